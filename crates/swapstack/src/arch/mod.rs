@@ -1,0 +1,27 @@
+//! The machine: one file for each, all with the same verbs.
+//!
+//! | verb | what it does |
+//! |---|---|
+//! | `switch` | saves the running context, continues another, hands a word over |
+//! | `jump` | the same without saving: the running context is over |
+//! | `init` | writes the first frame of a context that has not run yet |
+//! | `enter` | the trampoline that a fresh context starts in, where every unwinder stops |
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{init, jump, switch};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{init, jump, switch};
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("swapstack knows x86_64 and aarch64: add a file to src/arch for this machine");
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("swapstack manages its stacks with Linux system calls and runs on Linux only");
+
+/// What a fresh context runs: the word of the first switch and the pointer given to `init`.
+pub(crate) type Entry = unsafe extern "C" fn(word: usize, data: *mut ()) -> !;

@@ -1,0 +1,156 @@
+//! The switch on x86-64 (System V).
+//!
+//! # A suspended context
+//!
+//! A context that does not run is one pointer, its stack pointer, and three words on its stack.
+//! Whatever else was live at the switch, the compiler has spilled into the frame above,
+//! because the `asm!` block claims to destroy every register.
+//!
+//! ```text
+//!     higher addresses
+//!     |  frame of the function that switched      |
+//!     |  (live values spilled by the compiler)    |
+//!     +-------------------------------------------+
+//!     |  rbp of that function                     |  sp + 16
+//!     |  rbx of that function                     |  sp + 8
+//!     |  resume address (label 2 of its switch)   |  sp  <- the StackPointer
+//!     +-------------------------------------------+
+//!     lower addresses: free
+//! ```
+//!
+//! `rbp` and `rbx` are pushed by hand because LLVM keeps both for itself (frame pointer, base
+//! pointer) and does not let an `asm!` block name them as destroyed.
+//!
+//! To continue it: load `rsp`, pop the resume address, jump to it; there, pop `rbx` and `rbp`.
+//! The jump is never a `ret`: the processor predicts a `ret` from its own stack of calls, which
+//! knows nothing of this switch, and each wrong guess costs more than the whole switch does.
+//!
+//! # A fresh context
+//!
+//! ```text
+//!     top (16-aligned) ---------------------------+
+//!     |  0: where a return address would be       |  top - 8
+//!     |  0: where a saved rbp would be            |  top - 16
+//!     |  entry function                           |  sp + 16
+//!     |  data pointer                             |  sp + 8
+//!     |  address of `enter`                       |  sp = top - 40
+//!     +-------------------------------------------+
+//! ```
+//!
+//! The first switch pops the address of [`enter`] as if it were a resume address. `enter` pops the
+//! two arguments, which leaves `rsp` at `top - 16`, clears `rbp` and calls the entry function:
+//! a `call`, so that the frame of the entry function is aligned as the ABI wants it.
+//!
+//! # What crosses in registers
+//!
+//! The payload word is in `rdi` on both sides: the word that `switch` is given is what
+//! the other side's `switch` returns, or the first argument of its entry function.
+//!
+//! # The unwinder's story
+//!
+//! * By tables (backtraces, panics, gdb, `perf --call-graph dwarf`): a frame that has switched
+//!   away looks like any other, for the compiler's tables describe it at the label. `enter` carries
+//!   `.cfi_undefined rip`, which means "no caller": each walk ends there, below the entry function.
+//! * By frame pointers (`perf --call-graph fp`, with `-Cforce-frame-pointers=yes`): `enter` clears
+//!   `rbp`, so the entry function saves a zero, the end of the chain.
+//! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
+//! * A sampling profiler that interrupts between the first push and the last pop sees a frame that
+//!   is off by the pushed words: about two nanoseconds in which one sample may be cut short.
+//!
+//! # What is not saved
+//!
+//! MXCSR and the x87 control word: all contexts of a thread share the rounding mode. The direction
+//! flag must be clear, as the ABI demands at every call. Shadow stacks (CET) do not follow the
+//! switch: pools refuse to hand out stacks where the process has them turned on.
+
+use super::Entry;
+use crate::context::StackPointer;
+use core::arch::{asm, naked_asm};
+use core::ptr::NonNull;
+
+/// See [`crate::switch`].
+///
+/// # Safety
+/// As [`crate::switch`].
+#[inline(always)]
+pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
+    let answer;
+    // SAFETY: every register is an operand, destroyed, or (rbp, rbx, rsp) saved here and restored at
+    // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
+    // The context is published through `save` before rsp leaves it. Not `nostack`: the pushes need
+    // the red zone gone. Not `nomem`: whoever runs meanwhile may change all memory.
+    unsafe {
+        asm!(
+            "lea rax, [rip + 2f]",
+            "push rbp",
+            "push rbx",
+            "push rax",
+            "mov [rsi], rsp",
+            "mov rsp, rdx",
+            "pop rax",
+            "jmp rax",
+            "2:",
+            "pop rbx",
+            "pop rbp",
+            in("rsi") save,
+            in("rdx") to.0,
+            inlateout("rdi") word => answer,
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            clobber_abi("C"),
+        );
+    }
+    answer
+}
+
+/// See [`crate::jump`].
+///
+/// # Safety
+/// As [`crate::jump`].
+#[inline(always)]
+pub(crate) unsafe fn jump(to: StackPointer, word: usize) -> ! {
+    // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
+    unsafe {
+        asm!(
+            "mov rsp, rdx",
+            "pop rax",
+            "jmp rax",
+            in("rdx") to.0,
+            in("rdi") word,
+            options(noreturn),
+        );
+    }
+}
+
+/// See [`crate::init`].
+///
+/// # Safety
+/// As [`crate::init`].
+#[inline(always)]
+pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
+    let top = top.as_ptr().cast::<usize>();
+    // SAFETY: the caller owns the stack that ends at `top`, which is 16-aligned, and it is far
+    // larger than these five words.
+    unsafe {
+        top.sub(1).write(0);
+        top.sub(2).write(0);
+        top.sub(3).write(entry as usize);
+        top.sub(4).cast::<*mut ()>().write(data);
+        top.sub(5).write(enter as *const () as usize);
+        StackPointer(top.sub(5).cast())
+    }
+}
+
+/// Where a fresh context begins, with the word in `rdi`: fetches entry function and data, and calls.
+#[unsafe(naked)]
+unsafe extern "C" fn enter() -> ! {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_undefined rip",
+        "pop rsi",
+        "pop rax",
+        "xor ebp, ebp",
+        "call rax",
+        "ud2",
+        ".cfi_endproc",
+    );
+}

@@ -1,0 +1,129 @@
+//! A suspended context and the three verbs on it.
+//!
+//! Invariant: a [`StackPointer`] that is not NULL is resumed at most once. After that it is stale, until
+//! the context that it stood for saves itself again.
+
+use crate::arch;
+use core::fmt;
+use core::ptr::{self, NonNull};
+
+/// A suspended context: its own stack pointer, with the address to continue at on top of the stack.
+///
+/// One word, freely copied, worth one resume: [`switch`] and [`jump`] use it up.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct StackPointer(pub(crate) *mut u8);
+
+impl StackPointer {
+    /// No context.
+    pub const NULL: Self = Self(ptr::null_mut());
+
+    /// Whether this is [`NULL`](Self::NULL).
+    #[inline(always)]
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The address, to keep in an `AtomicPtr` or to show.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_ptr(self) -> *mut u8 {
+        self.0
+    }
+
+    /// The way back from [`as_ptr`](Self::as_ptr).
+    #[inline(always)]
+    #[must_use]
+    pub fn from_ptr(address: *mut u8) -> Self {
+        Self(address)
+    }
+}
+
+impl Default for StackPointer {
+    fn default() -> Self {
+        Self::NULL
+    }
+}
+
+impl fmt::Debug for StackPointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StackPointer({:p})", self.0)
+    }
+}
+
+/// Saves the running context in `*save`, continues at `to` and hands `word` over.
+///
+/// Returns when somebody resumes this context: the word they handed over.
+///
+/// Inlined into its caller, and so should everything be between the caller's loop and this call:
+/// a `ret` that crosses a switch is mispredicted and costs ten times what the switch costs.
+///
+/// # Safety
+/// * `save` is valid for a write; it may be on the stack of either context. It is written before this
+///   stack is left, but another kernel thread may resume what it finds there only once this
+///   thread has arrived at `to` (publish it from there).
+/// * `to` comes from [`init`] or from a `switch` that has not been resumed since, and its stack is
+///   still there.
+/// * A context that has run on one kernel thread stays on that thread, unless nothing on its stack
+///   depends on the thread. (The compiler keeps addresses of thread-locals across this call.)
+/// * No panic is unwinding on this thread, unless the panic count is the caller's concern.
+///
+/// # Examples
+/// ```
+/// use swapstack::{PoolConfig, Stack, StackPointer, StackPool, init, jump, switch};
+///
+/// unsafe extern "C" fn double(word: usize, data: *mut ()) -> ! {
+///     // SAFETY: `data` is `main` below, which waits for exactly this jump.
+///     unsafe { jump(*data.cast::<StackPointer>(), word * 2) }
+/// }
+///
+/// let stack = StackPool::new(PoolConfig::default()).take(16 << 10)?;
+/// let mut main = StackPointer::NULL;
+/// // SAFETY: the stack is ours, is used by this one context and outlives it.
+/// let answer = unsafe {
+///     let fresh = init(stack.top(), double, (&raw mut main).cast());
+///     switch(&raw mut main, fresh, 21)
+/// };
+/// assert_eq!(answer, 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline(always)]
+pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
+    debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
+    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    unsafe { arch::switch(save, to, word) }
+}
+
+/// Leaves the running context for ever, continues at `to` and hands `word` over.
+///
+/// Nothing on the stack that is left is dropped, and others may use that stack as soon as `to` runs.
+///
+/// # Safety
+/// As [`switch`] for `to`. What lives on this stack needs no destructor and is not used again.
+#[inline(always)]
+pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
+    debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
+    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    unsafe { arch::jump(to, word) }
+}
+
+/// Prepares a fresh context on the stack that ends at `top`: the first [`switch`] or [`jump`] to the
+/// result calls `entry(word, data)` on it.
+///
+/// Nothing runs yet, and a context that is never resumed needs no clean-up.
+///
+/// # Safety
+/// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that nobody
+///   else uses until the context is over.
+/// * `entry` keeps its promise not to return. A panic that leaves it aborts the process.
+#[inline(always)]
+pub unsafe fn init(
+    top: NonNull<u8>,
+    entry: unsafe extern "C" fn(word: usize, data: *mut ()) -> !,
+    data: *mut (),
+) -> StackPointer {
+    debug_assert!(top.as_ptr().addr().is_multiple_of(16), "stack top {top:p} is not 16-aligned");
+    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    unsafe { arch::init(top, entry, data) }
+}

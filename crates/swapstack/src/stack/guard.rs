@@ -1,0 +1,153 @@
+//! Guards: the page below each stack that must never be usable.
+//!
+//! Invariant: a stack is handed out only if its guard is in place. No guard, no stack: the caller
+//! gets an `Err`.
+//!
+//! There are two ways to make one. A *light* guard (`MADV_GUARD_INSTALL`, Linux 6.13) is a mark in the
+//! page table: any number of them, and they outlive `MADV_DONTNEED`. A *mapped* guard
+//! (`mprotect(PROT_NONE)`) splits the mapping in two, and a process may have only
+//! `vm.max_map_count` mappings, 65,530 unless somebody has raised it: so about 30,000 stacks.
+
+use super::page_size;
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+const MADV_GUARD_INSTALL: libc::c_int = 102;
+
+/// How the page below each stack is made unusable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuardKind {
+    /// Light guards where the kernel has them, else mapped ones.
+    #[default]
+    Best,
+    /// `MADV_GUARD_INSTALL` (Linux 6.13): no limit on their number. Where the kernel does not have
+    /// it, taking a stack is an error.
+    Light,
+    /// `mprotect`: works everywhere, for about 30,000 stacks in a process (`vm.max_map_count` / 2).
+    Mapped,
+}
+
+impl GuardKind {
+    /// What is really used: `Best` decided by a probe, which runs once in a process.
+    pub(crate) fn resolve(self) -> Self {
+        match self {
+            Self::Best if light_guards_work() => Self::Light,
+            Self::Best => Self::Mapped,
+            chosen => chosen,
+        }
+    }
+
+    /// Makes the page at `page` unusable.
+    ///
+    /// # Safety
+    /// The page is mapped, belongs to the caller and nothing in it is needed.
+    pub(crate) unsafe fn install(self, page: NonNull<u8>) -> io::Result<()> {
+        match self {
+            // SAFETY: handed on.
+            Self::Best => unsafe { self.resolve().install(page) },
+            // SAFETY: handed on.
+            Self::Light => unsafe { install_light(page) },
+            // SAFETY: handed on.
+            Self::Mapped => unsafe { install_mapped(page) },
+        }
+    }
+}
+
+/// # Safety
+/// As [`GuardKind::install`].
+unsafe fn install_light(page: NonNull<u8>) -> io::Result<()> {
+    // SAFETY: the caller owns the page and gives up what is in it.
+    if unsafe { libc::madvise(page.as_ptr().cast(), page_size(), MADV_GUARD_INSTALL) } == 0 {
+        return Ok(());
+    }
+    let cause = io::Error::last_os_error();
+    let hint = "light stack guards (MADV_GUARD_INSTALL) need Linux 6.13: use GuardKind::Best";
+    Err(io::Error::new(cause.kind(), format!("{hint} ({cause})")))
+}
+
+/// Mapped guards of this process, those of all pools: the limit is one for the whole process.
+static MAPPED_GUARDS: AtomicUsize = AtomicUsize::new(0);
+
+/// # Safety
+/// As [`GuardKind::install`].
+unsafe fn install_mapped(page: NonNull<u8>) -> io::Result<()> {
+    // Relaxed here and below: a count and nothing else; no memory is published through it.
+    let count = MAPPED_GUARDS.fetch_add(1, Relaxed);
+    // SAFETY: the caller owns the page and gives up what is in it.
+    let installed = count < mapped_guard_limit()
+        && unsafe { libc::mprotect(page.as_ptr().cast(), page_size(), libc::PROT_NONE) } == 0;
+    if installed {
+        return Ok(());
+    }
+    // Relaxed: see above.
+    MAPPED_GUARDS.fetch_sub(1, Relaxed);
+    Err(io::Error::new(
+        io::ErrorKind::OutOfMemory,
+        format!(
+            "no guard for another stack: {count} stacks are guarded by mprotect, each takes two memory \
+             mappings, and vm.max_map_count is {}: raise it (sysctl vm.max_map_count=...), run fewer \
+             threads, or use Linux 6.13, where a guard takes no mapping",
+            max_map_count()
+        ),
+    ))
+}
+
+/// Says that `count` mapped guards are gone, because what they were in is unmapped.
+pub(crate) fn forget_mapped(count: usize) {
+    // Relaxed: see `install_mapped`.
+    MAPPED_GUARDS.fetch_sub(count, Relaxed);
+}
+
+/// How many mapped guards this process may have. The last eighth of the mappings is left to others: an
+/// allocator that gets no mapping aborts the process, which is worse than an `Err` here.
+fn mapped_guard_limit() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| (max_map_count() - max_map_count() / 8) / 2)
+}
+
+fn max_map_count() -> usize {
+    const DEFAULT: usize = 65_530;
+    std::fs::read_to_string("/proc/sys/vm/max_map_count")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(DEFAULT)
+}
+
+/// Whether a light guard can be had *and* guards: emulators take any advice and do nothing.
+fn light_guards_work() -> bool {
+    static WORK: OnceLock<bool> = OnceLock::new();
+    *WORK.get_or_init(probe)
+}
+
+fn probe() -> bool {
+    let (read_write, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let page = unsafe { libc::mmap(ptr::null_mut(), page_size(), read_write, private, -1, 0) };
+    let Some(page) = NonNull::new(page.cast::<u8>()).filter(|_| page != libc::MAP_FAILED) else {
+        return false;
+    };
+    // SAFETY: the page is new and ours.
+    let guarded = unsafe { install_light(page).is_ok() } && !kernel_can_read(page);
+    // SAFETY: nobody else knows of the page.
+    unsafe { libc::munmap(page.as_ptr().cast(), page_size()) };
+    guarded
+}
+
+/// Lets the kernel read eight bytes at `address` (as a set of signals to block: zeros, so none).
+fn kernel_can_read(address: NonNull<u8>) -> bool {
+    const SIGNAL_SET_BYTES: usize = 8;
+    let none = ptr::null_mut::<u8>();
+    // SAFETY: reads eight bytes or fails with EFAULT; a fresh page is zero, so no signal is blocked.
+    let status = unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_BLOCK,
+            address.as_ptr(),
+            none,
+            SIGNAL_SET_BYTES,
+        )
+    };
+    status == 0
+}

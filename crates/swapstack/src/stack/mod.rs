@@ -1,0 +1,83 @@
+//! Stacks: what one is ([`Stack`]), and where they come from ([`StackPool`], [`LocalPool`]).
+//!
+//! ```text
+//!     LocalPool   one for each worker, no locks, last in first out
+//!        |  batches
+//!     StackPool   shared: dirty list, clean list, what is not carved yet
+//!        |  carve: install the guard, choose the colour
+//!     region      one large mapping, cut into equal slots, one stack each
+//! ```
+
+pub(crate) mod guard;
+mod local;
+mod pool;
+mod region;
+
+pub use guard::GuardKind;
+pub use local::LocalPool;
+pub use pool::{PoolConfig, PoolStats, StackPool};
+pub use region::PooledStack;
+
+use std::ptr::NonNull;
+
+/// The least that a context needs to start, and to print a panic message, in bytes.
+pub const MIN_STACK_SIZE: usize = 8 << 10;
+
+/// Memory that a context can run on.
+///
+/// # Safety
+/// An implementation promises, for as long as the value lives and wherever it is moved:
+/// * `limit` and `top` always give the same addresses, `limit < top`, and `top` is 16-aligned.
+/// * The bytes from `limit` up to `top` can be read and written, and nobody else uses them.
+/// * There are at least [`MIN_STACK_SIZE`] of them.
+/// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else.
+///   (Rust code touches its stack page by page on the way down, so one page is enough.)
+/// * The memory stays valid if the value is leaked.
+///
+
+pub unsafe trait Stack {
+    /// The upper end: one past the highest byte. Stacks grow down from here.
+    fn top(&self) -> NonNull<u8>;
+
+    /// The lower end: the lowest usable byte. The guard is below.
+    fn limit(&self) -> NonNull<u8>;
+}
+
+/// How many bytes of `stack` have ever been written since its memory was last given back, rounded
+/// up to pages: what is resident, by `mincore`.
+///
+/// A recycled stack still has the pages of the contexts before, so this is a bound from above on what
+/// the present one has used. Pages that the kernel has swapped out do not count.
+#[must_use]
+pub fn high_water<S: Stack + ?Sized>(stack: &S) -> usize {
+    resident_bytes(stack.limit().as_ptr().addr(), stack.top().as_ptr().addr())
+}
+
+/// Bytes from the lowest resident page in `limit..top` up to `top`. Calls nothing but `mincore`, so
+/// that the overflow report may use it.
+pub(crate) fn resident_bytes(limit: usize, top: usize) -> usize {
+    let page = page_size();
+    let mut from = limit & !(page - 1);
+    let mut resident = [0_u8; 64];
+    while from < top {
+        let bytes = (top - from).min(page * resident.len());
+        // SAFETY: `resident` has one byte for each page of the range; the range is only looked at.
+        let status = unsafe { libc::mincore(from as *mut _, bytes, resident.as_mut_ptr()) };
+        if status != 0 {
+            return 0;
+        }
+        let pages = bytes.div_ceil(page);
+        if let Some(first) = resident[..pages].iter().position(|flags| flags & 1 != 0) {
+            return top - (from + first * page).max(limit);
+        }
+        from += pages * page;
+    }
+    0
+}
+
+/// The size of a page of memory, in bytes.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: asks the C library for a constant.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}

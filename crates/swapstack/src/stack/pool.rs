@@ -1,0 +1,306 @@
+//! The shared pool of stacks.
+//!
+//! Invariants, for each size class:
+//! * A slot below `next` of the current region has its `PooledStack`: in use, in a [`LocalPool`], or in
+//!   exactly one of the three lists here. Slots from `next` on have never been touched.
+//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard
+//!   yet and are not handed out without.
+//! * System calls that take long (guards, trimming) run without the lock.
+//!
+//! [`LocalPool`]: crate::LocalPool
+
+use super::guard::GuardKind;
+use super::region::{PooledStack, Region};
+use super::MIN_STACK_SIZE;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Usable bytes of the pooled classes. Larger stacks get a mapping of their own.
+pub(crate) const CLASSES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+/// The class of stacks that are not pooled.
+pub(crate) const LARGE: usize = CLASSES.len();
+
+/// The first region of a class is small, so that a small program reserves little; each further one is
+/// twice as large, so that a million stacks need few mappings.
+const FIRST_REGION_SLOTS: usize = 64;
+const LAST_REGION_SLOTS: usize = 16 << 10;
+
+/// The smallest class whose stacks have `size` usable bytes.
+#[inline(always)]
+pub(crate) fn class_of(size: usize) -> usize {
+    CLASSES.iter().position(|&class| size <= class).unwrap_or(LARGE)
+}
+
+/// How a [`StackPool`] works. `PoolConfig::default()` is right unless there is a reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolConfig {
+    guard: GuardKind,
+}
+
+impl PoolConfig {
+    /// Chooses how stacks are guarded.
+    #[must_use]
+    pub fn guard(mut self, kind: GuardKind) -> Self {
+        self.guard = kind;
+        self
+    }
+}
+
+/// What a [`StackPool`] holds at one moment. Counts are of stacks, sizes in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// The guards in use: `Light` or `Mapped`, never `Best`.
+    pub guard: GuardKind,
+    /// Mappings of the pooled classes.
+    pub regions: usize,
+    /// Address space of these mappings. Only what has been touched is memory.
+    pub reserved_bytes: usize,
+    /// Stacks of the pooled classes made so far. They are never unmade, so this is also the largest
+    /// number that have been out (in use or in a `LocalPool`) at once.
+    pub carved: usize,
+    /// Idle here, with memory.
+    pub idle_dirty: usize,
+    /// Idle here, memory given back.
+    pub idle_clean: usize,
+    /// Stacks larger than every class that are in use now.
+    pub large: usize,
+    /// Bytes of memory that trimming has given back so far, counted as whole slots.
+    pub trimmed_bytes: usize,
+}
+
+/// Stacks for everybody: shared by the workers of a runtime in an `Arc`, cut from large reservations.
+///
+/// Three size classes (16, 64 and 256 KiB usable); a larger stack gets a mapping of its own and
+/// loses it when it is given back. Every stack has a guard below it. Memory is used only where a stack
+/// has been touched, and stays with an idle stack until [`trim`](Self::trim).
+///
+/// # Examples
+/// ```
+/// use swapstack::{PoolConfig, Stack, StackPool};
+///
+/// let pool = StackPool::new(PoolConfig::default());
+/// let stack = pool.take(50_000)?;
+/// assert!(stack.size() >= 50_000);
+/// pool.give(stack);
+/// assert!(pool.trim() > 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct StackPool {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    guard: GuardKind,
+    classes: [Mutex<Class>; CLASSES.len()],
+    large: AtomicUsize,
+    trimmed_bytes: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Class {
+    dirty: Vec<PooledStack>,
+    clean: Vec<PooledStack>,
+    unguarded: Vec<PooledStack>,
+    region: Option<Arc<Region>>,
+    /// The first slot of `region` that has not been carved.
+    next: usize,
+    regions: usize,
+    reserved_bytes: usize,
+    carved: usize,
+}
+
+impl StackPool {
+    /// An empty pool. Nothing is mapped before the first [`take`](Self::take).
+    #[must_use]
+    pub fn new(config: PoolConfig) -> Self {
+        let guard = config.guard.resolve();
+        let (large, trimmed_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { inner: Arc::new(Inner { guard, classes: Default::default(), large, trimmed_bytes }) }
+    }
+
+    /// A stack with at least `size` usable bytes (and at least [`MIN_STACK_SIZE`]).
+    ///
+    /// # Errors
+    /// Out of address space, out of mappings, out of guards (see [`GuardKind`]), or a size that
+    /// no address space has. The message says which limit was met.
+    pub fn take(&self, size: usize) -> io::Result<PooledStack> {
+        let class = class_of(size);
+        if class == LARGE {
+            return self.inner.map_large(size);
+        }
+        let mut taken = Vec::with_capacity(1);
+        self.take_batch(class, 1, &mut taken)?;
+        taken.pop().ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    /// Appends up to `count` stacks of `class` to `into`: at least one, or an error.
+    pub(crate) fn take_batch(&self, class: usize, count: usize, into: &mut Vec<PooledStack>) -> io::Result<()> {
+        let had = into.len();
+        let wanted = had + count;
+        let mut bare = Vec::new();
+        {
+            let mut lists = self.inner.lock(class);
+            while into.len() < wanted {
+                match lists.dirty.pop().or_else(|| lists.clean.pop()) {
+                    Some(stack) => into.push(stack),
+                    None => break,
+                }
+            }
+            let missing = wanted - into.len();
+            if missing > 0 {
+                match self.inner.carve(&mut lists, class, missing, &mut bare) {
+                    Err(error) if into.len() == had && bare.is_empty() => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        while let Some(stack) = bare.pop() {
+            if let Err(error) = stack.install_guard() {
+                bare.push(stack);
+                self.inner.lock(class).unguarded.append(&mut bare);
+                return if into.len() > had { Ok(()) } else { Err(error) };
+            }
+            into.push(stack);
+        }
+        Ok(())
+    }
+
+    /// Takes a stack back. Nothing may run on it any more, and nothing on it may be in use.
+    pub fn give(&self, stack: PooledStack) {
+        if stack.is_of(&self.inner) {
+            self.inner.give(stack);
+        }
+        // A stack of another pool goes back there: that is what dropping it does.
+    }
+
+    pub(crate) fn give_batch(&self, class: usize, stacks: impl Iterator<Item = PooledStack>) {
+        self.inner.lock(class).dirty.extend(stacks);
+    }
+
+    /// Gives the memory of all idle stacks back to the system, neighbours together, and says how many
+    /// bytes that was (whole slots: what was resident is less).
+    ///
+    /// Address space and guards stay. Takes about 0.1 us for a stack where neighbours are idle too, and
+    /// 1 us for a lone one; meanwhile others can take and give.
+    pub fn trim(&self) -> usize {
+        (0..CLASSES.len()).map(|class| self.inner.trim(class)).sum()
+    }
+
+    /// What the pool holds now.
+    #[must_use]
+    pub fn stats(&self) -> PoolStats {
+        let mut stats = PoolStats {
+            guard: self.inner.guard,
+            regions: 0,
+            reserved_bytes: 0,
+            carved: 0,
+            idle_dirty: 0,
+            idle_clean: 0,
+            // Relaxed: counters for people; nothing is decided by them.
+            large: self.inner.large.load(Relaxed),
+            // Relaxed: as above.
+            trimmed_bytes: self.inner.trimmed_bytes.load(Relaxed),
+        };
+        for class in 0..CLASSES.len() {
+            let lists = self.inner.lock(class);
+            stats.regions += lists.regions;
+            stats.reserved_bytes += lists.reserved_bytes;
+            stats.carved += lists.carved;
+            stats.idle_dirty += lists.dirty.len();
+            stats.idle_clean += lists.clean.len();
+        }
+        stats
+    }
+}
+
+impl Inner {
+    fn lock(&self, class: usize) -> MutexGuard<'_, Class> {
+        // No code that can panic halfway through a change runs under this lock.
+        self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends up to `count` stacks without guards to `bare`.
+    fn carve(
+        self: &Arc<Self>,
+        lists: &mut Class,
+        class: usize,
+        count: usize,
+        bare: &mut Vec<PooledStack>,
+    ) -> io::Result<()> {
+        while bare.len() < count {
+            if let Some(stack) = lists.unguarded.pop() {
+                bare.push(stack);
+                continue;
+            }
+            let region = match &lists.region {
+                Some(region) if lists.next < region.slots() => region,
+                full => {
+                    let slots = full.as_ref().map_or(FIRST_REGION_SLOTS, |last| last.slots() * 2);
+                    let region = self.map_region(class, slots.min(LAST_REGION_SLOTS))?;
+                    lists.regions += 1;
+                    lists.reserved_bytes += region.bytes();
+                    lists.next = 0;
+                    lists.region.insert(region)
+                }
+            };
+            // SAFETY: slots from `next` on have no stack yet, and `next` moves past this one.
+            bare.push(unsafe { region.slot(lists.next) });
+            lists.next += 1;
+            lists.carved += 1;
+        }
+        Ok(())
+    }
+
+    /// Maps a region of `slots`, or of fewer where the address space is nearly full.
+    fn map_region(self: &Arc<Self>, class: usize, slots: usize) -> io::Result<Arc<Region>> {
+        match Region::map(slots, CLASSES[class], class, self.guard, Arc::downgrade(self)) {
+            Err(_) if slots > 1 => self.map_region(class, slots / 2),
+            result => result,
+        }
+    }
+
+    fn map_large(self: &Arc<Self>, size: usize) -> io::Result<PooledStack> {
+        let region = Region::map(1, size.max(MIN_STACK_SIZE), LARGE, self.guard, Arc::downgrade(self))?;
+        // SAFETY: the region is new, so slot 0 has no stack yet.
+        let stack = unsafe { region.slot(0) };
+        // Relaxed: a counter for people.
+        self.large.fetch_add(1, Relaxed);
+        stack.install_guard()?;
+        Ok(stack)
+    }
+
+    pub(crate) fn give(&self, stack: PooledStack) {
+        let class = stack.class();
+        if class == LARGE {
+            // Relaxed: a counter for people.
+            self.large.fetch_sub(1, Relaxed);
+            stack.unmap();
+        } else {
+            self.lock(class).dirty.push(stack);
+        }
+    }
+
+    fn trim(&self, class: usize) -> usize {
+        let mut idle = std::mem::take(&mut self.lock(class).dirty);
+        // Highest first: the clean list is popped from its end, so low addresses are used again first
+        // and the pages of the page table that only high ones need stay unused.
+        idle.sort_unstable_by_key(|stack| std::cmp::Reverse(stack.top_address()));
+        let bytes = idle.chunk_by(|high, low| low.span().1 == high.span().0).map(give_memory_back).sum();
+        self.lock(class).clean.append(&mut idle);
+        // Relaxed: a counter for people.
+        self.trimmed_bytes.fetch_add(bytes, Relaxed);
+        bytes
+    }
+}
+
+/// Drops the pages of a run of neighbours (highest first) in one call; their guards stay.
+fn give_memory_back(run: &[PooledStack]) -> usize {
+    let (Some(last), Some(first)) = (run.first(), run.last()) else { return 0 };
+    let (start, end) = (first.span().0, last.span().1);
+    // SAFETY: all of these slots are idle and owned by the caller; their contents are not needed.
+    unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_DONTNEED) };
+    end - start
+}

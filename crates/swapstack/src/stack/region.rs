@@ -1,0 +1,219 @@
+//! One large mapping, cut into equal slots, and the stack in a slot.
+//!
+//! ```text
+//!     slot:  | guard page | ........ usable ........ | label | colour |
+//!            ^ base + i * stride                     ^ top   ^ top + 16
+//!                         ^ limit
+//! ```
+//!
+//! Invariant: a slot has at most one [`PooledStack`], and its guard is installed before that
+//! exists. Each `PooledStack` keeps its region mapped; the last one to go unmaps it.
+//!
+//! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
+//! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
+//! other (LIMITS: three times slower at 500 contexts). The slot is larger than the class by
+//! guard and colour, so what is asked for is what can be used.
+
+use super::guard::{self, GuardKind};
+use super::pool::Inner;
+use super::{Stack, page_size};
+use std::io;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+/// Bytes above `top` that belong to the pool: the label.
+const LABEL_BYTES: usize = 16;
+const CACHE_LINE: usize = 64;
+const COLOURS: usize = 32;
+
+/// How far the top of slot `index` is moved down, in bytes. 5 has no common divisor with the number of
+/// colours, so that neighbours are far apart and all colours occur.
+fn colour(index: usize) -> usize {
+    (index * 5 % COLOURS) * CACHE_LINE
+}
+
+/// Bytes from one slot to the next for stacks with `usable` bytes.
+fn stride(usable: usize) -> Option<usize> {
+    let page = page_size();
+    usable.checked_add(LABEL_BYTES + (COLOURS - 1) * CACHE_LINE + page)?.checked_next_multiple_of(page)
+}
+
+pub(crate) struct Region {
+    base: NonNull<u8>,
+    slots: usize,
+    stride: usize,
+    class: usize,
+    guard: GuardKind,
+    guards: AtomicUsize,
+    pool: Weak<Inner>,
+}
+
+// SAFETY: the fields do not change, and the memory behind `base` is reached only through the
+// `PooledStack` that owns the slot.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// Maps room for `slots` stacks of `usable` bytes. Nothing is resident yet.
+    pub(crate) fn map(
+        slots: usize,
+        usable: usize,
+        class: usize,
+        guard: GuardKind,
+        pool: Weak<Inner>,
+    ) -> io::Result<Arc<Self>> {
+        let stride = stride(usable);
+        let bytes = stride.and_then(|stride| stride.checked_mul(slots));
+        let (Some(stride), Some(bytes)) = (stride, bytes) else {
+            let message = format!("a stack of {usable} bytes is larger than the address space");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let base = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
+        let Some(base) = NonNull::new(base.cast::<u8>()).filter(|_| base != libc::MAP_FAILED) else {
+            let cause = io::Error::last_os_error();
+            let message = format!(
+                "cannot reserve {bytes} bytes of address space for stacks: {cause} (see `ulimit -v`, \
+                 vm.overcommit_memory and vm.max_map_count)"
+            );
+            return Err(io::Error::new(cause.kind(), message));
+        };
+        // A huge page would make a touched stack cost 2 MiB. Kernels built without huge pages refuse
+        // the advice (EINVAL) and do not need it.
+        // SAFETY: advice about our own mapping that does not change what is in it.
+        unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
+        Ok(Arc::new(Self { base, slots, stride, class, guard, guards: AtomicUsize::new(0), pool }))
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots * self.stride
+    }
+
+    /// The stack in slot `index`, still without its guard.
+    ///
+    /// # Safety
+    /// `index < slots`, and no other `PooledStack` of this slot exists.
+    pub(crate) unsafe fn slot(self: &Arc<Self>, index: usize) -> PooledStack {
+        debug_assert!(index < self.slots);
+        // SAFETY: within the mapping, for the offset is less than `bytes()`.
+        let top = unsafe { self.base.add((index + 1) * self.stride - colour(index) - LABEL_BYTES) };
+        PooledStack { top, region: Arc::clone(self) }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
+        if self.guard == GuardKind::Mapped {
+            guard::forget_mapped(*self.guards.get_mut());
+        }
+    }
+}
+
+/// A stack from a [`StackPool`](crate::StackPool): two words, owned, free to move between threads.
+///
+/// Give it back with [`LocalPool::give`](crate::LocalPool::give) or
+/// [`StackPool::give`](crate::StackPool::give); dropping it does the latter, more slowly. It may
+/// outlive its pool: the memory is unmapped when the last stack around it is gone.
+pub struct PooledStack {
+    top: NonNull<u8>,
+    region: Arc<Region>,
+}
+
+// SAFETY: owns the memory between `limit` and `top` alone.
+unsafe impl Send for PooledStack {}
+// SAFETY: a shared reference only reads two addresses.
+unsafe impl Sync for PooledStack {}
+
+impl PooledStack {
+    fn index(&self) -> usize {
+        (self.top.as_ptr().addr() - self.region.base.as_ptr().addr()) / self.region.stride
+    }
+
+    /// The first byte of the slot: the guard page.
+    fn slot_base(&self) -> NonNull<u8> {
+        // SAFETY: within the mapping of the region.
+        unsafe { self.region.base.add(self.index() * self.region.stride) }
+    }
+
+    /// The number of its size class: 0, 1, 2 for the pooled ones, then one for all that are larger.
+    #[inline(always)]
+    #[must_use]
+    pub fn class(&self) -> usize {
+        self.region.class
+    }
+
+    /// Usable bytes: from `limit` to `top`. Never less than what was asked for.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.top.as_ptr().addr() - self.limit().as_ptr().addr()
+    }
+
+    /// Bytes that this stack has resident, see [`high_water`](crate::stack::high_water).
+    #[must_use]
+    pub fn high_water(&self) -> usize {
+        super::high_water(self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_of(&self, pool: &Arc<Inner>) -> bool {
+        Weak::as_ptr(&self.region.pool) == Arc::as_ptr(pool)
+    }
+
+    pub(crate) fn install_guard(&self) -> io::Result<()> {
+        // SAFETY: the guard page is in the slot that this value owns, below `limit`.
+        unsafe { self.region.guard.install(self.slot_base()) }?;
+        // Relaxed: read only by `Region::drop`, which the reference count of the region orders.
+        self.region.guards.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    /// Ends this stack instead of giving it back: the way of large ones.
+    pub(crate) fn unmap(self) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is never used or dropped again, so its region is moved out, not copied.
+        drop(unsafe { ptr::read(&this.region) });
+    }
+
+    pub(crate) fn top_address(&self) -> usize {
+        self.top.as_ptr().addr()
+    }
+
+    /// Where the slot begins and ends, to find neighbours.
+    pub(crate) fn span(&self) -> (usize, usize) {
+        let base = self.slot_base().as_ptr().addr();
+        (base, base + self.region.stride)
+    }
+}
+
+// SAFETY: `region` keeps the memory mapped, the slot has one owner, and pools hand out only
+// stacks whose guard page, right below `limit`, is installed.
+unsafe impl Stack for PooledStack {
+    #[inline(always)]
+    fn top(&self) -> NonNull<u8> {
+        self.top
+    }
+
+    fn limit(&self) -> NonNull<u8> {
+        // SAFETY: a slot is larger than a page.
+        unsafe { self.slot_base().add(page_size()) }
+    }
+}
+
+impl Drop for PooledStack {
+    fn drop(&mut self) {
+        if let Some(pool) = self.region.pool.upgrade() {
+            pool.give(Self { top: self.top, region: Arc::clone(&self.region) });
+        }
+    }
+}
