@@ -1,0 +1,81 @@
+//! What the answer to a request is; how it is sent is `response`'s business.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::beneath::Root;
+use crate::cache::{Cache, Lookup};
+use crate::config::Config;
+use crate::file::{self, File, Found};
+use crate::request::{Method, Request};
+use crate::status::Status;
+use crate::{path, rt};
+
+/// What a request is answered with.
+pub(crate) enum Answer {
+    File(Arc<File>),
+    NotModified(Arc<File>),
+    /// To this address.
+    Moved(String),
+    Status(Status),
+}
+
+/// The folder and what is known of it.
+pub(crate) struct Site {
+    root: Arc<Root>,
+    cache: Cache,
+    small: u64,
+}
+
+impl Site {
+    pub(crate) fn new(root: Root, config: &Config) -> Site {
+        let limits = &config.limits;
+        Site {
+            root: Arc::new(root),
+            cache: Cache::new(limits.fresh, limits.cache_bytes),
+            small: limits.small_bytes.min(limits.cache_bytes),
+        }
+    }
+
+    /// Answers `request`; `name` is room for the file's name.
+    pub(crate) fn answer(&self, request: &Request<'_>, name: &mut Vec<u8>) -> Answer {
+        match request.method {
+            Method::Get | Method::Head => {}
+            Method::Other => return Answer::Status(Status::MethodNotAllowed),
+            Method::Unknown => return Answer::Status(Status::NotImplemented),
+        }
+        let (path, query) = match path::split(request.target) {
+            Ok(parts) => parts,
+            Err(status) => return Answer::Status(status),
+        };
+        if let Err(status) = path::resolve(path, name) {
+            return Answer::Status(status);
+        }
+        match self.find(name) {
+            Ok(Found::File(file)) if request.conditions.met_by(file.tag(), file.modified()) => {
+                Answer::NotModified(file)
+            }
+            Ok(Found::File(file)) => Answer::File(file),
+            // A folder named like an index file has no address of its own.
+            Ok(Found::Folder) if path.ends_with('/') => Answer::Status(Status::NotFound),
+            Ok(Found::Folder) => Answer::Moved(format!("{path}/{query}")),
+            Err(status) => Answer::Status(status),
+        }
+    }
+
+    fn find(&self, name: &[u8]) -> Result<Found, Status> {
+        let now = Instant::now();
+        let known = match self.cache.look(name, now) {
+            Lookup::Fresh(file) => return Ok(Found::File(file)),
+            Lookup::Old(file) => Some(file),
+            Lookup::Unknown => None,
+        };
+        let (root, owned, small) = (self.root.clone(), name.to_vec(), self.small);
+        let found = rt::block(move || file::find(&root, &owned, known, small));
+        match &found {
+            Ok(Found::File(file)) => self.cache.put(name, file, now),
+            _ => self.cache.forget(name),
+        }
+        found
+    }
+}

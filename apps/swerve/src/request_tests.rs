@@ -1,0 +1,156 @@
+use super::*;
+
+fn code(block: &str) -> u16 {
+    match parse(block.as_bytes()) {
+        Ok(request) => panic!("accepted {block:?} as {request:?}"),
+        Err(status) => status.code(),
+    }
+}
+
+fn with(fields: &str) -> String {
+    format!("GET / HTTP/1.1\r\nHost: h\r\n{fields}\r\n")
+}
+
+#[test]
+fn a_plain_request() {
+    let request = parse(b"GET /a?b HTTP/1.1\r\nHost: localhost:80\r\n\r\n").unwrap();
+    assert_eq!((request.method, request.target, request.body), (Method::Get, "/a?b", Body::None));
+    assert!(request.modern && request.keep_alive && !request.expects);
+}
+
+#[test]
+fn keep_alive_depends_on_version_and_wish() {
+    let table = [
+        ("HTTP/1.1", "", true),
+        ("HTTP/1.1", "Connection: close\r\n", false),
+        ("HTTP/1.1", "Connection: foo, CLOSE\r\n", false),
+        ("HTTP/1.1", "Connection: closed\r\n", true),
+        ("HTTP/1.1", "Connection: keep-alive\r\nConnection: close\r\n", false),
+        ("HTTP/1.0", "", false),
+        ("HTTP/1.0", "Connection: Keep-Alive\r\n", true),
+        ("HTTP/1.0", "Connection: keep-alive, close\r\n", false),
+    ];
+    for (version, fields, expected) in table {
+        let block = format!("GET / {version}\r\nHost: h\r\n{fields}\r\n");
+        assert_eq!(parse(block.as_bytes()).unwrap().keep_alive, expected, "{block:?}");
+    }
+}
+
+#[test]
+fn methods() {
+    let table = [
+        ("GET", Method::Get),
+        ("HEAD", Method::Head),
+        ("POST", Method::Other),
+        ("BREW", Method::Unknown),
+        ("get", Method::Unknown),
+    ];
+    for (name, method) in table {
+        let block = format!("{name} / HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_eq!(parse(block.as_bytes()).unwrap().method, method, "{name}");
+    }
+}
+
+#[test]
+fn bodies() {
+    let body = |fields: &str| parse(with(fields).as_bytes()).unwrap().body;
+    assert_eq!(body("Content-Length: 0\r\n"), Body::None);
+    assert_eq!(body("content-length: 12\r\n"), Body::Length(12));
+    assert_eq!(body("Transfer-Encoding: Chunked\r\n"), Body::Chunked);
+}
+
+#[test]
+fn framing_that_can_be_read_in_two_ways_is_refused() {
+    let table = [
+        ("Content-Length: 1\r\nContent-Length: 2\r\n", 400),
+        ("Content-Length: 1\r\nContent-Length: 1\r\n", 400),
+        ("Content-Length: 1, 1\r\n", 400),
+        ("Content-Length: +1\r\n", 400),
+        ("Content-Length: -1\r\n", 400),
+        ("Content-Length: 0x1\r\n", 400),
+        ("Content-Length:\r\n", 400),
+        ("Content-Length: 99999999999999999999999\r\n", 400),
+        ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400),
+        ("Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", 400),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
+        ("Transfer-Encoding: gzip, chunked\r\n", 501),
+        ("Transfer-Encoding: identity\r\n", 501),
+        ("Transfer-Encoding: xchunked\r\n", 501),
+        ("Content-Length : 5\r\n", 400),
+        (" folded\r\n", 400),
+    ];
+    for (fields, status) in table {
+        assert_eq!(code(&with(fields)), status, "{fields:?}");
+    }
+    assert_eq!(code("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
+}
+
+#[test]
+fn hosts() {
+    assert_eq!(code("GET / HTTP/1.1\r\n\r\n"), 400);
+    assert_eq!(code("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), 400);
+    assert_eq!(code("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n"), 400);
+    assert_eq!(code("GET / HTTP/1.1\r\nHost: a b\r\n\r\n"), 400);
+    assert_eq!(code("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"), 400);
+    assert!(parse(b"GET / HTTP/1.0\r\n\r\n").is_ok());
+    assert!(parse(b"GET / HTTP/1.1\r\nHost:\r\n\r\n").is_ok());
+    assert!(parse(b"GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n").is_ok());
+}
+
+#[test]
+fn versions() {
+    let table = [
+        ("GET / HTTP/2.0\r\n\r\n", 505),
+        ("PRI * HTTP/2.0\r\n\r\n", 505),
+        ("GET / HTTP/1.2\r\nHost: h\r\n\r\n", 505),
+        ("GET / HTTP/0.9\r\n\r\n", 505),
+        ("GET / HTTP/3\r\n\r\n", 505),
+        ("GET / HTTP/x.1\r\n\r\n", 400),
+        ("GET / http/1.1\r\n\r\n", 400),
+        ("GET / FTP/1.1\r\n\r\n", 400),
+        ("GET / HTTP/11.1\r\n\r\n", 400),
+        ("GET /\r\n\r\n", 400),
+        ("GET\r\n\r\n", 400),
+    ];
+    for (block, status) in table {
+        assert_eq!(code(block), status, "{block:?}");
+    }
+}
+
+#[test]
+fn nonsense() {
+    for block in [
+        "\x16\x03\x01\r\n\r\n",
+        "GET  / HTTP/1.1\r\n\r\n",
+        "G<T / HTTP/1.1\r\nHost: h\r\n\r\n",
+        "\r\n\r\n",
+        "",
+    ] {
+        assert_eq!(code(block), 400, "{block:?}");
+    }
+    assert_eq!(code(&with("a\0b: c\r\n")), 400);
+    assert_eq!(code(&with("a: b\0c\r\n")), 400);
+    assert_eq!(code(&with(": c\r\n")), 400);
+}
+
+#[test]
+fn too_many_fields() {
+    let fields: String = (0..FIELDS).map(|i| format!("X-{i}: y\r\n")).collect();
+    assert_eq!(code(&with(&fields)), 431);
+}
+
+#[test]
+fn expectations() {
+    let request =
+        |fields: &str| parse(with(fields).as_bytes()).map(|request| request.expects).map_err(Status::code);
+    assert_eq!(request("Expect: 100-Continue\r\nContent-Length: 3\r\n"), Ok(true));
+    assert_eq!(request("Expect: 100-continue\r\n"), Ok(false));
+    assert_eq!(request("Expect: a-pony\r\n"), Err(417));
+}
+
+#[test]
+fn repeated_conditions_match_nothing() {
+    let block = with("If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n");
+    let conditions = parse(block.as_bytes()).unwrap().conditions;
+    assert!(!conditions.met_by(b"\"a\"", 0) && !conditions.met_by(b"\"b\"", 0));
+}

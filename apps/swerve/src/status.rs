@@ -1,0 +1,94 @@
+//! The statuses this server answers with, and the short page that goes with the ones that have no file.
+
+/// A status of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Status {
+    Ok = 200,
+    MovedPermanently = 301,
+    NotModified = 304,
+    BadRequest = 400,
+    Forbidden = 403,
+    NotFound = 404,
+    MethodNotAllowed = 405,
+    RequestTimeout = 408,
+    UriTooLong = 414,
+    ExpectationFailed = 417,
+    HeadersTooLarge = 431,
+    Internal = 500,
+    NotImplemented = 501,
+    Unavailable = 503,
+    VersionNotSupported = 505,
+}
+
+impl Status {
+    /// The number.
+    pub(crate) fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// The number and its phrase, as in the status line.
+    pub(crate) fn line(self) -> &'static str {
+        match self {
+            Status::Ok => "200 OK",
+            Status::MovedPermanently => "301 Moved Permanently",
+            Status::NotModified => "304 Not Modified",
+            Status::BadRequest => "400 Bad Request",
+            Status::Forbidden => "403 Forbidden",
+            Status::NotFound => "404 Not Found",
+            Status::MethodNotAllowed => "405 Method Not Allowed",
+            Status::RequestTimeout => "408 Request Timeout",
+            Status::UriTooLong => "414 URI Too Long",
+            Status::ExpectationFailed => "417 Expectation Failed",
+            Status::HeadersTooLarge => "431 Request Header Fields Too Large",
+            Status::Internal => "500 Internal Server Error",
+            Status::NotImplemented => "501 Not Implemented",
+            Status::Unavailable => "503 Service Unavailable",
+            Status::VersionNotSupported => "505 HTTP Version Not Supported",
+        }
+    }
+
+    /// One sentence for the person who sees the page.
+    fn explanation(self) -> &'static str {
+        match self {
+            Status::Ok => "Here it is.",
+            Status::MovedPermanently => "This is a folder: its address ends with a slash.",
+            Status::NotModified => "You have it already.",
+            Status::BadRequest => "The request cannot be understood.",
+            Status::Forbidden => "This may not be read.",
+            Status::NotFound => "There is no such file here.",
+            Status::MethodNotAllowed => "Files can only be read: use GET or HEAD.",
+            Status::RequestTimeout => "The request did not arrive in time.",
+            Status::UriTooLong => "The address is too long.",
+            Status::ExpectationFailed => "Only 100-continue can be expected.",
+            Status::HeadersTooLarge => "The header is too long.",
+            Status::Internal => "The file cannot be read just now.",
+            Status::NotImplemented => "This method or transfer coding is not known here.",
+            Status::Unavailable => "Too much is open just now: try again.",
+            Status::VersionNotSupported => "Use HTTP/1.1 or HTTP/1.0.",
+        }
+    }
+
+    /// The page for this status.
+    pub(crate) fn page(self) -> String {
+        let (line, explanation) = (self.line(), self.explanation());
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{line}</title>\n<h1>{line}</h1>\n<p>{explanation}</p>\n</html>\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status;
+
+    #[test]
+    fn line_starts_with_the_code() {
+        for status in
+            [Status::Ok, Status::HeadersTooLarge, Status::VersionNotSupported, Status::ExpectationFailed]
+        {
+            assert!(status.line().starts_with(&format!("{} ", status.code())), "{status:?}");
+            assert!(status.page().contains(status.line()));
+        }
+    }
+}
