@@ -2,9 +2,8 @@
 
 mod arch;
 mod context;
+pub mod overflow;
 pub mod stack;
 
 pub use context::{StackPointer, init, jump, switch};
-pub use stack::{
-    GuardKind, LocalPool, MIN_STACK_SIZE, PoolConfig, PoolStats, PooledStack, Stack, StackPool,
-};
+pub use stack::{GuardKind, LocalPool, MIN_STACK_SIZE, PoolConfig, PoolStats, PooledStack, Stack, StackPool};

@@ -141,13 +141,7 @@ fn kernel_can_read(address: NonNull<u8>) -> bool {
     let none = ptr::null_mut::<u8>();
     // SAFETY: reads eight bytes or fails with EFAULT; a fresh page is zero, so no signal is blocked.
     let status = unsafe {
-        libc::syscall(
-            libc::SYS_rt_sigprocmask,
-            libc::SIG_BLOCK,
-            address.as_ptr(),
-            none,
-            SIGNAL_SET_BYTES,
-        )
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK, address.as_ptr(), none, SIGNAL_SET_BYTES)
     };
     status == 0
 }

@@ -17,6 +17,7 @@ pub use guard::GuardKind;
 pub use local::LocalPool;
 pub use pool::{PoolConfig, PoolStats, StackPool};
 pub use region::PooledStack;
+pub(crate) use region::slot_at;
 
 use std::ptr::NonNull;
 
@@ -33,8 +34,6 @@ pub const MIN_STACK_SIZE: usize = 8 << 10;
 /// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else.
 ///   (Rust code touches its stack page by page on the way down, so one page is enough.)
 /// * The memory stays valid if the value is leaked.
-///
-
 pub unsafe trait Stack {
     /// The upper end: one past the highest byte. Stacks grow down from here.
     fn top(&self) -> NonNull<u8>;

@@ -9,9 +9,9 @@
 //!
 //! [`LocalPool`]: crate::LocalPool
 
+use super::MIN_STACK_SIZE;
 use super::guard::GuardKind;
 use super::region::{PooledStack, Region};
-use super::MIN_STACK_SIZE;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -137,7 +137,12 @@ impl StackPool {
     }
 
     /// Appends up to `count` stacks of `class` to `into`: at least one, or an error.
-    pub(crate) fn take_batch(&self, class: usize, count: usize, into: &mut Vec<PooledStack>) -> io::Result<()> {
+    pub(crate) fn take_batch(
+        &self,
+        class: usize,
+        count: usize,
+        into: &mut Vec<PooledStack>,
+    ) -> io::Result<()> {
         let had = into.len();
         let wanted = had + count;
         let mut bare = Vec::new();

@@ -17,10 +17,12 @@
 use super::guard::{self, GuardKind};
 use super::pool::Inner;
 use super::{Stack, page_size};
+use crate::overflow::Label;
+use crate::overflow::registry::{Registration, Slot};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 /// Bytes above `top` that belong to the pool: the label.
@@ -40,6 +42,18 @@ fn stride(usable: usize) -> Option<usize> {
     usable.checked_add(LABEL_BYTES + (COLOURS - 1) * CACHE_LINE + page)?.checked_next_multiple_of(page)
 }
 
+/// The slot around `address` in a region that begins at `start`. Async-signal-safe.
+pub(crate) fn slot_at(start: usize, stride: usize, address: usize) -> Slot {
+    let index = (address - start) / stride;
+    let guard = start + index * stride;
+    let top = guard + stride - colour(index) - LABEL_BYTES;
+    // SAFETY: the word at `top` of a mapped slot is its label, or zero where nothing was ever written.
+    // Relaxed: written by the thread that runs on this stack, which is the one that has faulted.
+    let label = unsafe { (*(top as *const AtomicPtr<Label>)).load(Relaxed) };
+    Slot { guard, top, label }
+}
+
+/// One mapping of a pool.
 pub(crate) struct Region {
     base: NonNull<u8>,
     slots: usize,
@@ -48,6 +62,8 @@ pub(crate) struct Region {
     guard: GuardKind,
     guards: AtomicUsize,
     pool: Weak<Inner>,
+    /// `None` only while the region is being unmapped.
+    registration: Option<Registration>,
 }
 
 // SAFETY: the fields do not change, and the memory behind `base` is reached only through the
@@ -87,7 +103,10 @@ impl Region {
         // the advice (EINVAL) and do not need it.
         // SAFETY: advice about our own mapping that does not change what is in it.
         unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
-        Ok(Arc::new(Self { base, slots, stride, class, guard, guards: AtomicUsize::new(0), pool }))
+        let start = base.as_ptr().addr();
+        let registration = Some(Registration::of_region(start, start + bytes, stride));
+        let guards = AtomicUsize::new(0);
+        Ok(Arc::new(Self { base, slots, stride, class, guard, guards, pool, registration }))
     }
 
     pub(crate) fn slots(&self) -> usize {
@@ -112,6 +131,8 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
+        // First of all: others may get the same addresses as soon as they are unmapped.
+        self.registration = None;
         // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
         if self.guard == GuardKind::Mapped {
@@ -163,6 +184,14 @@ impl PooledStack {
     #[must_use]
     pub fn high_water(&self) -> usize {
         super::high_water(self)
+    }
+
+    /// Says who lives here, for the overflow report; null when nobody does.
+    pub(crate) fn set_label(&self, label: *const Label) {
+        // SAFETY: the word at `top` belongs to this stack, is aligned, and is used only as an atomic.
+        let word = unsafe { self.top.cast::<AtomicPtr<Label>>().as_ref() };
+        // Relaxed: read by a signal handler on the thread that runs on this stack.
+        word.store(label.cast_mut(), Relaxed);
     }
 
     #[inline(always)]

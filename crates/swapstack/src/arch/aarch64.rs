@@ -1,0 +1,150 @@
+//! The switch on AArch64 (AAPCS64).
+//!
+//! # A suspended context
+//!
+//! ```text
+//!     higher addresses
+//!     |  frame of the function that switched      |
+//!     |  (live values spilled by the compiler)    |
+//!     +-------------------------------------------+
+//!     |  (padding: sp must be 16-aligned)         |  sp + 24
+//!     |  resume address (label 2 of its switch)   |  sp + 16
+//!     |  x19 of that function                     |  sp + 8
+//!     |  x29 of that function                     |  sp  <- the StackPointer
+//!     +-------------------------------------------+
+//!     lower addresses: free
+//! ```
+//!
+//! `x29` (frame pointer) and `x19` are saved by hand because LLVM keeps both for itself and does not
+//! let an `asm!` block name them as destroyed. Everything else that is live the compiler has spilled.
+//!
+//! To continue it: load `sp`, load the resume address, branch to it; there, load `x29` and `x19` and
+//! drop the 32 bytes. The branch is a `br`, never a `ret`: the processor predicts a `ret` from its
+//! own stack of calls, which knows nothing of this switch. It goes through `x17`, which branch target
+//! identification (BTI) lets land on the `bti j` (`hint #36`) at the label and on the `bti c` (`hint #34`)
+//! of `enter`; both are no-ops elsewhere.
+//!
+//! # A fresh context
+//!
+//! ```text
+//!     top (16-aligned) ---------------------------+
+//!     |  (padding)                                |  top - 8
+//!     |  address of `enter`                       |  sp + 16
+//!     |  entry function                           |  sp + 8
+//!     |  data pointer                             |  sp = top - 32
+//!     +-------------------------------------------+
+//! ```
+//!
+//! `enter` takes the two arguments from where a resumed context has `x29` and `x19`, drops the 32 bytes,
+//! clears `x29` and `x30` and calls the entry function.
+//!
+//! # What crosses in registers
+//!
+//! The payload word is in `x0` on both sides.
+//!
+//! # The unwinder's story
+//!
+//! * By tables: `enter` carries `.cfi_undefined x30`, "no caller": each walk ends there.
+//! * By frame pointers: `enter` clears `x29`, so the entry function's frame record holds a zero, the end
+//!   of the chain.
+//! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
+//!
+//! # What is not saved
+//!
+//! FPCR and FPSR: all contexts of a thread share the rounding mode. `x18` is the platform's: Linux programs
+//! that use it for a shadow call stack cannot switch.
+
+use super::Entry;
+use crate::context::StackPointer;
+use core::arch::{asm, naked_asm};
+use core::ptr::NonNull;
+
+/// See [`crate::switch`].
+///
+/// # Safety
+/// As [`crate::switch`].
+#[inline(always)]
+pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
+    let answer;
+    // SAFETY: every register is an operand, destroyed, or (x29, x19, sp) saved here and restored at
+    // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
+    // The context is published through `save` before sp leaves it. Not `nostack`, not `nomem`:
+    // this stack is written, and whoever runs meanwhile may change all memory.
+    unsafe {
+        asm!(
+            "adr x17, 2f",
+            "stp x29, x19, [sp, #-32]!",
+            "str x17, [sp, #16]",
+            "mov x16, sp",
+            "str x16, [x1]",
+            "ldr x17, [x2, #16]",
+            "mov sp, x2",
+            "br x17",
+            "2:",
+            "hint #36",
+            "ldp x29, x19, [sp], #32",
+            in("x1") save,
+            in("x2") to.0,
+            inlateout("x0") word => answer,
+            out("x20") _, out("x21") _, out("x22") _, out("x23") _, out("x24") _,
+            out("x25") _, out("x26") _, out("x27") _, out("x28") _, out("x30") _,
+            // The low halves of these are callee-saved, so `clobber_abi` leaves them out.
+            out("v8") _, out("v9") _, out("v10") _, out("v11") _,
+            out("v12") _, out("v13") _, out("v14") _, out("v15") _,
+            clobber_abi("C"),
+        );
+    }
+    answer
+}
+
+/// See [`crate::jump`].
+///
+/// # Safety
+/// As [`crate::jump`].
+#[inline(always)]
+pub(crate) unsafe fn jump(to: StackPointer, word: usize) -> ! {
+    // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
+    unsafe {
+        asm!(
+            "ldr x17, [x2, #16]",
+            "mov sp, x2",
+            "br x17",
+            in("x2") to.0,
+            in("x0") word,
+            options(noreturn),
+        );
+    }
+}
+
+/// See [`crate::init`].
+///
+/// # Safety
+/// As [`crate::init`].
+#[inline(always)]
+pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
+    let top = top.as_ptr().cast::<usize>();
+    // SAFETY: the caller owns the stack that ends at `top`, which is 16-aligned, and it is far
+    // larger than these four words.
+    unsafe {
+        top.sub(2).write(enter as *const () as usize);
+        top.sub(3).write(entry as usize);
+        top.sub(4).cast::<*mut ()>().write(data);
+        StackPointer(top.sub(4).cast())
+    }
+}
+
+/// Where a fresh context begins, with the word in `x0`: fetches entry function and data, and calls.
+#[unsafe(naked)]
+unsafe extern "C" fn enter() -> ! {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_undefined x30",
+        "hint #34",
+        "ldp x1, x16, [sp], #32",
+        "mov x29, xzr",
+        "mov x30, xzr",
+        "blr x16",
+        "brk #1",
+        ".cfi_endproc",
+    );
+}

@@ -1,0 +1,63 @@
+//! Stack overflow: says whose stack it was, then aborts.
+//!
+//! A context that outgrows its stack touches the guard below it, and the kernel raises SIGSEGV (or
+//! SIGBUS). The handler that [`install`] puts in place runs on an alternate stack, for the normal one is
+//! full; it finds the stack by the faulting address, prints one line and aborts:
+//!
+//! ```text
+//! swapstack: stack overflow in generator `walk` created at src/tree.rs:17:20: size 66976 bytes, high-water mark 66976 bytes, fault at 0x7f21c8e00ff8; give it a larger stack
+//! ```
+//!
+//! A fault that is not on a guard, or on a guard by a thread whose stack pointer is elsewhere (a wild
+//! pointer), goes to the handler that was there before.
+//!
+//! Generators do all of this by themselves. A runtime calls [`install`] with a [`Describe`] that
+//! names its threads, and [`arm_thread`] on each of its kernel threads.
+//!
+//! Invariant: the handler allocates nothing, takes no lock, and reads only what outlives a stack that
+//! is in use: the registry, the labels, and what [`Describe`] reads.
+
+mod altstack;
+mod handler;
+pub(crate) mod registry;
+mod report;
+
+pub use altstack::arm_thread;
+pub use report::Report;
+
+use std::panic::Location;
+
+/// A touched guard, as [`Describe`] gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The address that was touched: in the guard of the stack.
+    pub address: usize,
+    /// The lowest usable address of the stack.
+    pub limit: usize,
+    /// The upper end of the stack.
+    pub top: usize,
+}
+
+/// Names the context that has overflowed, as `host 17 "worker" spawned at src/main.rs:4:9`; returns
+/// whether it knew. What it writes stands between "stack overflow in " and ": size ...".
+///
+/// Called in a signal handler, on the kernel thread that has overflowed: it must be async-signal-safe
+/// (no allocation, no locks, no panics). Formatting numbers and strings into the [`Report`] is.
+pub type Describe = fn(fault: &Fault, report: &mut Report) -> bool;
+
+/// Puts the handler in place, once for the process, and sets the hook that names contexts.
+///
+/// The handlers that were there before get all other faults. Later calls only replace the hook, where
+/// they bring one; a program with two runtimes of different origin hears the later one.
+/// A handler that somebody installs afterwards is in front of this one.
+pub fn install(describe: Option<Describe>) {
+    handler::install(describe);
+}
+
+/// Who lives on a stack, for the report.
+#[derive(Debug)]
+pub(crate) struct Label {
+    pub(crate) name: &'static str,
+    pub(crate) site: &'static Location<'static>,
+}
