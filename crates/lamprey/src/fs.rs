@@ -1,0 +1,216 @@
+//! Files without blocking the worker: [`File`], in the shape of [`std::fs::File`].
+//!
+//! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first tried
+//! with the order not to wait (`RWF_NOWAIT`), which costs what the plain call costs; only when the kernel would have to
+//! wait, or its file system cannot tell, does the call go to the blocking pool.
+//!
+//! For everything else that has to do with files, run the standard library's call on the pool:
+//! `lamprey::block(|| std::fs::read_dir(path))`.
+
+use std::fmt;
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
+
+use crate::io::block;
+
+/// In place of an offset: at the file's cursor, which moves.
+const CURSOR: u64 = u64::MAX;
+
+/// An open file: [`std::fs::File`] that blocks only the calling host.
+///
+/// # Examples
+/// ```
+/// use std::io::Read;
+/// let text = lamprey::run(|| -> std::io::Result<String> {
+///     let mut text = String::new();
+///     lamprey::fs::File::open("Cargo.toml")?.read_to_string(&mut text)?;
+///     Ok(text)
+/// })?;
+/// assert!(text.contains("lamprey"));
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Cancellation
+/// Not interruptible while a call is on the blocking pool.
+///
+/// # Blocking
+/// See the text of the [module](self). Plain OS threads make the calls themselves.
+pub struct File(std::fs::File);
+
+impl File {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::open_with(OpenOptions::new().read(true), path)
+    }
+
+    /// Opens a file for writing; it is empty afterwards.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::open_with(OpenOptions::new().write(true).create(true).truncate(true), path)
+    }
+
+    /// Opens a file as `options` say.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open_with(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        block(|| options.open(path)).map(Self)
+    }
+
+    /// What the file system knows about the file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        block(|| self.0.metadata())
+    }
+
+    /// Cuts the file to `size` bytes, or extends it with zeros.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_len(&self, size: u64) -> io::Result<()> {
+        block(|| self.0.set_len(size))
+    }
+
+    /// Waits until all that was written is on the disk.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync_all(&self) -> io::Result<()> {
+        block(|| self.0.sync_all())
+    }
+
+    /// Reads at `offset`, without the cursor; 0 at the end of the file.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        match preadv2(&self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| self.0.read_at(buf, offset)),
+            done => Ok(done?),
+        }
+    }
+
+    /// Writes at `offset`, without the cursor.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
+    pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        match pwritev2(&self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| self.0.write_at(buf, offset)),
+            done => Ok(done?),
+        }
+    }
+}
+
+/// No file is that long, and to the kernel the largest of these means the cursor.
+fn check_offset(offset: u64) -> io::Result<()> {
+    if i64::try_from(offset).is_err() {
+        let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(())
+}
+
+/// Does the plain call have to be made, on the pool? `EAGAIN`: it would wait. The others: it is not known whether it would.
+fn would_wait(error: Errno) -> bool {
+    matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
+}
+
+impl Read for &File {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match preadv2(&self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| (&self.0).read(buf)),
+            done => Ok(done?),
+        }
+    }
+}
+
+impl Write for &File {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match pwritev2(&self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| (&self.0).write(buf)),
+            done => Ok(done?),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for &File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        block(|| (&self.0).seek(to))
+    }
+}
+
+impl Read for File {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(buf)
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        (&*self).write(buf)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        (&*self).seek(to)
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for File {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+impl From<std::fs::File> for File {
+    fn from(file: std::fs::File) -> Self {
+        Self(file)
+    }
+}
+
+impl From<File> for std::fs::File {
+    fn from(file: File) -> Self {
+        file.0
+    }
+}
+
+impl From<File> for OwnedFd {
+    fn from(file: File) -> Self {
+        file.0.into()
+    }
+}

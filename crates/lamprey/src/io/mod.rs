@@ -1,0 +1,34 @@
+//! Input and output: waiting for descriptors, and a pool for the calls that can only block.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | [`source`] | the event loops: [`Epoll`](source::Epoll), one for each worker |
+//! | `readiness` | what one descriptor is waited for, and by whom |
+//! | `socket` | a descriptor with its readiness: "try, and wait when the kernel says so" |
+//! | `pool` | kernel threads for calls that can only block ([`block`]) |
+//! | `sendfile` | file to socket inside the kernel, without a worker that waits for a disk |
+//!
+//! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an operation
+//! that can be done at once; only `EAGAIN` leads to the reactor of the worker, and only then does a host block.
+
+mod poll;
+pub(crate) mod pool;
+pub(crate) mod readiness;
+pub(crate) mod sendfile;
+pub(crate) mod socket;
+pub mod source;
+
+pub use pool::block;
+
+use crate::sched::source::SourceFactory;
+use std::sync::Arc;
+
+/// What this room gives to a runtime: an epoll loop for each worker, and one pool of at most `blocking_threads` for all
+/// of them. The pool ends when the last worker, and with it the factory, is gone.
+pub(crate) fn sources(blocking_threads: usize) -> Vec<SourceFactory> {
+    let pool = pool::Pool::new(blocking_threads);
+    vec![Arc::new(move || {
+        pool.install();
+        Ok(Box::new(source::Epoll::new()?))
+    })]
+}

@@ -1,0 +1,86 @@
+//! Waiting in `poll(2)`: for threads that have no reactor.
+//!
+//! A thread's *bell* is an eventfd, made when it first waits and kept until the thread ends, so waiting uses no
+//! descriptor of its own each time. A bell may ring late, after its thread has gone on: the next wait then ends early, once.
+
+use std::cell::OnceCell;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+
+use super::readiness::Interest;
+
+/// How often a thread that has no bell (no descriptor was left for one) looks whether its socket has been closed.
+const WITHOUT_BELL: Duration = Duration::from_millis(50);
+
+/// The calling thread's bell; `None` when the process is out of descriptors.
+pub(super) fn bell() -> Option<Arc<OwnedFd>> {
+    thread_local! {
+        static BELL: OnceCell<Arc<OwnedFd>> = const { OnceCell::new() };
+    }
+    BELL.try_with(|cell| {
+        if cell.get().is_none() {
+            let new = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+            let _ = cell.set(Arc::new(new));
+        }
+        cell.get().cloned()
+    })
+    .ok()?
+}
+
+/// Ends the `wait` of the bell's thread.
+pub(super) fn ring(bell: &OwnedFd) {
+    // Fails only when the counter is full, and then it is readable.
+    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+}
+
+/// Waits until `fd` may be ready, the bell rings, or `closed` says so.
+pub(super) fn wait(
+    fd: BorrowedFd<'_>,
+    interest: Interest,
+    bell: Option<&Arc<OwnedFd>>,
+    deadline: Option<Instant>,
+    closed: impl Fn() -> bool,
+) -> io::Result<()> {
+    // A pause does not watch the descriptor: `poll` reports one in trouble even when nothing is wanted of it.
+    let mut watched = Vec::with_capacity(2);
+    match interest {
+        Interest::Read => watched.push(PollFd::from_borrowed_fd(fd, PollFlags::IN | PollFlags::RDHUP)),
+        Interest::Write => watched.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT)),
+        Interest::Close => {}
+    }
+    if let Some(bell) = bell {
+        watched.push(PollFd::new(&**bell, PollFlags::IN));
+    }
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let pause = if bell.is_none() {
+            Some(left.map_or(WITHOUT_BELL, |left| left.min(WITHOUT_BELL)))
+        } else {
+            left
+        };
+        let timeout = pause.map(|pause| Timespec {
+            tv_sec: pause.as_secs().min(86_400) as i64,
+            tv_nsec: pause.subsec_nanos() as _,
+        });
+        let found = match poll(&mut watched, timeout.as_ref()) {
+            Ok(found) => found,
+            Err(Errno::INTR) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(bell) = bell {
+            // Silences it. Fails when it is silent already.
+            let _ = rustix::io::read(bell, &mut [0; 8]);
+        }
+        if closed() || found != 0 {
+            return Ok(());
+        }
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The pool of kernel threads for calls that can only block.
+//!
+//! A call is a record on the stack of the host that makes it. The host hands the record over under the lock and blocks,
+//! not to be interrupted, until a pool thread has run it: so the closure may borrow from that stack.
+//!
+//! Invariants (all under `state`)
+//! * A [`Call`] in `queue` or in the hands of a pool thread belongs to exactly one blocked host, which is woken exactly
+//!   once, as the last thing that is done with the call.
+//! * `idle` holds the pool threads that sleep with nothing to do, the latest last. Who takes one out unparks it. The
+//!   latest is taken first, so that under a light load the others stay asleep until they end.
+//! * A call is queued only while there is a thread (`threads != 0`), and threads look at the queue before they sleep or
+//!   end. A call that finds an idle thread unparks it; one that finds none starts one, or waits for those that are busy
+//!   because the pool is full. So no call is left behind.
+//!
+//! No deadlock by nesting: [`block`] on a pool thread runs its closure right there.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::sched::{self, Wait, Waiter};
+
+/// How long a pool thread with nothing to do stays.
+const KEEP: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// The pool of the runtime whose worker this kernel thread is.
+    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    /// The pool (its address) whose thread this is.
+    static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other hosts.
+///
+/// The closure may borrow: the caller waits until it has run, and cannot be cancelled meanwhile. It need not be
+/// `'static`, only [`Send`]. Use it for calls that have no other form: files, name lookups, libraries that wait by
+/// themselves, or long computations.
+///
+/// # Examples
+/// ```
+/// let text = lamprey::run(|| lamprey::block(|| std::fs::read_to_string("Cargo.toml")))?;
+/// assert!(text.contains("lamprey"));
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Panics
+/// With the closure's own payload, when it panics.
+///
+/// # Cancellation
+/// Not interruptible: a cancelled host is unwound at its next blocking point after this one.
+///
+/// # Blocking
+/// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's builder);
+/// calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is unwinding, `f` runs at once on the calling
+/// kernel thread; so it does when not a single pool thread can be started.
+pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+    if !sched::on_host() || sched::must_not_block() {
+        return f();
+    }
+    match CURRENT.with_borrow(Clone::clone) {
+        Some(pool) => pool.run(f),
+        None => f(),
+    }
+}
+
+/// The pool of one runtime. Its threads end when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Pool(Arc<Shared>);
+
+impl Pool {
+    /// A pool of at most `max` threads (at least one); none is started before it is needed.
+    pub(crate) fn new(max: usize) -> Self {
+        Self::with_keep(max, KEEP)
+    }
+
+    fn with_keep(max: usize, keep: Duration) -> Self {
+        let state = State { queue: VecDeque::new(), idle: Vec::new(), threads: 0, closing: false };
+        Self(Arc::new(Shared { max: max.max(1), keep, state: Mutex::new(state), last_gone: Condvar::new() }))
+    }
+
+    /// Makes this the pool of [`block`] for the hosts of the calling kernel thread.
+    pub(crate) fn install(&self) {
+        CURRENT.set(Some(Arc::clone(&self.0)));
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.closing = true;
+        for thread in state.idle.drain(..) {
+            thread.unpark();
+        }
+        // A pool thread that drops the last handle of its own runtime must not wait for itself.
+        if MEMBER_OF.get() == Arc::as_ptr(&self.0) {
+            return;
+        }
+        while state.threads != 0 {
+            state = self.0.last_gone.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    max: usize,
+    keep: Duration,
+    state: Mutex<State>,
+    last_gone: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: VecDeque<Call>,
+    idle: Vec<Thread>,
+    threads: usize,
+    closing: bool,
+}
+
+/// A [`Record`] of any type.
+#[derive(Debug, Clone, Copy)]
+struct Call {
+    record: NonNull<()>,
+    run: unsafe fn(NonNull<()>),
+}
+
+// SAFETY: a call is run once, by one thread, while the host that owns the record is blocked; closure and result are
+// `Send` by the bounds of `block`.
+unsafe impl Send for Call {}
+
+/// A call on the stack of the host that waits for it.
+struct Record<F, T> {
+    closure: UnsafeCell<Option<F>>,
+    result: UnsafeCell<Option<Result<T, Box<dyn Any + Send>>>>,
+    waiter: Waiter,
+}
+
+/// # Safety
+/// `record` is a `Record<F, T>` whose host is blocked until woken; called once for it.
+unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
+    // SAFETY: of this type and alive (contract). Only shared references are made; the cells are ours until the wake.
+    let record = unsafe { record.cast::<Record<F, T>>().as_ref() };
+    // SAFETY: the owner is blocked, so nobody else is in the cell.
+    let closure = unsafe { (*record.closure.get()).take() };
+    let result = closure.map(|closure| catch_unwind(AssertUnwindSafe(closure)));
+    // SAFETY: as above.
+    unsafe { *record.result.get() = result };
+    let waiter = record.waiter;
+    // SAFETY: this call was taken out of the queue once, and its host is owed one wake. The record is not touched again.
+    unsafe { waiter.wake() };
+}
+
+impl Shared {
+    fn run<F: FnOnce() -> T + Send, T: Send>(self: Arc<Self>, closure: F) -> T {
+        let record = Record {
+            closure: UnsafeCell::new(Some(closure)),
+            result: UnsafeCell::new(None),
+            waiter: sched::waiter(),
+        };
+        let call = Call { record: NonNull::from(&record).cast(), run: perform::<F, T> };
+        if self.submit(call) {
+            sched::block_until_woken(Wait::Blocking);
+        } else if let Some(closure) = record.closure.into_inner() {
+            return closure();
+        }
+        match record.result.into_inner() {
+            Some(Ok(value)) => value,
+            Some(Err(payload)) => resume_unwind(payload),
+            None => crate::bug!("a blocking call was woken without having run"),
+        }
+    }
+
+    /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be started; the
+    /// call is not queued.
+    fn submit(self: &Arc<Self>, call: Call) -> bool {
+        let mut state = self.lock();
+        if let Some(thread) = state.idle.pop() {
+            state.queue.push_back(call);
+            drop(state);
+            thread.unpark();
+            return true;
+        }
+        // Started under the lock: only growth pays for it, and the count is right at every moment.
+        if state.threads < self.max && self.start() {
+            state.threads += 1;
+        }
+        if state.threads == 0 {
+            return false;
+        }
+        state.queue.push_back(call);
+        true
+    }
+
+    fn start(self: &Arc<Self>) -> bool {
+        let shared = Arc::clone(self);
+        thread::Builder::new().name("lamprey-pool".to_owned()).spawn(move || shared.serve()).is_ok()
+    }
+
+    /// The life of a pool thread.
+    fn serve(self: Arc<Self>) {
+        MEMBER_OF.set(Arc::as_ptr(&self));
+        let mut state = self.lock();
+        loop {
+            while let Some(call) = state.queue.pop_front() {
+                drop(state);
+                // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes it.
+                unsafe { (call.run)(call.record) };
+                state = self.lock();
+            }
+            if state.closing {
+                break;
+            }
+            let (guard, called) = self.rest(state);
+            state = guard;
+            if !called && state.queue.is_empty() {
+                break;
+            }
+        }
+        state.threads -= 1;
+        if state.threads == 0 {
+            self.last_gone.notify_all();
+        }
+    }
+
+    /// Sleeps as an idle thread. False when nobody has called it for as long as threads are kept.
+    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+        let me = thread::current();
+        let deadline = Instant::now() + self.keep;
+        state.idle.push(me.clone());
+        loop {
+            drop(state);
+            thread::park_timeout(deadline.saturating_duration_since(Instant::now()));
+            state = self.lock();
+            let Some(place) = state.idle.iter().position(|other| other.id() == me.id()) else {
+                return (state, true);
+            };
+            if Instant::now() >= deadline {
+                state.idle.remove(place);
+                return (state, false);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

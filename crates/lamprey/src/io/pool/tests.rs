@@ -1,0 +1,127 @@
+//! The pool by itself: its callers are plain OS threads here (hosts: `tests/block_pool.rs`).
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, mpsc};
+
+fn call<T: Send>(pool: &Pool, f: impl FnOnce() -> T + Send) -> T {
+    Arc::clone(&pool.0).run(f)
+}
+
+fn threads(pool: &Pool) -> usize {
+    pool.0.lock().threads
+}
+
+/// Looks again and again, because when a thread ends is up to the machine.
+fn eventually(what: &str, is: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is() {
+        assert!(Instant::now() < deadline, "not within 30 s: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_call_may_borrow_and_returns_its_value() {
+    let pool = Pool::new(2);
+    let mut text = String::from("a");
+    let length = call(&pool, || {
+        text.push('b');
+        text.len()
+    });
+    assert_eq!((length, text.as_str()), (2, "ab"));
+}
+
+#[test]
+fn one_thread_serves_calls_that_come_one_after_the_other() {
+    let pool = Pool::new(8);
+    for _ in 0..20 {
+        call(&pool, || ());
+        eventually("the thread rests", || pool.0.lock().idle.len() == 1);
+    }
+    assert_eq!(threads(&pool), 1);
+}
+
+#[test]
+fn grows_to_its_maximum_and_queues_beyond() {
+    let pool = Pool::new(3);
+    let (running, most, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    // Each of the first three waits for the other two, so there must be three threads.
+    let together = Barrier::new(3);
+    let first = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..50 {
+            scope.spawn(|| {
+                call(&pool, || {
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    if first.fetch_add(1, Ordering::SeqCst) < 3 {
+                        together.wait();
+                    }
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    done.fetch_add(1, Ordering::SeqCst);
+                });
+            });
+        }
+    });
+    assert_eq!((done.into_inner(), most.into_inner(), threads(&pool)), (50, 3, 3));
+}
+
+#[test]
+fn threads_end_after_doing_nothing_for_a_while_and_new_ones_come() {
+    let pool = Pool::with_keep(4, Duration::from_millis(20));
+    for _ in 0..3 {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| call(&pool, || thread::sleep(Duration::from_millis(1))));
+            }
+        });
+        eventually("all threads end", || threads(&pool) == 0);
+        assert!(pool.0.lock().idle.is_empty());
+    }
+}
+
+#[test]
+fn calls_race_with_threads_that_end() {
+    let pool = Pool::with_keep(2, Duration::from_micros(50));
+    thread::scope(|scope| {
+        for seed in 0..3_u64 {
+            let pool = &pool;
+            scope.spawn(move || {
+                for turn in 0..300 {
+                    assert_eq!(call(pool, || turn * 2), turn * 2);
+                    thread::sleep(Duration::from_micros((turn * 7 + seed * 31) % 120));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_panic_comes_back_with_its_payload_and_the_thread_lives_on() {
+    let pool = Pool::new(1);
+    let payload =
+        catch_unwind(AssertUnwindSafe(|| call(&pool, || std::panic::panic_any(42_u8)))).unwrap_err();
+    assert_eq!(payload.downcast_ref::<u8>(), Some(&42));
+    assert_eq!(call(&pool, || 7), 7);
+    assert_eq!(threads(&pool), 1);
+}
+
+#[test]
+fn dropping_the_pool_ends_its_threads() {
+    let pool = Pool::new(4);
+    let (started, starts) = mpsc::channel();
+    call(&pool, || started.send(thread::current().id()).unwrap());
+    starts.recv().unwrap();
+    let shared = Arc::downgrade(&pool.0);
+    drop(pool);
+    eventually("nothing of the pool is left", || shared.strong_count() == 0);
+}
+
+#[test]
+fn a_pool_dropped_by_its_own_thread_does_not_wait_for_itself() {
+    let pool = Pool::new(1);
+    let shared = Arc::clone(&pool.0);
+    let own = Arc::clone(&shared);
+    shared.run(move || drop(pool));
+    eventually("its thread ends", || own.lock().threads == 0);
+}

@@ -1,0 +1,322 @@
+//! What one descriptor is waited for, and by whom.
+//!
+//! States of a direction (read, write): *quiet*; *edge* (an edge came while nobody waited); *waited for* (a list of
+//! threads). `edge` and a non-empty list exclude each other: an edge that finds waiters wakes **all** of them and is
+//! spent; they try their system call again, and those that get `EAGAIN` come back.
+//!
+//! Why no edge is lost: a thread enters the list only after `EAGAIN`, and looks at `edge` under the lock. An edge that
+//! came before that look is in `edge`, one that comes later finds the thread in the list. The converse does not hold: an
+//! edge may tell of bytes that somebody has read since, which costs one `EAGAIN`. So edges are hints, and a stray one
+//! (see [`reactor`](super::source::reactor)) is harmless.
+//!
+//! Who may touch what: everything in [`State`] under its lock. A node is on the stack of a blocked thread; whoever takes
+//! it out of a list owes that thread one wake, and gives it after unlocking. The lock is never held across a switch.
+//!
+//! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)` instead: on
+//! the descriptor, and on an eventfd of their own by which [`close`](Readiness::close) reaches them.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::poll;
+use super::source::reactor::Reactor;
+use crate::queue::list::{List, Node};
+use crate::sched::{self, Wait, Waiter, Woke};
+use crate::time;
+
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Something to read or accept, or the end of it.
+    Read,
+    /// Room to write, or a connection that is made or refused.
+    Write,
+    /// Only the deadline, or the socket's `close`.
+    Close,
+}
+
+/// The error of an operation on a socket that this program closed with `close`, inside an [`std::io::Error`] of kind
+/// [`NotConnected`](io::ErrorKind::NotConnected).
+///
+/// # Examples
+/// ```
+/// let (a, _b) = lamprey::net::UnixStream::pair()?;
+/// a.close();
+/// let error = std::io::Read::read(&mut &a, &mut [0]).unwrap_err();
+/// assert!(error.get_ref().is_some_and(|inner| inner.is::<lamprey::net::Closed>()));
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed;
+
+impl std::fmt::Display for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the socket was closed by `close` in this program")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    closed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    home: Option<Home>,
+    read: Direction,
+    write: Direction,
+    pausing: List<Waiter>,
+    polling: Vec<Arc<OwnedFd>>,
+}
+
+/// Where the descriptor is registered.
+#[derive(Debug)]
+struct Home {
+    reactor: Arc<Reactor>,
+    key: usize,
+}
+
+#[derive(Debug)]
+struct Direction {
+    edge: bool,
+    waiters: List<Waiter>,
+}
+
+// SAFETY: the lists point to nodes on the stacks of blocked threads; all access to them is under the lock of the `Mutex`
+// around `State`, and a `Waiter` may be used from every thread.
+unsafe impl Send for State {}
+
+impl Direction {
+    const fn new() -> Self {
+        Self { edge: false, waiters: List::new() }
+    }
+}
+
+impl State {
+    fn waiters(&self, interest: Interest) -> &List<Waiter> {
+        match interest {
+            Interest::Read => &self.read.waiters,
+            Interest::Write => &self.write.waiters,
+            Interest::Close => &self.pausing,
+        }
+    }
+
+    /// Spends an edge that has come; false when there is none.
+    fn spend_edge(&mut self, interest: Interest) -> bool {
+        match interest {
+            Interest::Read => std::mem::take(&mut self.read.edge),
+            Interest::Write => std::mem::take(&mut self.write.edge),
+            Interest::Close => false,
+        }
+    }
+}
+
+impl Readiness {
+    pub(crate) fn new() -> Arc<Self> {
+        let (read, write) = (Direction::new(), Direction::new());
+        let state = State { home: None, read, write, pausing: List::new(), polling: Vec::new() };
+        Arc::new(Self { closed: AtomicBool::new(false), state: Mutex::new(state) })
+    }
+
+    /// Waits until `fd` may be ready (a hint: the caller tries again). `Ok` also when it has been closed meanwhile.
+    ///
+    /// # Errors
+    /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot register `fd`.
+    pub(crate) fn wait(
+        self: &Arc<Self>,
+        fd: BorrowedFd<'_>,
+        interest: Interest,
+        reason: Wait,
+        deadline: Option<Instant>,
+    ) -> io::Result<()> {
+        if !sched::on_host() {
+            return self.wait_in_poll(fd, interest, deadline);
+        }
+        if sched::must_not_block() {
+            return Err(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "a host that is unwinding cannot wait for a socket",
+            ));
+        }
+        let Some(reactor) = Reactor::current() else {
+            return super::block(|| self.wait_in_poll(fd, interest, deadline));
+        };
+        let node = Node::new(sched::waiter());
+        {
+            let mut state = self.lock();
+            self.register(&mut state, fd, reactor)?;
+            if self.is_closed() || state.spend_edge(interest) {
+                return Ok(());
+            }
+            // SAFETY: `node` is new, and this function does not return before it has been taken out of the list.
+            unsafe { state.waiters(interest).push(NonNull::from(&node)) };
+        }
+        self.sleep(&node, interest, reason, deadline)
+    }
+
+    /// Blocks until `node`, which is in the list of `interest`, has been taken out.
+    fn sleep(
+        &self,
+        node: &Node<Waiter>,
+        interest: Interest,
+        reason: Wait,
+        deadline: Option<Instant>,
+    ) -> io::Result<()> {
+        let woke = time::block_until(reason, deadline);
+        if matches!(woke, Woke::Woken) {
+            return Ok(());
+        }
+        // SAFETY: the node went into this list or into none since; the lock is held for the call.
+        let ours = unsafe { self.lock().waiters(interest).remove(NonNull::from(node)) };
+        if !ours {
+            // Somebody was faster and owes the wake. A cancellation is seen again by the next wait.
+            sched::block_until_woken(reason);
+            return Ok(());
+        }
+        match woke {
+            Woke::Cancelled => sched::unwind_cancelled(),
+            _ => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    fn register(
+        self: &Arc<Self>,
+        state: &mut State,
+        fd: BorrowedFd<'_>,
+        reactor: Arc<Reactor>,
+    ) -> io::Result<()> {
+        if state.home.is_none() {
+            let key = reactor.add(fd, self)?;
+            state.home = Some(Home { reactor, key });
+        }
+        Ok(())
+    }
+
+    /// `poll(2)` on the calling kernel thread.
+    fn wait_in_poll(
+        &self,
+        fd: BorrowedFd<'_>,
+        interest: Interest,
+        deadline: Option<Instant>,
+    ) -> io::Result<()> {
+        let bell = poll::bell();
+        if let Some(bell) = &bell {
+            self.lock().polling.push(Arc::clone(bell));
+        }
+        // After the push, so that a `close` from now on rings. (Without a bell `poll::wait` looks again now and then.)
+        let result = if self.is_closed() {
+            Ok(())
+        } else {
+            poll::wait(fd, interest, bell.as_ref(), deadline, || self.is_closed())
+        };
+        if let Some(bell) = &bell {
+            self.lock().polling.retain(|other| !Arc::ptr_eq(other, bell));
+        }
+        result
+    }
+
+    /// The kernel reports edges: wakes those who wait for them.
+    pub(crate) fn edge(&self, read: bool, write: bool) {
+        let mut wakes = Wakes::default();
+        {
+            let state = &mut *self.lock();
+            for (came, direction) in [(read, &mut state.read), (write, &mut state.write)] {
+                if came && !wakes.take_all(&direction.waiters) {
+                    direction.edge = true;
+                }
+            }
+        }
+        wakes.give();
+    }
+
+    /// `reactor` polls no more: whoever waits tries again, and registers with a reactor that does.
+    pub(crate) fn reactor_retired(&self, reactor: &Arc<Reactor>) {
+        let gone = {
+            let mut state = self.lock();
+            state.home.take_if(|home| Arc::ptr_eq(&home.reactor, reactor))
+        };
+        if gone.is_some() {
+            self.edge(true, true);
+        }
+    }
+
+    /// From now on every operation fails with [`Closed`]; those that wait are woken to fail.
+    pub(crate) fn close(&self) {
+        let mut wakes = Wakes::default();
+        {
+            let state = self.lock();
+            // Release: pairs with the Acquire in `is_closed`; waiters find it set because they look under the lock.
+            self.closed.store(true, Ordering::Release);
+            for interest in [Interest::Read, Interest::Write, Interest::Close] {
+                wakes.take_all(state.waiters(interest));
+            }
+            state.polling.iter().for_each(|bell| poll::ring(bell));
+        }
+        wakes.give();
+    }
+
+    /// Has [`close`](Self::close) been called?
+    pub(crate) fn is_closed(&self) -> bool {
+        // Acquire: pairs with the Release in `close`, whose caller's doings before it are then seen.
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Takes `fd` out of its reactor. Nobody waits: the caller owns the socket.
+    pub(crate) fn deregister(&self, fd: BorrowedFd<'_>) {
+        let home = self.lock().home.take();
+        if let Some(Home { reactor, key }) = home {
+            reactor.remove(fd, key);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Threads that have been taken out of a list and are owed a wake. One is the rule; more cost an allocation.
+#[derive(Default)]
+struct Wakes {
+    first: Option<Waiter>,
+    rest: Vec<Waiter>,
+}
+
+impl Wakes {
+    /// Empties `list`; false when it was empty.
+    fn take_all(&mut self, list: &List<Waiter>) -> bool {
+        let mut any = false;
+        while let Some(node) = list.pop() {
+            any = true;
+            // SAFETY: the node's thread is blocked until the wake that is now owed to it: the node is alive.
+            let waiter = unsafe { node.as_ref() }.value;
+            match self.first {
+                None => self.first = Some(waiter),
+                Some(_) => self.rest.push(waiter),
+            }
+        }
+        any
+    }
+
+    fn give(self) {
+        for waiter in self.first.into_iter().chain(self.rest) {
+            // SAFETY: `take_all` took this waiter's node out of its list, once, under the list's lock.
+            unsafe { waiter.wake() };
+        }
+    }
+}
+
+impl std::fmt::Debug for Wakes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wakes")
+            .field("count", &(usize::from(self.first.is_some()) + self.rest.len()))
+            .finish()
+    }
+}

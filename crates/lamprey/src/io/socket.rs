@@ -1,0 +1,218 @@
+//! A descriptor with its readiness: "try, and wait when the kernel says so".
+//!
+//! Invariants
+//! * The descriptor is in non-blocking mode, and it is open for as long as its `Readiness` may be registered: the
+//!   registration is undone before the descriptor is closed or handed out.
+//! * [`Socket::attempt`] never waits after an attempt that has done something: what a call has done, it reports.
+
+use std::cell::Cell;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use super::readiness::{Closed, Interest, Readiness};
+use crate::sched::{self, Wait};
+
+/// Socket operations in a row, on one worker, after which the host that makes the next one lets others run first:
+/// sockets that are always ready must not keep a worker to themselves.
+const TURN: u32 = 64;
+
+/// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel thread.
+#[derive(Debug)]
+pub(crate) struct Socket<S: AsFd> {
+    inner: S,
+    readiness: Arc<Readiness>,
+    pub(crate) options: Options,
+}
+
+/// What the standard library keeps in the kernel, where non-blocking sockets ignore it.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) read_timeout: Timeout,
+    pub(crate) write_timeout: Timeout,
+    nonblocking: AtomicBool,
+}
+
+impl<S: AsFd> Socket<S> {
+    /// Takes `inner`, which must be in non-blocking mode.
+    pub(crate) fn new(inner: S) -> Self {
+        Self { inner, readiness: Readiness::new(), options: Options::default() }
+    }
+
+    /// Takes `inner` and puts it in non-blocking mode.
+    pub(crate) fn adopt(inner: S) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&inner, true)?;
+        Ok(Self::new(inner))
+    }
+
+    /// The owner of the descriptor, registered nowhere and in blocking mode.
+    pub(crate) fn release(self) -> io::Result<S> {
+        rustix::io::ioctl_fionbio(&self.inner, false)?;
+        Ok(self.into_inner())
+    }
+
+    /// The owner of the descriptor, registered nowhere and still in non-blocking mode.
+    pub(crate) fn into_inner(self) -> S {
+        self.readiness.deregister(self.inner.as_fd());
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is never used again nor dropped, and each field is moved out once. (`options` is plain words.)
+        let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
+        drop(readiness);
+        inner
+    }
+
+    pub(crate) fn get(&self) -> &S {
+        &self.inner
+    }
+
+    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`.
+    ///
+    /// # Errors
+    /// Those of `operation`; [`Closed`]; `TimedOut` when the waits took longer than `timeout` all together.
+    #[inline]
+    pub(crate) fn attempt<T>(
+        &self,
+        interest: Interest,
+        reason: Wait,
+        timeout: Option<Duration>,
+        mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> io::Result<T> {
+        take_a_turn();
+        let mut deadline = None;
+        loop {
+            self.check_open()?;
+            match operation(self.inner.as_fd()) {
+                Ok(value) => return Ok(value),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait(interest, reason, timeout, &mut deadline)?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    #[cold]
+    fn wait(
+        &self,
+        interest: Interest,
+        reason: Wait,
+        timeout: Option<Duration>,
+        deadline: &mut Option<Instant>,
+    ) -> io::Result<()> {
+        if self.options.nonblocking() {
+            return Err(Errno::AGAIN.into());
+        }
+        if deadline.is_none() {
+            // A timeout beyond the clock's range is none.
+            *deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        }
+        self.readiness.wait(self.inner.as_fd(), interest, reason, *deadline)
+    }
+
+    /// Blocks for `time`, or until the socket is closed.
+    pub(crate) fn pause(&self, reason: Wait, time: Duration) -> io::Result<()> {
+        match self.readiness.wait(self.inner.as_fd(), Interest::Close, reason, Some(Instant::now() + time)) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Makes every operation fail from now on, those that wait included.
+    pub(crate) fn close(&self) {
+        self.readiness.close();
+    }
+
+    pub(crate) fn check_open(&self) -> io::Result<()> {
+        if self.readiness.is_closed() {
+            Err(io::Error::new(io::ErrorKind::NotConnected, Closed))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl<S: AsFd> AsFd for Socket<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.inner.as_fd()
+    }
+}
+
+impl<S: AsFd> Drop for Socket<S> {
+    fn drop(&mut self) {
+        self.readiness.deregister(self.inner.as_fd());
+    }
+}
+
+impl Options {
+    /// Does an operation that would have to wait fail instead?
+    pub(crate) fn nonblocking(&self) -> bool {
+        // Relaxed: a setting, not a signal; see `set_nonblocking`.
+        self.nonblocking.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_nonblocking(&self, on: bool) {
+        // Relaxed: nothing is published with it; another thread sees it when it sees it.
+        self.nonblocking.store(on, Ordering::Relaxed);
+    }
+
+    /// Starts with the values of `other`.
+    pub(crate) fn copy_from(&self, other: &Self) {
+        self.read_timeout.put(other.read_timeout.get());
+        self.write_timeout.put(other.write_timeout.get());
+        self.set_nonblocking(other.nonblocking());
+    }
+}
+
+/// An optional time limit, as nanoseconds; 0 is none.
+#[derive(Debug, Default)]
+pub(crate) struct Timeout(AtomicU64);
+
+impl Timeout {
+    pub(crate) fn get(&self) -> Option<Duration> {
+        // Relaxed: a setting on its own; nothing is published with it.
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            nanos => Some(Duration::from_nanos(nanos)),
+        }
+    }
+
+    /// # Errors
+    /// `InvalidInput` for a limit of zero, as in the standard library.
+    pub(crate) fn set(&self, limit: Option<Duration>) -> io::Result<()> {
+        if limit == Some(Duration::ZERO) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a timeout of 0 is not possible: use None for no timeout, or set_nonblocking(true) never to wait",
+            ));
+        }
+        self.put(limit);
+        Ok(())
+    }
+
+    fn put(&self, limit: Option<Duration>) {
+        let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+        // Relaxed: as in `get`.
+        self.0.store(nanos, Ordering::Relaxed);
+    }
+}
+
+/// Counts socket operations on this worker; every [`TURN`]th host that comes lets the others run first.
+#[inline]
+fn take_a_turn() {
+    thread_local! {
+        static LEFT: Cell<u32> = const { Cell::new(TURN) };
+    }
+    let left = LEFT.get();
+    if left > 1 {
+        LEFT.set(left - 1);
+        return;
+    }
+    LEFT.set(TURN);
+    if sched::on_host() && !sched::must_not_block() {
+        crate::thread::yield_now();
+    }
+}

@@ -1,0 +1,134 @@
+//! Readiness by epoll: the [`Source`] that a worker polls between hosts and sleeps in.
+//!
+//! Invariant: an [`Epoll`] is made, used and dropped on one kernel thread, that of its worker; other threads touch only
+//! its [`Reactor`] (to take a registration out) and its eventfd (to end a [`wait`](Source::wait)).
+//!
+//! The eventfd is edge-triggered and never read: each write is an edge, and its counter would need 584 years of
+//! writes at one a nanosecond to fill. A write whose edge [`poll`](Source::poll) happens to take is remembered and ends the next `wait`.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::Errno;
+
+use super::reactor::Reactor;
+use crate::io::readiness::Readiness;
+use crate::sched::source::{Notifier, Source};
+
+/// The event data of the eventfd; no slab ever has this many slots.
+const NOTIFY_KEY: u64 = u64::MAX;
+/// Events fetched by one system call; what is left comes with the next.
+const BATCH: usize = 256;
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// The event loop for sockets: Linux epoll, edge-triggered, one instance for each worker.
+///
+/// A socket is registered when an operation on it has to wait for the first time, with the loop of the worker on which
+/// that happens, and stays there until it is dropped. This is the source that a runtime uses unless its builder is
+/// given another.
+#[derive(Debug)]
+pub struct Epoll {
+    reactor: Arc<Reactor>,
+    notify: Arc<OwnedFd>,
+    events: Box<[MaybeUninit<Event>; BATCH]>,
+    found: Vec<(Arc<Readiness>, EventFlags)>,
+    notified: bool,
+    whole_milliseconds: bool,
+}
+
+impl Epoll {
+    /// A loop for the calling kernel thread, which must be the one of the worker that will own it.
+    ///
+    /// # Errors
+    /// The kernel's, when it is out of descriptors or memory.
+    pub fn new() -> io::Result<Self> {
+        let notify = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let reactor = Reactor::install()?;
+        epoll::add(&*reactor, &*notify, EventData::new_u64(NOTIFY_KEY), EventFlags::IN | EventFlags::ET)?;
+        Ok(Self {
+            reactor,
+            notify,
+            events: Box::new([const { MaybeUninit::uninit() }; BATCH]),
+            found: Vec::with_capacity(BATCH),
+            notified: false,
+            whole_milliseconds: false,
+        })
+    }
+
+    /// Fetches one batch of events and wakes whoever waits for them.
+    fn turn(&mut self, timeout: Option<&Timespec>) -> Result<(), Errno> {
+        let (events, _) = epoll::wait(&*self.reactor, &mut self.events[..], timeout)?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.notified |= events.iter().any(|event| event.data.u64() == NOTIFY_KEY);
+        let keys = events.iter().filter(|event| event.data.u64() != NOTIFY_KEY);
+        self.reactor.look_up(keys.map(|event| (event.data.u64() as usize, event.flags)), &mut self.found);
+        for (readiness, flags) in self.found.drain(..) {
+            let trouble = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+            let read = trouble || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
+            let write = trouble || flags.contains(EventFlags::OUT);
+            readiness.edge(read, write);
+        }
+        Ok(())
+    }
+
+    /// The kernel's form of `timeout`, never shorter than it.
+    fn timespec(&self, timeout: Duration) -> Timespec {
+        let timeout = if self.whole_milliseconds {
+            timeout.as_nanos().div_ceil(1_000_000) * 1_000_000
+        } else {
+            timeout.as_nanos()
+        };
+        // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in range.
+        let timeout = timeout.min(86_400 * 1_000_000_000);
+        Timespec { tv_sec: (timeout / 1_000_000_000) as i64, tv_nsec: (timeout % 1_000_000_000) as _ }
+    }
+}
+
+impl Source for Epoll {
+    fn poll(&mut self) {
+        // An interrupted or refused look finds nothing; the next one will.
+        let _ = self.turn(Some(&NOW));
+    }
+
+    fn active(&self) -> bool {
+        self.reactor.count() != 0
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) {
+        if std::mem::take(&mut self.notified) {
+            return self.poll();
+        }
+        let until = timeout.map(|timeout| self.timespec(timeout));
+        match self.turn(until.as_ref()) {
+            // Linux before 5.11 has no `epoll_pwait2`: whole milliseconds from now on, rounded up.
+            Err(Errno::NOSYS) if !self.whole_milliseconds => {
+                self.whole_milliseconds = true;
+                self.wait(timeout);
+            }
+            // Interrupted by a signal: as good as woken.
+            Ok(()) | Err(_) => {}
+        }
+        self.notified = false;
+    }
+
+    fn notifier(&self) -> Option<Notifier> {
+        let notify = Arc::clone(&self.notify);
+        Some(Notifier::new(move || {
+            // Fails only when the counter is full; then there is an edge that nobody has taken yet.
+            let _ = rustix::io::write(&*notify, &1_u64.to_ne_bytes());
+        }))
+    }
+}
+
+impl Drop for Epoll {
+    fn drop(&mut self) {
+        self.reactor.retire();
+    }
+}

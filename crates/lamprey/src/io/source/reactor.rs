@@ -1,0 +1,147 @@
+//! The half of [`Epoll`](super::Epoll) that sockets see: the epoll descriptor and the table of what is registered.
+//!
+//! Invariants
+//! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**: an event
+//!   that was already under way when its key was given to another descriptor makes that one try its system call once
+//!   for nothing, no more. So a key may be reused at once.
+//! * Registrations are added only by the worker that owns the reactor, removed by whoever drops the socket, on any
+//!   thread. After [`Reactor::retire`] nothing can be added and the table is empty.
+//!
+//! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it locks one.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use slab::Slab;
+
+use crate::io::readiness::Readiness;
+
+thread_local! {
+    /// The reactor of the worker that runs on this kernel thread.
+    static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
+}
+
+/// What is registered with one epoll instance.
+#[derive(Debug)]
+pub(crate) struct Reactor {
+    epoll: OwnedFd,
+    slots: Mutex<Slots>,
+    count: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Slots {
+    live: bool,
+    table: Slab<Arc<Readiness>>,
+}
+
+impl Reactor {
+    /// An empty one, which becomes the reactor of the calling kernel thread.
+    pub(super) fn install() -> io::Result<Arc<Self>> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let slots = Mutex::new(Slots { live: true, table: Slab::new() });
+        let reactor = Arc::new(Self { epoll, slots, count: AtomicUsize::new(0) });
+        CURRENT.set(Some(Arc::clone(&reactor)));
+        Ok(reactor)
+    }
+
+    /// The reactor of the calling worker; `None` on other threads.
+    pub(crate) fn current() -> Option<Arc<Self>> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Registers `fd`, edge-triggered and for both directions; an edge for what is ready now comes at once.
+    ///
+    /// # Errors
+    /// The kernel's: out of memory, or out of epoll watches (`/proc/sys/fs/epoll/max_user_watches`).
+    pub(crate) fn add(&self, fd: BorrowedFd<'_>, readiness: &Arc<Readiness>) -> io::Result<usize> {
+        let key = {
+            let mut slots = self.slots();
+            if !slots.live {
+                return Err(io::Error::other(
+                    "the runtime of this thread has been shut down: nothing polls its sockets",
+                ));
+            }
+            self.count_changed(slots.table.len() + 1);
+            slots.table.insert(Arc::clone(readiness))
+        };
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        if let Err(error) = epoll::add(&self.epoll, fd, EventData::new_u64(key as u64), interest) {
+            self.forget(key);
+            return Err(error.into());
+        }
+        Ok(key)
+    }
+
+    /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set when it is
+    /// closed: its events would come for ever.
+    pub(crate) fn remove(&self, fd: BorrowedFd<'_>, key: usize) {
+        // An error means that the descriptor is not in the set: what is wanted.
+        let _ = epoll::delete(&self.epoll, fd);
+        self.forget(key);
+    }
+
+    fn forget(&self, key: usize) {
+        let gone = {
+            let mut slots = self.slots();
+            let gone = slots.table.try_remove(key);
+            self.count_changed(slots.table.len());
+            gone
+        };
+        drop(gone);
+    }
+
+    /// The registrations that `keys` name and that still exist.
+    pub(super) fn look_up(
+        &self,
+        keys: impl Iterator<Item = (usize, EventFlags)>,
+        found: &mut Vec<(Arc<Readiness>, EventFlags)>,
+    ) {
+        let slots = self.slots();
+        found.extend(keys.filter_map(|(key, flags)| Some((Arc::clone(slots.table.get(key)?), flags))));
+    }
+
+    /// The worker ends: empties the table and lets everyone who waits try again (and find a reactor of their own).
+    pub(super) fn retire(self: &Arc<Self>) {
+        let table = {
+            let mut slots = self.slots();
+            slots.live = false;
+            self.count_changed(0);
+            std::mem::take(&mut slots.table)
+        };
+        CURRENT.with_borrow_mut(|current| {
+            if current.as_ref().is_some_and(|own| Arc::ptr_eq(own, self)) {
+                *current = None;
+            }
+        });
+        for (_, readiness) in table {
+            readiness.reactor_retired(self);
+        }
+    }
+
+    /// How many descriptors are registered; a hint.
+    pub(super) fn count(&self) -> usize {
+        // Relaxed: a hint. Additions come from the reader's own thread, and a removal seen late costs an empty poll.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Called with the slots locked.
+    fn count_changed(&self, count: usize) {
+        // Relaxed: stores are ordered by the slots' lock; for the reader see `count`.
+        self.count.store(count, Ordering::Relaxed);
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AsFd for Reactor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}

@@ -1,0 +1,331 @@
+//! What the socket types share: the transfer calls, and the methods and conversions that each of them has.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags};
+
+use crate::io::readiness::Interest;
+use crate::io::socket::Socket;
+use crate::sched::Wait;
+
+/// What every socket is made with.
+pub(super) const SOCKET_FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
+
+/// A broken pipe is an error, not a signal; and the call does not wait even where somebody who shares the socket has
+/// put it in blocking mode.
+pub(super) const SEND: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
+/// As [`SEND`].
+pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;
+
+/// The kernel refuses more buffers in one call (`UIO_MAXIOV`).
+const MOST_BUFFERS: usize = 1024;
+
+impl<S: AsFd> Socket<S> {
+    #[inline]
+    pub(super) fn recv(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {
+            net::recv(fd, &mut *buf, flags | RECV).map(|(received, _)| received)
+        })
+    }
+
+    #[inline]
+    pub(super) fn send(&self, buf: &[u8]) -> io::Result<usize> {
+        self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
+            net::send(fd, buf, SEND)
+        })
+    }
+
+    pub(super) fn recv_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let count = bufs.len().min(MOST_BUFFERS);
+        self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {
+            net::recvmsg(fd, &mut bufs[..count], &mut RecvAncillaryBuffer::default(), RECV)
+                .map(|message| message.bytes)
+        })
+    }
+
+    pub(super) fn send_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
+        self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
+            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
+        })
+    }
+
+    /// Takes over the timeouts that the kernel keeps for the socket.
+    pub(super) fn import_timeouts(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
+        self.options.read_timeout.set(read)?;
+        self.options.write_timeout.set(write)
+    }
+}
+
+/// Conversions and the trait implementations that every socket type has.
+macro_rules! owns_descriptor {
+    ($name:ident, $std:ty) => {
+        impl $name {
+            /// Takes a socket of the standard library, and puts it in non-blocking mode.
+            ///
+            /// # Errors
+            /// The system's, when the mode of the socket cannot be set or its options cannot be read.
+            pub fn from_std(socket: $std) -> ::std::io::Result<Self> {
+                Self::adopt(socket)
+            }
+
+            /// The same socket for the standard library, in blocking mode.
+            ///
+            /// The mode belongs to the kernel's socket: clones that [`try_clone`](Self::try_clone) made share it, so
+            /// do not keep accepting on one.
+            ///
+            /// # Errors
+            /// The system's, when the mode of the socket cannot be set; the socket is then closed.
+            pub fn into_std(self) -> ::std::io::Result<$std> {
+                self.release()
+            }
+
+            /// Makes every operation on this socket fail, now and later, with [`Closed`](crate::net::Closed); those
+            /// that wait on other threads are woken to fail. Calling it again does nothing.
+            ///
+            /// The descriptor is given back when the value is dropped, because others may still borrow it. Streams and
+            /// listeners are shut down at once, so that the peer sees the end. Clones made by
+            /// [`try_clone`](Self::try_clone) are sockets of their own and stay open (but shut down).
+            pub fn close(&self) {
+                self.0.close();
+                self.shut_down_for_close();
+            }
+
+            /// The pending error of the kernel's socket, which this call takes away.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn take_error(&self) -> ::std::io::Result<Option<::std::io::Error>> {
+                self.0.get().take_error()
+            }
+
+            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. A setting of this value
+            /// (the kernel's socket never blocks anyway); clones start with it.
+            ///
+            /// # Errors
+            /// None; the result is there for the shape of the standard library.
+            pub fn set_nonblocking(&self, nonblocking: bool) -> ::std::io::Result<()> {
+                self.0.options.set_nonblocking(nonblocking);
+                Ok(())
+            }
+
+            /// A second socket value for the same kernel socket, with a descriptor of its own and copies of the settings.
+            ///
+            /// # Errors
+            /// The system's, for one when there are no descriptors left.
+            pub fn try_clone(&self) -> ::std::io::Result<Self> {
+                let clone = $crate::io::socket::Socket::new(self.0.get().try_clone()?);
+                clone.options.copy_from(&self.0.options);
+                Ok(Self(clone))
+            }
+        }
+
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                self.0.get().fmt(f)
+            }
+        }
+
+        impl ::std::os::fd::AsFd for $name {
+            fn as_fd(&self) -> ::std::os::fd::BorrowedFd<'_> {
+                self.0.as_fd()
+            }
+        }
+
+        impl ::std::os::fd::AsRawFd for $name {
+            fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
+                ::std::os::fd::AsRawFd::as_raw_fd(self.0.get())
+            }
+        }
+
+        impl ::std::os::fd::IntoRawFd for $name {
+            /// The descriptor, in non-blocking mode.
+            fn into_raw_fd(self) -> ::std::os::fd::RawFd {
+                ::std::os::fd::IntoRawFd::into_raw_fd(self.0.into_inner())
+            }
+        }
+
+        impl From<$name> for ::std::os::fd::OwnedFd {
+            /// The descriptor, in non-blocking mode.
+            fn from(socket: $name) -> Self {
+                socket.0.into_inner().into()
+            }
+        }
+
+        impl TryFrom<$std> for $name {
+            type Error = ::std::io::Error;
+            fn try_from(socket: $std) -> ::std::io::Result<Self> {
+                Self::from_std(socket)
+            }
+        }
+
+        impl TryFrom<$name> for $std {
+            type Error = ::std::io::Error;
+            fn try_from(socket: $name) -> ::std::io::Result<Self> {
+                socket.into_std()
+            }
+        }
+    };
+}
+pub(super) use owns_descriptor;
+
+/// Timeouts, for the types that have them; with `adopt` and `release`, which carry them over.
+macro_rules! has_timeouts {
+    ($name:ident, $std:ty) => {
+        impl $name {
+            fn adopt(socket: $std) -> ::std::io::Result<Self> {
+                let socket = $crate::io::socket::Socket::adopt(socket)?;
+                let (read, write) = (socket.get().read_timeout()?, socket.get().write_timeout()?);
+                socket.import_timeouts(read, write)?;
+                Ok(Self(socket))
+            }
+
+            fn release(self) -> ::std::io::Result<$std> {
+                let (read, write) = (self.0.options.read_timeout.get(), self.0.options.write_timeout.get());
+                let socket = self.0.release()?;
+                socket.set_read_timeout(read)?;
+                socket.set_write_timeout(write)?;
+                Ok(socket)
+            }
+
+            /// How long a read may wait before it fails with `TimedOut`; `None`, the default, is for ever.
+            ///
+            /// # Errors
+            /// `InvalidInput` for a timeout of zero.
+            pub fn set_read_timeout(&self, timeout: Option<::std::time::Duration>) -> ::std::io::Result<()> {
+                self.0.options.read_timeout.set(timeout)
+            }
+
+            /// How long a write may wait before it fails with `TimedOut`; `None`, the default, is for ever.
+            ///
+            /// # Errors
+            /// `InvalidInput` for a timeout of zero.
+            pub fn set_write_timeout(&self, timeout: Option<::std::time::Duration>) -> ::std::io::Result<()> {
+                self.0.options.write_timeout.set(timeout)
+            }
+
+            /// What [`set_read_timeout`](Self::set_read_timeout) has set.
+            ///
+            /// # Errors
+            /// None; the result is there for the shape of the standard library.
+            pub fn read_timeout(&self) -> ::std::io::Result<Option<::std::time::Duration>> {
+                Ok(self.0.options.read_timeout.get())
+            }
+
+            /// What [`set_write_timeout`](Self::set_write_timeout) has set.
+            ///
+            /// # Errors
+            /// None; the result is there for the shape of the standard library.
+            pub fn write_timeout(&self) -> ::std::io::Result<Option<::std::time::Duration>> {
+                Ok(self.0.options.write_timeout.get())
+            }
+        }
+    };
+}
+pub(super) use has_timeouts;
+
+/// `Read` and `Write`, for the stream and for a reference to it; and the calls that all streams have.
+macro_rules! is_stream {
+    ($name:ident) => {
+        impl $name {
+            /// Reads like [`Read::read`](::std::io::Read::read), but what is read stays in the socket.
+            ///
+            /// # Errors
+            /// As for reading.
+            pub fn peek(&self, buf: &mut [u8]) -> ::std::io::Result<usize> {
+                self.0.recv(buf, ::rustix::net::RecvFlags::PEEK)
+            }
+
+            /// Ends one direction, or both. After `Write` the peer reads the end of the stream; after `Read` reads here
+            /// give 0 bytes. Threads that wait in that direction are woken.
+            ///
+            /// # Errors
+            /// The system's, for one when the stream is not connected any more.
+            pub fn shutdown(&self, how: ::std::net::Shutdown) -> ::std::io::Result<()> {
+                self.0.get().shutdown(how)
+            }
+
+            /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room where there is none.
+            /// Returns how many were sent: less than `len` only when the file ends before, or when an error came after
+            /// some bytes had gone (the next call reports it).
+            ///
+            /// # Errors
+            /// As for writing; and the system's for a file that cannot be sent (such as a pipe or a directory).
+            ///
+            /// # Blocking
+            /// The worker does not wait for the disk: a chunk that is not in the page cache is sent by the
+            /// blocking pool. What is looked at is the first and the last page of a chunk of 256 KiB, so a
+            /// page that the kernel has dropped from between makes the worker wait for that one. The write timeout counts from
+            /// each chunk on.
+            ///
+            /// The kernel has no way to send a file without a `SIGPIPE` when the peer is gone. Programs whose `main` is
+            /// Rust's ignore that signal; in others the first call of this function makes the process ignore it, if
+            /// its action is the default one.
+            ///
+            /// # Cancellation
+            /// Some of the bytes may have been sent.
+            pub fn sendfile(
+                &self,
+                file: impl ::std::os::fd::AsFd,
+                offset: u64,
+                len: u64,
+            ) -> ::std::io::Result<u64> {
+                self.0.sendfile(file.as_fd(), offset, len)
+            }
+
+            fn shut_down_for_close(&self) {
+                // Fails when the stream is not connected any more: nothing to end.
+                let _ = self.0.get().shutdown(::std::net::Shutdown::Both);
+            }
+        }
+
+        impl ::std::io::Read for &$name {
+            #[inline]
+            fn read(&mut self, buf: &mut [u8]) -> ::std::io::Result<usize> {
+                self.0.recv(buf, ::rustix::net::RecvFlags::empty())
+            }
+            fn read_vectored(&mut self, bufs: &mut [::std::io::IoSliceMut<'_>]) -> ::std::io::Result<usize> {
+                self.0.recv_vectored(bufs)
+            }
+        }
+
+        impl ::std::io::Write for &$name {
+            #[inline]
+            fn write(&mut self, buf: &[u8]) -> ::std::io::Result<usize> {
+                self.0.send(buf)
+            }
+            fn write_vectored(&mut self, bufs: &[::std::io::IoSlice<'_>]) -> ::std::io::Result<usize> {
+                self.0.send_vectored(bufs)
+            }
+            fn flush(&mut self) -> ::std::io::Result<()> {
+                Ok(())
+            }
+        }
+
+        impl ::std::io::Read for $name {
+            #[inline]
+            fn read(&mut self, buf: &mut [u8]) -> ::std::io::Result<usize> {
+                (&*self).read(buf)
+            }
+            fn read_vectored(&mut self, bufs: &mut [::std::io::IoSliceMut<'_>]) -> ::std::io::Result<usize> {
+                (&*self).read_vectored(bufs)
+            }
+        }
+
+        impl ::std::io::Write for $name {
+            #[inline]
+            fn write(&mut self, buf: &[u8]) -> ::std::io::Result<usize> {
+                (&*self).write(buf)
+            }
+            fn write_vectored(&mut self, bufs: &[::std::io::IoSlice<'_>]) -> ::std::io::Result<usize> {
+                (&*self).write_vectored(bufs)
+            }
+            fn flush(&mut self) -> ::std::io::Result<()> {
+                Ok(())
+            }
+        }
+    };
+}
+pub(super) use is_stream;

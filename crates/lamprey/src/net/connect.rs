@@ -1,0 +1,48 @@
+//! Connecting: `connect(2)` repeated until it says that the connection is made or refused.
+//!
+//! A repeated `connect` is the one question whose answer cannot be misread after a stray edge: it tells "made",
+//! "still on its way" and "failed, for this reason" apart, where `SO_ERROR` would say 0 for the first two.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{self, SocketAddrUnix, addr::SocketAddrArg};
+
+use crate::io::readiness::Interest;
+use crate::io::socket::Socket;
+use crate::sched::Wait;
+
+/// The pauses while a Unix listener's queue is full: the kernel tells nobody when there is room again.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Connects an internet socket.
+pub(super) fn connect<S: AsFd>(
+    socket: &Socket<S>,
+    to: &impl SocketAddrArg,
+    timeout: Option<Duration>,
+) -> io::Result<()> {
+    socket.attempt(Interest::Write, Wait::Connect, timeout, |fd| match net::connect(fd, to) {
+        Ok(()) | Err(Errno::ISCONN) => Ok(()),
+        Err(Errno::INPROGRESS | Errno::ALREADY) => Err(Errno::AGAIN),
+        Err(error) => Err(error),
+    })
+}
+
+/// Connects a Unix socket: at once, or not while the listener's queue is full.
+pub(super) fn connect_unix<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match net::connect(socket, to) {
+            Ok(()) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                socket.pause(Wait::Connect, pause)?;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Sockets in the shape of [`std::net`] and [`std::os::unix::net`], for hosts and for plain OS threads.
+//!
+//! Each call that the standard library would block a kernel thread for blocks only the calling host. Differences from
+//! the standard library, all of them deliberate:
+//!
+//! * A read or write that exceeds its timeout fails with [`TimedOut`](std::io::ErrorKind::TimedOut), not with
+//!   [`WouldBlock`](std::io::ErrorKind::WouldBlock), which here always means "this operation may not wait": after
+//!   `set_nonblocking(true)`, or on a host that is unwinding.
+//! * Timeouts belong to the value, not to the kernel's socket: `try_clone` copies them.
+//! * Names are looked up on the blocking pool ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
+//! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], also those that wait.
+//! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_patiently`].
+//! * Writing to a peer that is gone gives [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), never a `SIGPIPE`.
+//!
+//! # Several threads on one socket
+//! Any number of hosts and OS threads, of any runtime, may use a socket at once, also in the same direction; when it
+//! becomes ready all that wait for this direction try, and those that find nothing wait again.
+//!
+//! # Blocking
+//! A socket is served by the reactor of the worker where an operation on it first had to wait. A plain OS thread waits by
+//! itself, in `poll(2)`.
+//!
+//! # Cancellation
+//! A host that is cancelled while it waits in a socket operation unwinds from there; that operation has then not
+//! happened. (A `write_all` is several operations.)
+
+mod addr;
+mod common;
+mod connect;
+mod listen;
+mod tcp;
+mod udp;
+mod unix;
+
+pub use crate::io::readiness::Closed;
+pub use addr::{ToSocketAddrs, lookup};
+pub use listen::Incoming;
+pub use tcp::{TcpListener, TcpStream};
+pub use udp::UdpSocket;
+pub use unix::{UnixListener, UnixStream};
+
+pub use std::net::{
+    AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6,
+};

@@ -1,0 +1,215 @@
+//! TCP.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustix::net::{self, AddressFamily, Shutdown, SocketType, ipproto, sockopt};
+
+use super::addr::{ToSocketAddrs, first_of};
+use super::common::{SOCKET_FLAGS, has_timeouts, is_stream, owns_descriptor};
+use super::connect::connect;
+use super::listen::{self, Incoming};
+use crate::io::socket::Socket;
+
+/// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+/// use lamprey::net::{TcpListener, TcpStream};
+///
+/// let text = lamprey::run(|| -> std::io::Result<String> {
+///     let listener = TcpListener::bind("127.0.0.1:0")?;
+///     let address = listener.local_addr()?;
+///     lamprey::spawn(move || listener.accept()?.0.write_all(b"hello"));
+///     let mut text = String::new();
+///     TcpStream::connect(address)?.read_to_string(&mut text)?;
+///     Ok(text)
+/// })?;
+/// assert_eq!(text, "hello");
+/// # std::io::Result::Ok(())
+/// ```
+pub struct TcpStream(Socket<std::net::TcpStream>);
+
+owns_descriptor!(TcpStream, std::net::TcpStream);
+has_timeouts!(TcpStream, std::net::TcpStream);
+is_stream!(TcpStream);
+
+impl TcpStream {
+    /// Connects to the first of the addresses that answers.
+    ///
+    /// # Errors
+    /// The system's for the last address that was tried (`ConnectionRefused`, for one), or the name lookup's.
+    pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
+        first_of(to, |address| Self::connect_within(address, None))
+    }
+
+    /// Connects to one address, or fails with `TimedOut` after `timeout`.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
+    pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
+        if timeout.is_zero() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
+        }
+        Self::connect_within(address, Some(timeout))
+    }
+
+    fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+        let stream = Self(Socket::new(socket(address)?.into()));
+        connect(&stream.0, address, timeout)?;
+        Ok(stream)
+    }
+
+    /// The address at the other end.
+    ///
+    /// # Errors
+    /// The system's, for one when the stream is not connected any more.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// The address at this end.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// Sends small writes at once (`TCP_NODELAY`) instead of waiting for more to send with them.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.0.get().set_nodelay(nodelay)
+    }
+
+    /// What [`set_nodelay`](Self::set_nodelay) has set.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.0.get().nodelay()
+    }
+
+    /// Sets how many routers a packet may pass.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.get().set_ttl(ttl)
+    }
+
+    /// What [`set_ttl`](Self::set_ttl) has set.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.0.get().ttl()
+    }
+}
+
+/// A listening TCP socket: [`std::net::TcpListener`] that blocks only the calling host.
+pub struct TcpListener(Socket<std::net::TcpListener>);
+
+owns_descriptor!(TcpListener, std::net::TcpListener);
+
+impl TcpListener {
+    /// Listens on the first of the addresses that can be bound. Port 0 is any free one (see
+    /// [`local_addr`](Self::local_addr)). `SO_REUSEADDR` is set, so a server can be started again at once.
+    ///
+    /// # Errors
+    /// The system's for the last address that was tried (`AddrInUse`, for one), or the name lookup's.
+    pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
+        first_of(to, |address| {
+            let fd = socket(address)?;
+            sockopt::set_socket_reuseaddr(&fd, true)?;
+            net::bind(&fd, address)?;
+            net::listen(&fd, listen::BACKLOG)?;
+            Ok(Self(Socket::new(fd.into())))
+        })
+    }
+
+    /// Waits for a connection. Several threads may wait at once.
+    ///
+    /// # Errors
+    /// The system's. None of them harms the listener: when there are no descriptors left the connection stays in the queue, and
+    /// a later call gets it. A loop that calls again at once would spin then; see [`accept_patiently`](Self::accept_patiently).
+    pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (fd, address) = listen::accept(&self.0)?;
+        let stream = TcpStream(Socket::new(fd.into()));
+        let address = match address {
+            Some(address) => address.try_into()?,
+            None => stream.peer_addr()?,
+        };
+        Ok((stream, address))
+    }
+
+    /// Waits for a connection, through everything that passes: while the process has no descriptors (or the machine no memory) left it
+    /// pauses, 5 ms at first and at most a second, and tries again; a connection that broke before it was
+    /// accepted is skipped. This is the call for an accept loop.
+    ///
+    /// # Errors
+    /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
+    /// every operation.
+    pub fn accept_patiently(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        listen::patiently(&self.0, || self.accept())
+    }
+
+    /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
+    pub fn incoming(&self) -> Incoming<'_, Self> {
+        Incoming { listener: self, ended: false }
+    }
+
+    /// The address that is listened on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// Sets how many routers a packet may pass.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.get().set_ttl(ttl)
+    }
+
+    /// What [`set_ttl`](Self::set_ttl) has set.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.0.get().ttl()
+    }
+
+    fn adopt(socket: std::net::TcpListener) -> io::Result<Self> {
+        Socket::adopt(socket).map(Self)
+    }
+
+    fn release(self) -> io::Result<std::net::TcpListener> {
+        self.0.release()
+    }
+
+    fn shut_down_for_close(&self) {
+        // Stops the listening, so that new connections are refused while the value lives. Fails when it has been stopped.
+        let _ = net::shutdown(&self.0, Shutdown::Both);
+    }
+}
+
+impl Iterator for Incoming<'_, TcpListener> {
+    type Item = io::Result<TcpStream>;
+    fn next(&mut self) -> Option<Self::Item> {
+        let listener = self.listener;
+        self.take(|| listener.accept_patiently().map(|(stream, _)| stream))
+    }
+}
+
+fn socket(address: &SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    Ok(net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP))?)
+}

@@ -1,0 +1,166 @@
+//! UDP.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use rustix::net::{self, RecvFlags};
+
+use super::addr::{ToSocketAddrs, first_of};
+use super::common::{RECV, SEND, has_timeouts, owns_descriptor};
+use crate::io::readiness::Interest;
+use crate::io::socket::Socket;
+use crate::sched::Wait;
+
+/// A UDP socket: [`std::net::UdpSocket`] that blocks only the calling host.
+///
+/// # Examples
+/// ```
+/// use lamprey::net::UdpSocket;
+///
+/// lamprey::run(|| {
+///     let (a, b) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+///     a.send_to(b"hello", b.local_addr()?)?;
+///     let mut buf = [0; 16];
+///     let (received, from) = b.recv_from(&mut buf)?;
+///     assert_eq!((&buf[..received], from), (&b"hello"[..], a.local_addr()?));
+///     std::io::Result::Ok(())
+/// })?;
+/// # std::io::Result::Ok(())
+/// ```
+pub struct UdpSocket(Socket<std::net::UdpSocket>);
+
+owns_descriptor!(UdpSocket, std::net::UdpSocket);
+has_timeouts!(UdpSocket, std::net::UdpSocket);
+
+impl UdpSocket {
+    /// A socket bound to the first of the addresses that can be.
+    ///
+    /// # Errors
+    /// The system's for the last address that was tried, or the name lookup's.
+    pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
+        first_of(to, |address| Socket::adopt(std::net::UdpSocket::bind(address)?).map(Self))
+    }
+
+    /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams of others are dropped from then on.
+    ///
+    /// # Errors
+    /// The system's for the last address that was tried, or the name lookup's.
+    pub fn connect(&self, to: impl ToSocketAddrs) -> io::Result<()> {
+        first_of(to, |address| self.0.get().connect(address))
+    }
+
+    /// Sends a datagram to the first of the addresses.
+    ///
+    /// # Errors
+    /// The system's (`ConnectionRefused` may tell of an earlier datagram), or the name lookup's.
+    pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
+        let none = || io::Error::new(io::ErrorKind::InvalidInput, "there is no address to send to");
+        let address = to.to_socket_addrs()?.next().ok_or_else(none)?;
+        self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
+            net::sendto(fd, buf, SEND, &address)
+        })
+    }
+
+    /// Waits for a datagram: how many bytes of it are in `buf` (the rest is lost), and from whom.
+    ///
+    /// # Errors
+    /// The system's; `TimedOut` after the read timeout.
+    pub fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.receive(buf, RecvFlags::empty())
+    }
+
+    /// As [`recv_from`](Self::recv_from), but the datagram stays in the socket.
+    ///
+    /// # Errors
+    /// As for `recv_from`.
+    pub fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.receive(buf, RecvFlags::PEEK)
+    }
+
+    fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
+        let (received, _, from) =
+            self.0.attempt(Interest::Read, Wait::SocketRead, self.0.options.read_timeout.get(), |fd| {
+                net::recvfrom(fd, &mut *buf, flags | RECV)
+            })?;
+        let from = from.ok_or_else(|| io::Error::other("the kernel gave no sender's address"))?;
+        Ok((received, from.try_into()?))
+    }
+
+    /// Sends a datagram to the peer that [`connect`](Self::connect) has set.
+    ///
+    /// # Errors
+    /// The system's (`ConnectionRefused` tells of an earlier datagram).
+    pub fn send(&self, buf: &[u8]) -> io::Result<usize> {
+        self.0.send(buf)
+    }
+
+    /// Waits for a datagram of the peer that [`connect`](Self::connect) has set.
+    ///
+    /// # Errors
+    /// The system's; `TimedOut` after the read timeout.
+    pub fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.recv(buf, RecvFlags::empty())
+    }
+
+    /// As [`recv`](Self::recv), but the datagram stays in the socket.
+    ///
+    /// # Errors
+    /// As for `recv`.
+    pub fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.0.recv(buf, RecvFlags::PEEK)
+    }
+
+    fn shut_down_for_close(&self) {
+        // A datagram socket has no peer to tell.
+    }
+}
+
+/// Settings that are the standard library's own.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
+        impl UdpSocket {$(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn $name(&self, $($arg: $type),*) -> io::Result<$result> {
+                self.0.get().$name($($arg),*)
+            }
+        )*}
+    };
+}
+
+settings! {
+    /// The address of this socket.
+    local_addr() -> SocketAddr;
+    /// The address that [`connect`](Self::connect) has set.
+    peer_addr() -> SocketAddr;
+    /// Allows sending to broadcast addresses.
+    set_broadcast(broadcast: bool) -> ();
+    /// What [`set_broadcast`](Self::set_broadcast) has set.
+    broadcast() -> bool;
+    /// Sets how many routers a datagram may pass.
+    set_ttl(ttl: u32) -> ();
+    /// What [`set_ttl`](Self::set_ttl) has set.
+    ttl() -> u32;
+    /// Joins a multicast group on the interface with the address `interface` (0.0.0.0: any).
+    join_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
+    /// Leaves a group that [`join_multicast_v4`](Self::join_multicast_v4) has joined.
+    leave_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
+    /// Joins a multicast group on the interface with the number `interface` (0: any).
+    join_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
+    /// Leaves a group that [`join_multicast_v6`](Self::join_multicast_v6) has joined.
+    leave_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
+    /// Says whether datagrams to a group come back to this machine.
+    set_multicast_loop_v4(come_back: bool) -> ();
+    /// What [`set_multicast_loop_v4`](Self::set_multicast_loop_v4) has set.
+    multicast_loop_v4() -> bool;
+    /// Sets how many routers a datagram to a group may pass.
+    set_multicast_ttl_v4(ttl: u32) -> ();
+    /// What [`set_multicast_ttl_v4`](Self::set_multicast_ttl_v4) has set.
+    multicast_ttl_v4() -> u32;
+    /// Says whether datagrams to an IPv6 group come back to this machine.
+    set_multicast_loop_v6(come_back: bool) -> ();
+    /// What [`set_multicast_loop_v6`](Self::set_multicast_loop_v6) has set.
+    multicast_loop_v6() -> bool;
+}

@@ -1,0 +1,207 @@
+//! Unix sockets: streams between processes of one machine, named by a path or by an abstract name.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::SocketAddr;
+use std::path::Path;
+
+use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketAddrUnix, SocketType};
+
+use super::common::{SOCKET_FLAGS, has_timeouts, is_stream, owns_descriptor};
+use super::connect::connect_unix;
+use super::listen::{self, Incoming};
+use crate::io::socket::Socket;
+
+/// A Unix stream: [`std::os::unix::net::UnixStream`] that blocks only the calling host.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+///
+/// lamprey::run(|| {
+///     let (mut a, mut b) = lamprey::net::UnixStream::pair()?;
+///     let writer = lamprey::spawn(move || a.write_all(b"hello"));
+///     let mut text = String::new();
+///     b.read_to_string(&mut text)?;
+///     assert_eq!(text, "hello");
+///     writer.join().unwrap()
+/// })?;
+/// # std::io::Result::Ok(())
+/// ```
+pub struct UnixStream(Socket<std::os::unix::net::UnixStream>);
+
+owns_descriptor!(UnixStream, std::os::unix::net::UnixStream);
+has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
+is_stream!(UnixStream);
+
+impl UnixStream {
+    /// Connects to the listener at `path`.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for a path that is too long (108 bytes) or contains a zero byte.
+    ///
+    /// # Blocking
+    /// Only while the listener's queue is full, and then by looking again every few milliseconds: the kernel tells nobody
+    /// when there is room.
+    pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::connect_to(&by_path(path.as_ref())?)
+    }
+
+    /// Connects to the listener with this address, which may be an abstract one.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect).
+    pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
+        Self::connect_to(&to_kernel(address)?)
+    }
+
+    fn connect_to(address: &SocketAddrUnix) -> io::Result<Self> {
+        let stream = Self(Socket::new(socket()?.into()));
+        connect_unix(&stream.0, address)?;
+        Ok(stream)
+    }
+
+    /// Two streams that are connected to each other.
+    ///
+    /// # Errors
+    /// The system's, for one when there are no descriptors left.
+    pub fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?;
+        Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
+    }
+
+    /// The address at the other end.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// The address at this end.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+}
+
+/// A listening Unix socket: [`std::os::unix::net::UnixListener`] that blocks only the calling host.
+///
+/// Dropping it leaves its path in the file system, as in the standard library.
+pub struct UnixListener(Socket<std::os::unix::net::UnixListener>);
+
+owns_descriptor!(UnixListener, std::os::unix::net::UnixListener);
+
+impl UnixListener {
+    /// Listens at `path`, which must not exist.
+    ///
+    /// # Errors
+    /// The system's (`AddrInUse` when the path exists); `InvalidInput` for a path that is too long or contains a zero byte.
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::bind_to(&by_path(path.as_ref())?)
+    }
+
+    /// Listens at this address, which may be an abstract one.
+    ///
+    /// # Errors
+    /// As for [`bind`](Self::bind).
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
+        Self::bind_to(&to_kernel(address)?)
+    }
+
+    fn bind_to(address: &SocketAddrUnix) -> io::Result<Self> {
+        let fd = socket()?;
+        net::bind(&fd, address)?;
+        net::listen(&fd, listen::BACKLOG)?;
+        Ok(Self(Socket::new(fd.into())))
+    }
+
+    /// Waits for a connection. Several threads may wait at once.
+    ///
+    /// # Errors
+    /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
+    pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        let (fd, address) = listen::accept(&self.0)?;
+        Ok((UnixStream(Socket::new(fd.into())), from_kernel(address)?))
+    }
+
+    /// Waits for a connection, through everything that passes: see
+    /// [`TcpListener::accept_patiently`](super::TcpListener::accept_patiently).
+    ///
+    /// # Errors
+    /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
+    /// every operation.
+    pub fn accept_patiently(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        listen::patiently(&self.0, || self.accept())
+    }
+
+    /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
+    pub fn incoming(&self) -> Incoming<'_, Self> {
+        Incoming { listener: self, ended: false }
+    }
+
+    /// The address that is listened on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    fn adopt(socket: std::os::unix::net::UnixListener) -> io::Result<Self> {
+        Socket::adopt(socket).map(Self)
+    }
+
+    fn release(self) -> io::Result<std::os::unix::net::UnixListener> {
+        self.0.release()
+    }
+
+    fn shut_down_for_close(&self) {
+        // Stops the listening, so that new connections are refused while the value lives. Fails when it has been stopped.
+        let _ = net::shutdown(&self.0, Shutdown::Both);
+    }
+}
+
+impl Iterator for Incoming<'_, UnixListener> {
+    type Item = io::Result<UnixStream>;
+    fn next(&mut self) -> Option<Self::Item> {
+        let listener = self.listener;
+        self.take(|| listener.accept_patiently().map(|(stream, _)| stream))
+    }
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    Ok(net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?)
+}
+
+fn by_path(path: &Path) -> io::Result<SocketAddrUnix> {
+    // The standard library's rules and messages; an empty path would name no socket at all.
+    to_kernel(&SocketAddr::from_pathname(path)?)
+}
+
+fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
+    if let Some(path) = address.as_pathname() {
+        return Ok(SocketAddrUnix::new(path.as_os_str().as_bytes())?);
+    }
+    match address.as_abstract_name() {
+        Some(name) => Ok(SocketAddrUnix::new_abstract_name(name)?),
+        None => Err(io::Error::new(io::ErrorKind::InvalidInput, "an unnamed Unix address names no socket")),
+    }
+}
+
+fn from_kernel(address: Option<SocketAddrAny>) -> io::Result<SocketAddr> {
+    let Some(address) = address.map(SocketAddrUnix::try_from).transpose()? else {
+        return SocketAddr::from_pathname("");
+    };
+    if let Some(path) = address.path_bytes() {
+        return SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(path));
+    }
+    match address.abstract_name() {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(""),
+    }
+}
