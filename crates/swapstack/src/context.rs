@@ -5,6 +5,7 @@
 
 use crate::arch;
 use core::fmt;
+use core::mem;
 use core::ptr::{self, NonNull};
 
 /// A suspended context: its own stack pointer, with the address to continue at on top of the stack.
@@ -67,6 +68,8 @@ impl fmt::Debug for StackPointer {
 ///   still there.
 /// * A context that has run on one kernel thread stays on that thread, unless nothing on its stack
 ///   depends on the thread. (The compiler keeps addresses of thread-locals across this call.)
+/// * Whoever resumes this context uses `switch` or `jump`, not the [`payload`](crate::payload) forms with
+///   a type that has padding.
 /// * No panic is unwinding on this thread, unless the panic count is the caller's concern.
 ///
 /// # Examples
@@ -92,7 +95,9 @@ impl fmt::Debug for StackPointer {
 pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
     debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
     // SAFETY: the caller's promise is the one that the machine's file asks for.
-    unsafe { arch::switch(save, to, word) }
+    let answer = unsafe { arch::switch(save, to, carry(word)) };
+    // SAFETY: the caller's promise: whoever resumes us hands over a whole word.
+    unsafe { answer.assume_init() }.expose_provenance()
 }
 
 /// Leaves the running context for ever, continues at `to` and hands `word` over.
@@ -105,7 +110,7 @@ pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> 
 pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
     debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
     // SAFETY: the caller's promise is the one that the machine's file asks for.
-    unsafe { arch::jump(to, word) }
+    unsafe { arch::jump(to, carry(word)) }
 }
 
 /// Prepares a fresh context on the stack that ends at `top`: the first [`switch`] or [`jump`] to the
@@ -124,6 +129,13 @@ pub unsafe fn init(
     data: *mut (),
 ) -> StackPointer {
     debug_assert!(top.as_ptr().addr().is_multiple_of(16), "stack top {top:p} is not 16-aligned");
+    // SAFETY: a word as a number and a word as a `Word` are passed in the same register.
+    let entry = unsafe { mem::transmute::<unsafe extern "C" fn(usize, *mut ()) -> !, arch::Entry>(entry) };
     // SAFETY: the caller's promise is the one that the machine's file asks for.
     unsafe { arch::init(top, entry, data) }
+}
+
+#[inline(always)]
+fn carry(word: usize) -> arch::Word {
+    arch::Word::new(ptr::with_exposed_provenance_mut(word))
 }

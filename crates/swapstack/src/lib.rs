@@ -2,8 +2,11 @@
 
 mod arch;
 mod context;
+pub mod generator;
 pub mod overflow;
+pub mod payload;
 pub mod stack;
 
 pub use context::{StackPointer, init, jump, switch};
+pub use generator::{DefaultStack, Generator, GeneratorBuilder, Resumed, Yielder};
 pub use stack::{GuardKind, LocalPool, MIN_STACK_SIZE, PoolConfig, PoolStats, PooledStack, Stack, StackPool};

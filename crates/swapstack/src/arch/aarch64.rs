@@ -54,7 +54,7 @@
 //! FPCR and FPSR: all contexts of a thread share the rounding mode. `x18` is the platform's: Linux programs
 //! that use it for a shadow call stack cannot switch.
 
-use super::Entry;
+use super::{Entry, Word};
 use crate::context::StackPointer;
 use core::arch::{asm, naked_asm};
 use core::ptr::NonNull;
@@ -64,7 +64,7 @@ use core::ptr::NonNull;
 /// # Safety
 /// As [`crate::switch`].
 #[inline(always)]
-pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
+pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
     // SAFETY: every register is an operand, destroyed, or (x29, x19, sp) saved here and restored at
     // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
@@ -102,7 +102,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usi
 /// # Safety
 /// As [`crate::jump`].
 #[inline(always)]
-pub(crate) unsafe fn jump(to: StackPointer, word: usize) -> ! {
+pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
     unsafe {
         asm!(

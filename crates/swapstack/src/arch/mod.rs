@@ -23,5 +23,10 @@ compile_error!("swapstack knows x86_64 and aarch64: add a file to src/arch for t
 #[cfg(not(target_os = "linux"))]
 compile_error!("swapstack manages its stacks with Linux system calls and runs on Linux only");
 
+use core::mem::MaybeUninit;
+
+/// What crosses in the payload register: any one word, be it a pointer, a number, or partly padding.
+pub(crate) type Word = MaybeUninit<*mut ()>;
+
 /// What a fresh context runs: the word of the first switch and the pointer given to `init`.
-pub(crate) type Entry = unsafe extern "C" fn(word: usize, data: *mut ()) -> !;
+pub(crate) type Entry = unsafe extern "C" fn(word: Word, data: *mut ()) -> !;

@@ -63,7 +63,7 @@
 //! flag must be clear, as the ABI demands at every call. Shadow stacks (CET) do not follow the
 //! switch: pools refuse to hand out stacks where the process has them turned on.
 
-use super::Entry;
+use super::{Entry, Word};
 use crate::context::StackPointer;
 use core::arch::{asm, naked_asm};
 use core::ptr::NonNull;
@@ -73,7 +73,7 @@ use core::ptr::NonNull;
 /// # Safety
 /// As [`crate::switch`].
 #[inline(always)]
-pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
+pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
     // SAFETY: every register is an operand, destroyed, or (rbp, rbx, rsp) saved here and restored at
     // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
@@ -107,7 +107,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usi
 /// # Safety
 /// As [`crate::jump`].
 #[inline(always)]
-pub(crate) unsafe fn jump(to: StackPointer, word: usize) -> ! {
+pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
     unsafe {
         asm!(

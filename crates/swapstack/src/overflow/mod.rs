@@ -55,6 +55,12 @@ pub fn install(describe: Option<Describe>) {
     handler::install(describe);
 }
 
+/// All that a thread needs for the report, for those who do not set it up themselves.
+pub(crate) fn arm() -> std::io::Result<()> {
+    handler::install(None);
+    arm_thread()
+}
+
 /// Who lives on a stack, for the report.
 #[derive(Debug)]
 pub(crate) struct Label {

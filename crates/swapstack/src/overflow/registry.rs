@@ -101,7 +101,10 @@ fn link(entry: &'static Entry) -> &'static Entry {
 }
 
 /// The stack whose slot holds `address`. Async-signal-safe.
+///
+/// A stack that was registered by itself goes before a region: it is one from a pool in a wrapper.
 pub(crate) fn find(address: usize) -> Option<Slot> {
+    let mut in_region = None;
     // Acquire: pairs with the Release store in `link`.
     let mut next = HEAD.load(Acquire);
     // SAFETY: entries are leaked, so whatever the list holds is alive.
@@ -113,13 +116,13 @@ pub(crate) fn find(address: usize) -> Option<Slot> {
         if (start..end).contains(&address) {
             // Relaxed (both): ordered by the load of `end`.
             let (stride, label) = (entry.stride.load(Relaxed), entry.label.load(Relaxed));
-            return Some(match stride {
-                0 => Slot { guard: start, top: end, label },
-                stride => crate::stack::slot_at(start, stride, address),
-            });
+            if stride == 0 {
+                return Some(Slot { guard: start, top: end, label });
+            }
+            in_region = Some((start, stride));
         }
         // Relaxed: the entry was linked before the head that led here was published.
         next = entry.next.load(Relaxed);
     }
-    None
+    in_region.map(|(start, stride)| crate::stack::slot_at(start, stride, address))
 }

@@ -20,6 +20,7 @@ pub use region::PooledStack;
 pub(crate) use region::slot_at;
 
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicPtr;
 
 /// The least that a context needs to start, and to print a panic message, in bytes.
 pub const MIN_STACK_SIZE: usize = 8 << 10;
@@ -40,6 +41,12 @@ pub unsafe trait Stack {
 
     /// The lower end: the lowest usable byte. The guard is below.
     fn limit(&self) -> NonNull<u8>;
+
+    /// Where the pools keep who lives on a stack. Not for others to implement.
+    #[doc(hidden)]
+    fn label_word(&self) -> Option<&AtomicPtr<()>> {
+        None
+    }
 }
 
 /// How many bytes of `stack` have ever been written since its memory was last given back, rounded

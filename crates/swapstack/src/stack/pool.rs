@@ -16,8 +16,12 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What every pooled stack has above its nominal size: room for what a runtime keeps at the base, so that a
+/// request for 64 KiB *and* a descriptor does not end up in the next class. It comes out of the
+/// rounding to pages.
+const EXTRA: usize = 2 << 10;
 /// Usable bytes of the pooled classes. Larger stacks get a mapping of their own.
-pub(crate) const CLASSES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+pub(crate) const CLASSES: [usize; 3] = [(16 << 10) + EXTRA, (64 << 10) + EXTRA, (256 << 10) + EXTRA];
 /// The class of stacks that are not pooled.
 pub(crate) const LARGE: usize = CLASSES.len();
 
@@ -73,7 +77,7 @@ pub struct PoolStats {
 
 /// Stacks for everybody: shared by the workers of a runtime in an `Arc`, cut from large reservations.
 ///
-/// Three size classes (16, 64 and 256 KiB usable); a larger stack gets a mapping of its own and
+/// Three size classes (16, 64 and 256 KiB usable, and 2 KiB more for what the caller keeps at the base); a larger stack gets a mapping of its own and
 /// loses it when it is given back. Every stack has a guard below it. Memory is used only where a stack
 /// has been touched, and stays with an idle stack until [`trim`](Self::trim).
 ///

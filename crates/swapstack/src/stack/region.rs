@@ -17,7 +17,6 @@
 use super::guard::{self, GuardKind};
 use super::pool::Inner;
 use super::{Stack, page_size};
-use crate::overflow::Label;
 use crate::overflow::registry::{Registration, Slot};
 use std::io;
 use std::mem::ManuallyDrop;
@@ -49,8 +48,8 @@ pub(crate) fn slot_at(start: usize, stride: usize, address: usize) -> Slot {
     let top = guard + stride - colour(index) - LABEL_BYTES;
     // SAFETY: the word at `top` of a mapped slot is its label, or zero where nothing was ever written.
     // Relaxed: written by the thread that runs on this stack, which is the one that has faulted.
-    let label = unsafe { (*(top as *const AtomicPtr<Label>)).load(Relaxed) };
-    Slot { guard, top, label }
+    let label = unsafe { (*(top as *const AtomicPtr<()>)).load(Relaxed) };
+    Slot { guard, top, label: label.cast() }
 }
 
 /// One mapping of a pool.
@@ -186,14 +185,6 @@ impl PooledStack {
         super::high_water(self)
     }
 
-    /// Says who lives here, for the overflow report; null when nobody does.
-    pub(crate) fn set_label(&self, label: *const Label) {
-        // SAFETY: the word at `top` belongs to this stack, is aligned, and is used only as an atomic.
-        let word = unsafe { self.top.cast::<AtomicPtr<Label>>().as_ref() };
-        // Relaxed: read by a signal handler on the thread that runs on this stack.
-        word.store(label.cast_mut(), Relaxed);
-    }
-
     #[inline(always)]
     pub(crate) fn is_of(&self, pool: &Arc<Inner>) -> bool {
         Weak::as_ptr(&self.region.pool) == Arc::as_ptr(pool)
@@ -236,6 +227,11 @@ unsafe impl Stack for PooledStack {
     fn limit(&self) -> NonNull<u8> {
         // SAFETY: a slot is larger than a page.
         unsafe { self.slot_base().add(page_size()) }
+    }
+
+    fn label_word(&self) -> Option<&AtomicPtr<()>> {
+        // SAFETY: the word at `top` belongs to this stack, is aligned, and is used only as an atomic.
+        Some(unsafe { self.top.cast().as_ref() })
     }
 }
 

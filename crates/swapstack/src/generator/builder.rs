@@ -1,0 +1,71 @@
+//! Name and stack size of a generator.
+
+use super::{DefaultStack, Generator, Yielder};
+use crate::overflow::{self, Label};
+use std::io;
+use std::panic::Location;
+
+/// 64 KiB: what a body can use unless it asks for more.
+const DEFAULT_STACK_SIZE: usize = 64 << 10;
+
+/// Makes a [`Generator`] with a name or a stack size of its own.
+///
+/// # Examples
+/// ```
+/// use swapstack::GeneratorBuilder;
+///
+/// let deep = GeneratorBuilder::new().name("deep").stack_size(1 << 20).build(|y, ()| {
+///     let large = [1_u8; 500_000];
+///     y.suspend(large.len());
+/// })?;
+/// assert_eq!(deep.collect::<Vec<_>>(), [500_000]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratorBuilder {
+    name: Option<&'static str>,
+    stack_size: usize,
+}
+
+impl GeneratorBuilder {
+    /// No name, 64 KiB of stack.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { name: None, stack_size: DEFAULT_STACK_SIZE }
+    }
+
+    /// What the overflow report and panic messages call it. Without one, that is the type of the body.
+    #[must_use]
+    pub fn name(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// How many bytes of stack the body can use, at least; what it has captured does not count.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes;
+        self
+    }
+
+    /// The generator.
+    ///
+    /// # Errors
+    /// No stack is to be had: out of address space, mappings or guards. The message says which.
+    #[track_caller]
+    pub fn build<'a, R, Y, T, F>(self, body: F) -> io::Result<Generator<'a, R, Y, T>>
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+    {
+        overflow::arm()?;
+        let size = self.stack_size.max(crate::MIN_STACK_SIZE).saturating_add(super::overhead::<F>());
+        let label = Label { name: self.name.unwrap_or(std::any::type_name::<F>()), site: Location::caller() };
+        Ok(Generator::place(DefaultStack::take(size)?, label, body))
+    }
+}
+
+impl Default for GeneratorBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}

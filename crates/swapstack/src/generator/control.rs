@@ -1,0 +1,146 @@
+//! What a generator and its resumer share: one small block at the top of the generator's stack.
+//!
+//! # States
+//! ```text
+//!     Fresh --resume--> Running --suspend--> Suspended --resume--> Running
+//!                       Running --return--> Returned      (value handed over)
+//!                       Running --panic---> Panicked      (payload handed over)
+//!     Suspended --drop--> Cancelling --unwound to the base--> Unwound
+//!                         Cancelling --return or panic------> Returned, Panicked
+//!                         Cancelling --suspend--------------> Stuck
+//! ```
+//!
+//! # Invariants
+//! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
+//!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context is over; in `Stuck` it must never run again.
+//! * Only one side runs at a time, on one kernel thread, so plain cells are enough.
+
+use crate::arch;
+use crate::context::StackPointer;
+use crate::overflow::Label;
+use crate::payload::Parcel;
+use std::any::Any;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::panic::{self, AssertUnwindSafe};
+
+use super::Yielder;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Fresh,
+    Suspended,
+    Running,
+    Cancelling,
+    Returned,
+    Panicked,
+    Unwound,
+    Stuck,
+}
+
+pub(super) struct Control {
+    pub(super) peer: Cell<StackPointer>,
+    pub(super) state: Cell<State>,
+    /// Whether the resumer was unwinding when it resumed.
+    pub(super) resumer_unwinds: Cell<bool>,
+    pub(super) label: Label,
+    /// The body that has not started, a `Start<F>` on the same stack, and how to drop it.
+    pub(super) start: *mut (),
+    pub(super) drop_start: unsafe fn(*mut ()),
+}
+
+impl Control {
+    /// The control of a generator whose body waits in `start`.
+    pub(super) fn fresh<F>(peer: StackPointer, start: *mut Start<F>, label: Label) -> Self {
+        Self {
+            peer: Cell::new(peer),
+            state: Cell::new(State::Fresh),
+            resumer_unwinds: Cell::new(false),
+            label,
+            start: start.cast(),
+            drop_start: drop_start::<F>,
+        }
+    }
+
+    /// Hands `value` to the other side and waits until that comes back with an answer.
+    ///
+    /// # Safety
+    /// The state tells the other side that a `V` comes. The other side answers with an `A`, or
+    /// with a state that says that there is none.
+    #[inline(always)]
+    pub(super) unsafe fn exchange<V, A>(&self, value: V) -> Parcel<A> {
+        let mut value = ManuallyDrop::new(value);
+        // SAFETY: `peer` is the context that does not run (module invariant), and `value` stays in this
+        // frame while we are suspended.
+        let answer =
+            unsafe { arch::switch(self.peer.as_ptr(), self.peer.get(), Parcel::pack(&mut value).word()) };
+        Parcel::from_word(answer)
+    }
+}
+
+/// The payload of the unwind that ends a dropped generator.
+struct ForcedUnwind {
+    control: *const Control,
+}
+
+// SAFETY: the pointer is only compared, never followed.
+unsafe impl Send for ForcedUnwind {}
+
+/// Unwinds the generator of `control` from here to its base, without the panic message.
+#[cold]
+#[inline(never)]
+pub(super) fn unwind_to_base(control: &Control) -> ! {
+    panic::resume_unwind(Box::new(ForcedUnwind { control }))
+}
+
+/// What a fresh generator starts with, below its control.
+pub(super) struct Start<F> {
+    pub(super) control: *const Control,
+    pub(super) body: F,
+}
+
+/// Drops the body of a generator that never started.
+///
+/// # Safety
+/// `start` is an initialised `Start<F>` that nobody uses again.
+unsafe fn drop_start<F>(start: *mut ()) {
+    // SAFETY: the caller's promise.
+    unsafe { start.cast::<Start<F>>().drop_in_place() };
+}
+
+/// The base of a generator's stack: runs the body and hands the outcome over.
+///
+/// # Safety
+/// `start` is an initialised `Start<F>` that nobody uses again, and the first parcel is an `R`.
+pub(super) unsafe extern "C" fn run<F, R, Y, T>(first: Parcel<R>, start: *mut ()) -> !
+where
+    F: FnOnce(&Yielder<R, Y>, R) -> T,
+{
+    // SAFETY: the caller's promise.
+    let (first, Start { control, body }) = unsafe { (first.open(), start.cast::<Start<F>>().read()) };
+    // SAFETY: the control outlives the generator's context: it is dropped by the handle, later.
+    let control = unsafe { &*control };
+    let yielder = Yielder::new(control);
+    // Unwind safety: nothing here looks at the body's state after a panic; the resumer gets the payload.
+    match panic::catch_unwind(AssertUnwindSafe(|| body(&yielder, first))) {
+        Ok(value) => finish(control, State::Returned, value),
+        // Only while it is cancelled: a body can have caught such a payload and throw it later, elsewhere.
+        Err(payload) if control.state.get() == State::Cancelling && is_ours(control, &*payload) => {
+            drop(payload);
+            finish(control, State::Unwound, ())
+        }
+        Err(payload) => finish::<Box<dyn Any + Send>>(control, State::Panicked, payload),
+    }
+}
+
+fn is_ours(control: &Control, payload: &(dyn Any + Send)) -> bool {
+    payload.downcast_ref::<ForcedUnwind>().is_some_and(|forced| std::ptr::eq(forced.control, control))
+}
+
+fn finish<V>(control: &Control, state: State, value: V) -> ! {
+    let mut value = ManuallyDrop::new(value);
+    control.state.set(state);
+    // SAFETY: the resumer is suspended; it opens the parcel before the stack is used again, and nothing
+    // with a destructor is left on it.
+    unsafe { arch::jump(control.peer.get(), Parcel::pack(&mut value).word()) }
+}

@@ -1,0 +1,59 @@
+//! Where generators get their stacks if nobody says otherwise: a pool of the process, with a cache for each thread.
+
+use crate::stack::{LocalPool, PoolConfig, PooledStack, Stack, StackPool};
+use std::io;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicPtr;
+use std::sync::{Arc, LazyLock};
+
+static SHARED: LazyLock<Arc<StackPool>> = LazyLock::new(|| Arc::new(StackPool::new(PoolConfig::default())));
+
+thread_local! {
+    static LOCAL: LocalPool = LocalPool::new(Arc::clone(&SHARED));
+}
+
+/// A stack from the pool that all generators of the process share. Dropping it gives it back.
+pub struct DefaultStack(ManuallyDrop<PooledStack>);
+
+impl DefaultStack {
+    /// A stack with at least `size` usable bytes.
+    ///
+    /// # Errors
+    /// As [`StackPool::take`].
+    pub fn take(size: usize) -> io::Result<Self> {
+        // In a thread whose locals are gone already, the shared pool serves.
+        let taken = LOCAL.try_with(|local| local.take(size)).unwrap_or_else(|_| SHARED.take(size));
+        Ok(Self(ManuallyDrop::new(taken?)))
+    }
+
+    /// The pool behind all default stacks, to look at or to trim.
+    #[must_use]
+    pub fn pool() -> &'static StackPool {
+        &SHARED
+    }
+}
+
+// SAFETY: that of `PooledStack`.
+unsafe impl Stack for DefaultStack {
+    fn top(&self) -> NonNull<u8> {
+        self.0.top()
+    }
+
+    fn limit(&self) -> NonNull<u8> {
+        self.0.limit()
+    }
+
+    fn label_word(&self) -> Option<&AtomicPtr<()>> {
+        self.0.label_word()
+    }
+}
+
+impl Drop for DefaultStack {
+    fn drop(&mut self) {
+        // SAFETY: `self.0` is not used again.
+        let mut stack = Some(unsafe { ManuallyDrop::take(&mut self.0) });
+        // In a thread whose locals are gone already, dropping the stack gives it to the shared pool.
+        let _ = LOCAL.try_with(|local| stack.take().map(|stack| local.give(stack)));
+    }
+}

@@ -1,0 +1,307 @@
+//! Generators: functions that hand out values on the way, on a stack of their own.
+//!
+//! Invariant: a [`Generator`] owns its stack and everything on it. Its body runs only inside
+//! [`resume`](Generator::resume) or the drop, on the thread that made it.
+
+mod builder;
+mod control;
+mod default_stack;
+mod yielder;
+
+pub use builder::GeneratorBuilder;
+pub use default_stack::DefaultStack;
+pub use yielder::Yielder;
+
+use self::control::{Control, Start, State};
+use self::yielder::swallowed;
+use crate::overflow::Label;
+use crate::overflow::registry::Registration;
+use crate::payload::{Parcel, init_value};
+use crate::stack::{MIN_STACK_SIZE, Stack};
+use std::any::Any;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::num::NonZero;
+use std::panic::{self, Location};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What [`Generator::resume`] got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resumed<Y, T> {
+    /// The body has yielded this and waits.
+    Yielded(Y),
+    /// The body has returned this and is over.
+    Returned(T),
+}
+
+/// A function that can be left in the middle, with a value, and entered again there, with another.
+///
+/// The body gets a [`Yielder`] and the value of the first `resume`; it may yield from any depth of
+/// calls. `R` goes in with each resume, `Y` comes out with each yield, `T` at the end. It may borrow
+/// (`'a`). With `R = ()` a generator is an [`Iterator`] over what it yields.
+///
+/// * A panic of the body comes out of `resume`, with its payload; the generator is over then.
+/// * Dropping a suspended generator unwinds its body from the yield where it waits, silently, so
+///   that its destructors run. One that has not started yet just drops the body.
+/// * It stays on its thread: it is neither `Send` nor `Sync`, for whatever is on its stack may not be.
+///
+/// ```compile_fail,E0277
+/// let generator = swapstack::Generator::<(), u32, ()>::new(|y, ()| { y.suspend(1); });
+/// std::thread::spawn(move || drop(generator));
+/// ```
+///
+/// # Examples
+/// ```
+/// use swapstack::{Generator, Resumed::*};
+///
+/// let evens = Generator::new(|y, ()| (0..10).for_each(|i| y.suspend(42 + 2 * i)));
+/// assert_eq!(evens.collect::<Vec<_>>(), [42, 44, 46, 48, 50, 52, 54, 56, 58, 60]);
+///
+/// let mut average = Generator::new(|y, mut next: Option<f64>| {
+///     let (mut sum, mut count) = (0.0, 0.0);
+///     while let Some(value) = next {
+///         (sum, count) = (sum + value, count + 1.0);
+///         next = y.suspend(sum / count);
+///     }
+///     count as usize
+/// });
+/// assert_eq!(average.resume(Some(4.0)), Yielded(4.0));
+/// assert_eq!(average.resume(Some(8.0)), Yielded(6.0));
+/// assert_eq!(average.resume(None), Returned(2));
+/// ```
+pub struct Generator<'a, R, Y, T, S: Stack = DefaultStack> {
+    /// On the generator's own stack.
+    control: NonNull<Control>,
+    /// Taken out by `drop`.
+    stack: ManuallyDrop<S>,
+    /// How the overflow handler finds a stack that is not from a pool.
+    registration: Option<Registration>,
+    /// A body that may borrow for `'a`; `*mut`: neither Send nor Sync, and no variance.
+    body: PhantomData<*mut (&'a (), R, Y, T)>,
+}
+
+impl<'a, R, Y, T> Generator<'a, R, Y, T> {
+    /// A generator with this body, on a stack of 64 KiB from a pool.
+    ///
+    /// Nothing runs before the first [`resume`](Self::resume). For another size, a name, or an `Err` where
+    /// there is no stack, see [`GeneratorBuilder`].
+    ///
+    /// # Panics
+    /// No stack is to be had: out of address space, mappings or guards.
+    #[track_caller]
+    #[must_use = "a generator does nothing until it is resumed"]
+    pub fn new<F>(body: F) -> Self
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+    {
+        match GeneratorBuilder::new().build(body) {
+            Ok(generator) => generator,
+            Err(error) => panic!("no stack for a generator: {error}"),
+        }
+    }
+}
+
+impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
+    /// A generator with this body, on `stack`, which is dropped with it.
+    ///
+    /// # Panics
+    /// `stack` is too small for the values that the body has captured.
+    #[track_caller]
+    #[must_use = "a generator does nothing until it is resumed"]
+    pub fn with_stack<F>(stack: S, body: F) -> Self
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+    {
+        // Without an alternate stack an overflow still ends the process, though perhaps without its line.
+        let _ = crate::overflow::arm();
+        Self::place(stack, Label { name: std::any::type_name::<F>(), site: Location::caller() }, body)
+    }
+
+    /// Puts control and body at the top of the stack, and the first frame below.
+    fn place<F>(stack: S, label: Label, body: F) -> Self
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+    {
+        let size = stack.top().addr().get() - stack.limit().addr().get();
+        let overhead = overhead::<F>();
+        assert!(
+            overhead + MIN_STACK_SIZE <= size,
+            "a stack of {size} bytes is too small for generator `{}`, whose captures take {overhead}",
+            label.name
+        );
+        // SAFETY: control, start and first frame are disjoint and within the stack, which has just been
+        // checked to be large enough; it is ours alone, and its memory does not move with `stack`.
+        unsafe {
+            let control = below::<Control>(stack.top());
+            let start = below::<Start<F>>(control.cast());
+            let base = start.map_addr(|address| NonZero::new_unchecked(address.get() & !15)).cast();
+            start.write(Start { control: control.as_ptr(), body });
+            let fresh = init_value(base, control::run::<F, R, Y, T>, start.as_ptr().cast());
+            control.write(Control::fresh::<F>(fresh, start.as_ptr(), label));
+            let registration = show_label(&stack, &control.as_ref().label);
+            Self { control, stack: ManuallyDrop::new(stack), registration, body: PhantomData }
+        }
+    }
+
+    #[inline(always)]
+    fn control(&self) -> &Control {
+        // SAFETY: on our stack, written by `place`, and only ever used through shared references.
+        unsafe { self.control.as_ref() }
+    }
+
+    /// Runs the body until it yields or returns. `value` is the second argument of the body the first time, and
+    /// what the [`suspend`](Yielder::suspend) in which it waits returns afterwards.
+    ///
+    /// # Panics
+    /// With the body's payload if the body panics. If the body is already over.
+    #[inline(always)]
+    pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
+        let control = self.control();
+        if !matches!(control.state.get(), State::Suspended | State::Fresh) {
+            refuse_resume(control);
+        }
+        control.state.set(State::Running);
+        control.resumer_unwinds.set(std::thread::panicking());
+        // SAFETY: the body waits for an `R`, and answers with what the state then says.
+        unsafe {
+            let answer = control.exchange::<R, ()>(value).word();
+            match control.state.get() {
+                State::Suspended => Resumed::Yielded(Parcel::from_word(answer).open()),
+                State::Returned => Resumed::Returned(Parcel::from_word(answer).open()),
+                _ => panic::resume_unwind(Parcel::<Payload>::from_word(answer).open()),
+            }
+        }
+    }
+
+    /// Whether the body is over: it has returned or panicked.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        !matches!(self.control().state.get(), State::Fresh | State::Suspended | State::Running)
+    }
+
+    /// The stack that the body runs on.
+    #[must_use]
+    pub fn stack(&self) -> &S {
+        &self.stack
+    }
+
+    /// Ends a body that is not over. Returns what it panicked with on the way.
+    fn end_body(&mut self) -> Option<Payload> {
+        let control = self.control();
+        match control.state.get() {
+            State::Fresh => {
+                control.state.set(State::Unwound);
+                // SAFETY: the body never ran, so its `Start` is whole, and the state says that it is gone.
+                unsafe { (control.drop_start)(control.start) };
+                None
+            }
+            State::Suspended => {
+                control.state.set(State::Cancelling);
+                control.resumer_unwinds.set(std::thread::panicking());
+                // SAFETY: a body that is cancelled opens no parcel; it answers with what the state then says.
+                unsafe {
+                    let answer = control.exchange::<(), ()>(()).word();
+                    match control.state.get() {
+                        State::Returned => drop(Parcel::<T>::from_word(answer).open()),
+                        State::Panicked => return Some(Parcel::from_word(answer).open()),
+                        _ => {}
+                    }
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<R, Y, T, S: Stack> Drop for Generator<'_, R, Y, T, S> {
+    fn drop(&mut self) {
+        let payload = self.end_body();
+        if self.control().state.get() == State::Stuck {
+            // The stack must never be used again, and the label is on it.
+            std::mem::forget(self.registration.take());
+            panic!("{}", swallowed(&self.control().label));
+        }
+        if let Some(word) = self.stack.label_word() {
+            // Relaxed: read by a signal handler of this thread.
+            word.store(ptr::null_mut(), Relaxed);
+        }
+        self.registration = None;
+        // SAFETY: nothing runs on the stack or uses what is on it any more: the body is over. `self.stack` is not
+        // used again.
+        unsafe { ManuallyDrop::drop(&mut self.stack) };
+        if let Some(payload) = payload
+            && !std::thread::panicking()
+        {
+            panic::resume_unwind(payload);
+        }
+    }
+}
+
+impl<Y, T, S: Stack> Iterator for Generator<'_, (), Y, T, S> {
+    type Item = Y;
+
+    /// The next yielded value. What the body returns in the end is dropped.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Y> {
+        if self.is_done() {
+            return None;
+        }
+        match self.resume(()) {
+            Resumed::Yielded(value) => Some(value),
+            Resumed::Returned(_) => None,
+        }
+    }
+}
+
+impl<Y, T, S: Stack> FusedIterator for Generator<'_, (), Y, T, S> {}
+
+impl<R, Y, T, S: Stack> fmt::Debug for Generator<'_, R, Y, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let control = self.control();
+        f.debug_struct("Generator")
+            .field("name", &control.label.name)
+            .field("created_at", &format_args!("{}", control.label.site))
+            .field("state", &control.state.get())
+            .finish()
+    }
+}
+
+/// What a panic carries.
+type Payload = Box<dyn Any + Send>;
+
+/// The place for a `V` below `end`.
+fn below<V>(end: NonNull<u8>) -> NonNull<V> {
+    // The size is not zero: both types that are placed hold pointers.
+    let address = (end.addr().get() - size_of::<V>()) & !(align_of::<V>() - 1);
+    NonZero::new(address).map_or(NonNull::dangling(), |address| end.with_addr(address).cast())
+}
+
+/// At most so many bytes of the stack are taken before the body starts.
+fn overhead<F>() -> usize {
+    const FRAMES: usize = 64;
+    size_of::<Control>() + size_of::<Start<F>>() + align_of::<Control>() + align_of::<Start<F>>() + FRAMES
+}
+
+/// Lets the overflow handler find `label` from an address on `stack`.
+fn show_label<S: Stack>(stack: &S, label: &Label) -> Option<Registration> {
+    if let Some(word) = stack.label_word() {
+        // Relaxed: read by a signal handler of this thread.
+        word.store(ptr::from_ref(label).cast_mut().cast(), Relaxed);
+        return None;
+    }
+    Some(Registration::of_stack(stack.limit().addr().get(), stack.top().addr().get(), label))
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_resume(control: &Control) -> ! {
+    let Label { name, site } = control.label;
+    match control.state.get() {
+        State::Running | State::Cancelling => panic!("generator `{name}` (created at {site}) resumes itself"),
+        _ => panic!("generator `{name}` (created at {site}) is resumed after its end"),
+    }
+}

@@ -1,0 +1,80 @@
+//! The inside of a generator: handing values out.
+
+use super::control::{Control, State, unwind_to_base};
+use crate::overflow::Label;
+use std::marker::PhantomData;
+
+/// How the body of a [`Generator`](super::Generator) yields: it gets a reference to one, which it
+/// cannot keep.
+///
+/// A generator that is run by the body may capture it and yield for the outer one.
+pub struct Yielder<R, Y> {
+    control: *const Control,
+    types: PhantomData<fn(Y) -> R>,
+}
+
+impl<R, Y> Yielder<R, Y> {
+    pub(super) fn new(control: &Control) -> Self {
+        Self { control, types: PhantomData }
+    }
+
+    /// Hands `value` to the resumer and waits for the next [`resume`](super::Generator::resume): returns
+    /// what that brings.
+    ///
+    /// If the generator is dropped instead, this does not return but unwinds, so that the destructors of the body
+    /// run. (`catch_unwind` sees that unwind; pass it on with `resume_unwind`.)
+    ///
+    /// # Panics
+    /// In a destructor that runs because the body unwinds: a context that waits in the middle of an
+    /// unwind would make all others of the thread look as if they panicked. As every panic of a destructor
+    /// during an unwind, this one ends the process, with a message that names the generator.
+    ///
+    /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a message
+    /// that says so, and the stack with all that is on it is leaked. Where the drop happens during
+    /// an unwind, or the yield is in a destructor, the process aborts instead, with a message.
+    #[inline(always)]
+    pub fn suspend(&self, value: Y) -> R {
+        // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
+        let control = unsafe { &*self.control };
+        if std::thread::panicking() && !control.resumer_unwinds.get() || control.state.get() != State::Running
+        {
+            refuse(control);
+        }
+        control.state.set(State::Suspended);
+        // SAFETY: `Suspended` says that a `Y` comes; whoever resumes brings an `R` or sets `Cancelling`.
+        let answer = unsafe { control.exchange::<Y, R>(value) };
+        if control.state.get() == State::Cancelling {
+            unwind_to_base(control);
+        }
+        // SAFETY: not cancelled, so an `R` has come, just now.
+        unsafe { answer.open() }
+    }
+}
+
+/// A yield that must not happen.
+#[cold]
+#[inline(never)]
+fn refuse(control: &Control) {
+    let label = &control.label;
+    match control.state.get() {
+        State::Cancelling if std::thread::panicking() => {
+            eprintln!("generator `{}` (created at {}) yields while it is dropped", label.name, label.site);
+            std::process::abort();
+        }
+        State::Cancelling => {
+            control.state.set(State::Stuck);
+            // SAFETY: `Stuck` says that nothing comes, and nobody ever answers.
+            unsafe { control.exchange::<(), ()>(()) };
+            unreachable!("a generator that was given up is resumed");
+        }
+        _ => panic!("generator `{}` (created at {}) yields while it unwinds", label.name, label.site),
+    }
+}
+
+/// What is said of a generator that does not let itself be dropped.
+pub(super) fn swallowed(label: &Label) -> String {
+    format!(
+        "generator `{}` (created at {}) caught the unwind that drops it, and yields: its stack is leaked",
+        label.name, label.site
+    )
+}

@@ -1,0 +1,465 @@
+//! Generators: values both ways, panics across, destructors on drop, nesting, and what is refused.
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::os::unix::process::ExitStatusExt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use swapstack::Resumed::{Returned, Yielded};
+use swapstack::{DefaultStack, Generator, GeneratorBuilder, PoolConfig, Stack, StackPool, Yielder};
+
+/// Counts how often it is dropped.
+struct Counted<'a>(&'a Cell<u32>);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> &str {
+    let formatted = payload.downcast_ref::<String>().map(String::as_str);
+    formatted.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("?")
+}
+
+#[test]
+fn values_go_in_come_out_and_end() {
+    let mut generator = Generator::new(|y, first: u8| {
+        let second = y.suspend(format!("{first}"));
+        let third = y.suspend(format!("{second}"));
+        f64::from(third)
+    });
+    assert!(!generator.is_done());
+    assert_eq!(generator.resume(1), Yielded("1".to_owned()));
+    assert_eq!(generator.resume(2), Yielded("2".to_owned()));
+    assert_eq!(generator.resume(3), Returned(3.0));
+    assert!(generator.is_done());
+}
+
+/// Payloads of every shape: none, padded, a word, more than a word, over-aligned.
+#[test]
+fn payloads_of_every_shape_cross() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(align(64))]
+    struct Aligned(u8);
+    fn echo<V: Copy + PartialEq + std::fmt::Debug + 'static>(value: V) {
+        let mut generator = Generator::new(|y: &Yielder<V, V>, mut next: V| {
+            for _ in 0..3 {
+                next = y.suspend(next);
+            }
+            next
+        });
+        for _ in 0..3 {
+            assert_eq!(generator.resume(value), Yielded(value));
+        }
+        assert_eq!(generator.resume(value), Returned(value));
+    }
+    echo(());
+    echo(7_u8);
+    echo((true, 3_u16, 'x'));
+    echo(Some(5_u32));
+    echo(None::<u32>);
+    echo("fat pointer");
+    echo(&7);
+    echo(u128::MAX);
+    echo([9_u64; 40]);
+    echo(Aligned(3));
+}
+
+#[test]
+fn a_body_may_borrow() {
+    let words = vec!["a".to_owned(), "b".to_owned()];
+    let seen = RefCell::new(Vec::new());
+    let generator = Generator::new(|y, ()| {
+        for word in &words {
+            seen.borrow_mut().push(word.len());
+            y.suspend(word.as_str());
+        }
+    });
+    assert_eq!(generator.collect::<String>(), "ab");
+    assert_eq!(*seen.borrow(), [1, 1]);
+}
+
+#[test]
+fn an_iterator_stays_at_its_end() {
+    let mut generator = Generator::new(|y, ()| y.suspend(1));
+    assert_eq!(generator.next(), Some(1));
+    assert_eq!(generator.next(), None);
+    assert_eq!(generator.next(), None);
+}
+
+#[test]
+fn a_panic_reaches_the_resumer_with_its_payload() {
+    let drops = Cell::new(0);
+    let mut generator = Generator::new(|y, ()| {
+        let _counted = Counted(&drops);
+        y.suspend(1);
+        std::panic::panic_any(vec![1, 2, 3]);
+    });
+    assert_eq!(generator.resume(()), Yielded(1));
+    let payload = catch_unwind(AssertUnwindSafe(|| generator.resume(()))).unwrap_err();
+    assert_eq!(*payload.downcast::<Vec<i32>>().unwrap(), [1, 2, 3]);
+    assert_eq!(drops.get(), 1);
+    assert!(generator.is_done());
+    let again = catch_unwind(AssertUnwindSafe(|| generator.resume(()))).unwrap_err();
+    assert!(message(&*again).contains("is resumed after its end"), "{}", message(&*again));
+    assert!(message(&*again).contains("tests/generator.rs:"), "{}", message(&*again));
+}
+
+#[test]
+fn drop_before_the_start_drops_the_body() {
+    let drops = Cell::new(0);
+    let counted = Counted(&drops);
+    drop(Generator::<(), (), ()>::new(move |_, ()| drop(counted)));
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn drop_while_suspended_unwinds() {
+    let drops = Cell::new(0);
+    let mut generator = Generator::new(|y, ()| {
+        let _outer = Counted(&drops);
+        (0..3).for_each(|i| {
+            let _inner = Counted(&drops);
+            y.suspend(i);
+        });
+    });
+    assert_eq!(generator.next(), Some(0));
+    assert_eq!(generator.next(), Some(1));
+    assert_eq!(drops.get(), 1);
+    drop(generator);
+    assert_eq!(drops.get(), 3);
+    assert!(!std::thread::panicking());
+}
+
+#[test]
+fn a_drop_prints_nothing() {
+    let output = common::this_test("drop_while_suspended_unwinds").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !text.contains("panicked"), "{text}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+}
+
+#[test]
+fn drop_after_the_end_drops_nothing_twice() {
+    let drops = Cell::new(0);
+    let mut generator = Generator::new(|y, ()| {
+        let counted = Counted(&drops);
+        y.suspend(());
+        counted
+    });
+    generator.resume(());
+    drop(generator.resume(()));
+    drop(generator);
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn drop_while_the_owner_unwinds() {
+    let drops = Cell::new(0);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let mut generator = Generator::new(|y, ()| {
+            let _counted = Counted(&drops);
+            y.suspend(());
+        });
+        generator.resume(());
+        resume_unwind(Box::new("outer"));
+    }));
+    assert_eq!(message(&*result.unwrap_err()), "outer");
+    assert_eq!(drops.get(), 1);
+    assert!(!std::thread::panicking());
+}
+
+/// A destructor, run by an unwind, that uses a generator of its own from start to end.
+#[test]
+fn a_destructor_may_run_a_generator() {
+    struct Sums<'a>(&'a Cell<u32>);
+    impl Drop for Sums<'_> {
+        fn drop(&mut self) {
+            self.0.set(Generator::new(|y, ()| (1..=4).for_each(|i| y.suspend(i))).sum());
+        }
+    }
+    let sum = Cell::new(0);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let _sums = Sums(&sum);
+        resume_unwind(Box::new("outer"));
+    }));
+    assert_eq!(message(&*result.unwrap_err()), "outer");
+    assert_eq!(sum.get(), 10);
+}
+
+#[test]
+fn a_body_that_catches_the_unwind_and_returns_is_over() {
+    let drops = Cell::new(0);
+    let mut generator = Generator::new(|y, ()| {
+        let _ = catch_unwind(AssertUnwindSafe(|| y.suspend(())));
+        // The value that nobody waits for is dropped too.
+        Counted(&drops)
+    });
+    generator.resume(());
+    drop(generator);
+    assert_eq!(drops.get(), 1);
+}
+
+#[test]
+fn a_body_that_catches_the_unwind_and_panics_panics_in_the_drop() {
+    let mut generator = Generator::new(|y, ()| {
+        let _ = catch_unwind(AssertUnwindSafe(|| y.suspend(())));
+        resume_unwind(Box::new("from the body"));
+    });
+    generator.resume(());
+    let payload = catch_unwind(AssertUnwindSafe(move || drop(generator))).unwrap_err();
+    assert_eq!(message(&*payload), "from the body");
+}
+
+#[test]
+fn a_body_that_catches_the_unwind_and_yields_is_given_up_loudly() {
+    let drops = Cell::new(0);
+    let mut generator = Generator::new(|y, ()| {
+        let _counted = Counted(&drops);
+        loop {
+            let _ = catch_unwind(AssertUnwindSafe(|| y.suspend(())));
+        }
+    });
+    generator.resume(());
+    let payload = catch_unwind(AssertUnwindSafe(move || drop(generator))).unwrap_err();
+    assert!(message(&*payload).contains("caught the unwind that drops it, and yields"));
+    assert!(message(&*payload).contains("tests/generator.rs:"));
+    assert_eq!(drops.get(), 0);
+    assert!(!std::thread::panicking());
+}
+
+/// The payload of a forced unwind, thrown again in a generator that is not being dropped, is a panic like any other.
+#[test]
+fn a_stolen_unwind_does_not_end_another_generator_silently() {
+    let stolen = RefCell::new(None);
+    let mut first = Generator::new(|y, ()| {
+        *stolen.borrow_mut() = catch_unwind(AssertUnwindSafe(|| y.suspend(()))).err();
+    });
+    first.resume(());
+    drop(first);
+    // The pool gives the same stack again, so everything is at the same address.
+    let mut second = Generator::new(|_: &Yielder<(), ()>, ()| {
+        resume_unwind(stolen.borrow_mut().take().unwrap());
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| second.resume(()))).is_err());
+    assert!(second.is_done());
+}
+
+#[test]
+fn generators_nest() {
+    fn count(from: u32, depth: u32) -> Generator<'static, (), u32, ()> {
+        Generator::new(move |y, ()| {
+            y.suspend(from);
+            if depth > 0 {
+                count(2 * from, depth - 1).for_each(|value| y.suspend(value));
+                count(2 * from + 1, depth - 1).for_each(|value| y.suspend(value));
+            }
+        })
+    }
+    let mut all: Vec<_> = count(1, 5).collect();
+    all.sort_unstable();
+    assert_eq!(all, (1..64).collect::<Vec<_>>());
+    // Dropped in the middle, all levels at once.
+    assert_eq!(count(1, 20).nth(15), Some(1 << 15));
+}
+
+#[test]
+fn an_inner_generator_may_yield_for_the_outer_one() {
+    let drops = Cell::new(0);
+    let body = |outer: &Yielder<(), u32>, ()| {
+        let _counted = Counted(&drops);
+        let inner = Generator::new(|y, ()| {
+            let _counted = Counted(&drops);
+            for i in 0..10 {
+                outer.suspend(100 + i);
+                y.suspend(i);
+            }
+        });
+        inner.for_each(|value| outer.suspend(value));
+    };
+    assert_eq!(Generator::new(body).take(5).collect::<Vec<_>>(), [100, 0, 101, 1, 102]);
+    assert_eq!(drops.get(), 2);
+    // Dropped while the inner one is inside a yield of the outer one: both unwind.
+    drops.set(0);
+    let mut generator = Generator::new(body);
+    assert_eq!(generator.next(), Some(100));
+    drop(generator);
+    assert_eq!(drops.get(), 2);
+}
+
+#[test]
+fn many_generators_at_once() {
+    let mut all: Vec<_> =
+        (0..1000_u64).map(|i| Generator::new(move |y, ()| (0..10).for_each(|k| y.suspend(i * k)))).collect();
+    for k in 0..10 {
+        for (i, generator) in all.iter_mut().enumerate() {
+            assert_eq!(generator.next(), Some(i as u64 * k));
+        }
+    }
+    assert!(all.iter_mut().all(|generator| generator.next().is_none()));
+}
+
+#[test]
+fn stacks_go_back_to_where_they_came_from() {
+    let top = Generator::new(|y, ()| y.suspend(1)).stack().top();
+    assert_eq!(Generator::new(|y, ()| y.suspend(1)).stack().top(), top);
+    let pool = StackPool::new(PoolConfig::default());
+    let stack = pool.take(16 << 10).unwrap();
+    let top = stack.top();
+    assert_eq!(Generator::with_stack(stack, |y, ()| y.suspend(1)).count(), 1);
+    assert_eq!(pool.take(16 << 10).unwrap().top(), top);
+}
+
+#[test]
+fn captures_of_every_size_fit_or_are_refused() {
+    let large = [3_u8; 300_000];
+    let mut generator =
+        GeneratorBuilder::new().build(|y: &Yielder<(), u8>, ()| y.suspend(large[299_999])).unwrap();
+    assert_eq!(generator.next(), Some(3));
+    let moved = [3_u8; 300_000];
+    let mut generator =
+        GeneratorBuilder::new().build(move |y: &Yielder<(), u8>, ()| y.suspend(moved[299_999])).unwrap();
+    assert_eq!(generator.next(), Some(3));
+    let small = DefaultStack::take(16 << 10).unwrap();
+    let refused = catch_unwind(AssertUnwindSafe(|| {
+        Generator::with_stack(small, move |y: &Yielder<(), u8>, ()| y.suspend(moved[0])).next()
+    }));
+    assert!(message(&*refused.unwrap_err()).contains("is too small for generator"));
+}
+
+#[test]
+fn a_size_that_no_address_space_has_is_an_error() {
+    for size in [usize::MAX, usize::MAX / 2, 1 << 60] {
+        let error = GeneratorBuilder::new().stack_size(size).build(|y, ()| y.suspend(1)).unwrap_err();
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+#[test]
+fn debug_names_it() {
+    let generator = GeneratorBuilder::new().name("named").build(|y, ()| y.suspend(1)).unwrap();
+    let text = format!("{generator:?}");
+    assert!(text.contains("named") && text.contains("generator.rs") && text.contains("Fresh"), "{text}");
+}
+
+/// A generator in a thread-local outlives the pool of its thread, and is still dropped properly.
+#[test]
+fn a_generator_may_be_dropped_while_its_thread_ends() {
+    thread_local! {
+        static KEPT: RefCell<Option<Generator<'static, (), u32, ()>>> = const { RefCell::new(None) };
+    }
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        KEPT.with(|kept| {
+            let mut generator = Generator::new(move |y, ()| {
+                struct Tells(std::sync::mpsc::Sender<()>);
+                impl Drop for Tells {
+                    fn drop(&mut self) {
+                        self.0.send(()).unwrap();
+                    }
+                }
+                let _tells = Tells(sender);
+                y.suspend(1);
+            });
+            generator.next();
+            *kept.borrow_mut() = Some(generator);
+        });
+    })
+    .join()
+    .unwrap();
+    receiver.recv().unwrap();
+}
+
+// What ends the process runs in one of its own.
+
+#[test]
+fn child() {
+    match std::env::var("CASE").as_deref() {
+        Ok("overflow") => overflow_in_a_generator(DefaultStack::take(64 << 10).unwrap()),
+        Ok("overflow-own-stack") => overflow_in_a_generator(Wrapped(DefaultStack::take(64 << 10).unwrap())),
+        Ok("yield-in-destructor") => yield_in_a_destructor(),
+        Ok("yield-in-forced-destructor") => yield_in_a_destructor_of_a_drop(),
+        Ok(other) => panic!("unknown case {other}"),
+        Err(_) => {}
+    }
+}
+
+fn run(case: &str) -> String {
+    let output = common::this_test("child").env("CASE", case).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    text
+}
+
+/// A stack that is not a pool's own type.
+struct Wrapped(DefaultStack);
+
+// SAFETY: that of the stack inside.
+unsafe impl Stack for Wrapped {
+    fn top(&self) -> std::ptr::NonNull<u8> {
+        self.0.top()
+    }
+
+    fn limit(&self) -> std::ptr::NonNull<u8> {
+        self.0.limit()
+    }
+}
+
+fn recurse(depth: u64) -> u64 {
+    let frame = std::hint::black_box([depth; 32]);
+    if depth == u64::MAX { 0 } else { recurse(depth + 1) + frame[7] }
+}
+
+fn overflow_in_a_generator<S: Stack>(stack: S) {
+    // Others around it, running and not: the report must name the right one.
+    let mut others: Vec<_> = (0..3).map(|i| Generator::new(move |y, ()| y.suspend(i))).collect();
+    others[1].next();
+    let mut outer =
+        Generator::new(|y, ()| y.suspend(Generator::with_stack(stack, |_, ()| recurse(0)).resume(())));
+    let _: Option<swapstack::Resumed<(), u64>> = outer.next();
+}
+
+#[test]
+fn an_overflow_names_the_generator() {
+    for case in ["overflow", "overflow-own-stack"] {
+        let text = run(case);
+        let line = text.lines().find(|line| line.starts_with("swapstack: stack overflow in ")).expect(&text);
+        assert!(line.contains("generator `generator::overflow_in_a_generator<"), "{line}");
+        assert!(line.contains("tests/generator.rs:"), "{line}");
+        assert!(line.contains("bytes, high-water mark "), "{line}");
+    }
+}
+
+struct Yields<'a>(&'a Yielder<(), ()>);
+
+impl Drop for Yields<'_> {
+    fn drop(&mut self) {
+        self.0.suspend(());
+    }
+}
+
+fn yield_in_a_destructor() {
+    Generator::new(|y, ()| {
+        let _yields = Yields(y);
+        panic!("first");
+    })
+    .for_each(drop);
+}
+
+fn yield_in_a_destructor_of_a_drop() {
+    let mut generator = Generator::new(|y, ()| {
+        let _yields = Yields(y);
+        y.suspend(());
+    });
+    generator.next();
+    drop(generator);
+}
+
+#[test]
+fn a_yield_in_a_destructor_of_an_unwind_ends_the_process_and_says_why() {
+    let text = run("yield-in-destructor");
+    assert!(text.contains("yields while it unwinds"), "{text}");
+    let text = run("yield-in-forced-destructor");
+    assert!(text.contains("yields while it is dropped"), "{text}");
+}
