@@ -1,1 +1,80 @@
-//! placeholder
+//! Lamprey: plain blocking code, millions of threads of control, a few kernel threads.
+//!
+//! A **host** is a thread with a stack of its own: it runs any Rust code and blocks anywhere, and costs a few
+//! nanoseconds to switch to and one page of memory to keep. **Workers** are the kernel threads that run hosts.
+//!
+//! ```
+//! lamprey::run(|| {
+//!     let (tx, rx) = lamprey::channel();
+//!     for n in 0..100u64 {
+//!         let tx = tx.clone();
+//!         lamprey::spawn(move || tx.send(n * n).unwrap()); // blocks this host only
+//!     }
+//!     drop(tx);
+//!     assert_eq!(rx.iter().sum::<u64>(), 328_350);
+//! });
+//! ```
+//!
+//! | to do | use |
+//! |---|---|
+//! | run hosts | [`run`], [`Runtime`], [`Handle`] |
+//! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
+//! | communicate | [`channel`] |
+//! | sockets and files | [`net`], [`fs`] |
+//! | calls that can only block | [`block`] |
+//! | time | [`sleep`], the `*_timeout` calls |
+//! | a value for each host | [`host_local!`] |
+//! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
+//!
+//! # What to know before trusting it
+//! * A host that has started never changes its kernel thread, so thread-locals, `errno` and values that are not `Send`
+//!   behave as on a kernel thread. Hosts that have not started are taken by idle workers, so what moves into a host must
+//!   be `Send`.
+//! * Hosts of one worker take turns at blocking calls only. A host that computes for long holds up the others of its
+//!   worker; give such work to [`block`].
+//! * A lock of `std` held across a blocking call blocks the whole worker when another of its hosts wants it.
+//! * Crates that rely on last-in-first-out nesting of scoped thread-locals see other hosts' scopes in between.
+//! * A call that would block while its host is unwinding fails instead.
+//! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
+
+#[macro_use]
+mod bug;
+pub(crate) mod channel;
+pub(crate) mod queue;
+pub(crate) mod sched;
+pub(crate) mod sync_shim;
+pub(crate) mod thread;
+pub(crate) mod time;
+
+#[cfg(not(loom))]
+pub mod fs;
+#[cfg(not(loom))]
+mod io;
+#[cfg(not(loom))]
+pub mod net;
+#[cfg(not(loom))]
+mod overflow;
+#[cfg(not(loom))]
+mod runtime;
+
+#[cfg(all(test, loom))]
+mod model;
+
+pub use channel::{
+    IntoIter, Iter, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
+    TryRecvError, TrySendError, channel,
+};
+pub use sched::Wait;
+
+#[cfg(not(loom))]
+pub use {
+    io::block,
+    runtime::{Handle, Runtime, RuntimeBuilder, run},
+    sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
+    sched::source::{Notifier, Source},
+    thread::{
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, current,
+        spawn, suspend, yield_now,
+    },
+    time::sleep,
+};

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::SocketAddr;
 use std::path::Path;
 
-use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketAddrUnix, SocketType};
+use rustix::net::{self, AddressFamily, Shutdown, SocketAddrUnix, SocketType};
 
 use super::common::{SOCKET_FLAGS, has_timeouts, is_stream, owns_descriptor};
 use super::connect::connect_unix;
@@ -125,8 +125,12 @@ impl UnixListener {
     /// # Errors
     /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
     pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        let (fd, address) = listen::accept(&self.0)?;
-        Ok((UnixStream(Socket::new(fd.into())), from_kernel(address)?))
+        let (fd, _) = listen::accept(&self.0)?;
+        let stream = UnixStream(Socket::new(fd.into()));
+        // The standard library reads Unix addresses more carefully than the address that came with the connection would be
+        // here: it knows unnamed ones, and paths without the terminating zero.
+        let address = stream.peer_addr()?;
+        Ok((stream, address))
     }
 
     /// Waits for a connection, through everything that passes: see
@@ -190,18 +194,5 @@ fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
     match address.as_abstract_name() {
         Some(name) => Ok(SocketAddrUnix::new_abstract_name(name)?),
         None => Err(io::Error::new(io::ErrorKind::InvalidInput, "an unnamed Unix address names no socket")),
-    }
-}
-
-fn from_kernel(address: Option<SocketAddrAny>) -> io::Result<SocketAddr> {
-    let Some(address) = address.map(SocketAddrUnix::try_from).transpose()? else {
-        return SocketAddr::from_pathname("");
-    };
-    if let Some(path) = address.path_bytes() {
-        return SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(path));
-    }
-    match address.abstract_name() {
-        Some(name) => SocketAddr::from_abstract_name(name),
-        None => SocketAddr::from_pathname(""),
     }
 }

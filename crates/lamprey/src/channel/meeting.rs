@@ -1,0 +1,269 @@
+//! How a sender and a receiver find each other: one word, changed in one atomic step.
+//!
+//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the state of the channel lives in the low bits of the
+//! pointer to its waiters, so that "nobody is there" and "I wait here" cannot come apart. Differs from the paper in
+//! what happens with more than one waiter: those are kept in a list under a bit of the same word, so that a waiter can
+//! leave from the middle (timeout, cancellation), and no thread ever reads a node that may be gone.
+//!
+//! # States (`word`)
+//! ```text
+//! EMPTY                nobody waits
+//! ONE(side, node)      one thread of that side waits; the node is on its stack
+//! MANY(side)           several do; they are in `list`, oldest first
+//! CLOSED               one side is gone for good
+//! any of them | LOCK   somebody works on `list`, and will store the next state
+//! ```
+//!
+//! # Invariants
+//! 1. Only one side waits at a time: who arrives and finds the other side takes its oldest waiter.
+//! 2. A node leaves the word or the list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
+//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1).
+//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's).
+//! 4. CLOSED is final.
+//!
+//! # Who may touch what
+//! `list` and the nodes' links: the holder of LOCK. A node's `slot` and `end`: its thread until it is queued and after
+//! it has been woken (or has taken the node out itself); in between, whoever took it out.
+//!
+//! # Orderings
+//! Every successful change of the word is AcqRel (or the Release store that drops LOCK): it publishes the node that it
+//! puts in and sees the nodes that others have put in. Loads are Relaxed guesses that a CAS confirms. The way back (the
+//! value, `end`) travels with the wake.
+//!
+//! A CAS may succeed although the node went and came back in between (ABA): the node that is in the word is then a
+//! waiter all the same, and nothing of it was read before, so nothing can be stale.
+//!
+//! # Rejected
+//! * A lock around state and queue: 16 ns a message against 13 (shared/LIMITS.md, part 4).
+//! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined in Rust.
+//! * Plain operations while only one worker uses the channel (owner bias, 3.6 ns): comes with the issue Events, which
+//!   puts its check in front of [`Meeting::meet`] and [`Meeting::leave`]; nothing else changes the word.
+//!
+//! # Checked by
+//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `tests/channel.rs`, `tests/stress.rs`.
+
+use crate::queue::list::{List, Node};
+use crate::sched::Waiter;
+use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+
+/// The two sides of a channel; the values are the tags in the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Side {
+    Sender = 1,
+    Receiver = 2,
+}
+
+const EMPTY: usize = 0;
+const CLOSED: usize = 3;
+const SIDE: usize = 3;
+const LOCK: usize = 4;
+const TAGS: usize = 15;
+
+/// What a waiting thread shows to its peer. Aligned so that the word has room for its tags.
+#[repr(align(16))]
+pub(super) struct Party<T> {
+    pub(super) waiter: Waiter,
+    pub(super) slot: UnsafeCell<MaybeUninit<T>>,
+    pub(super) end: Cell<End>,
+}
+
+/// How a wait has ended, written by whoever took the node out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Not yet; also: the thread took its node out itself.
+    Waiting,
+    /// The value has been moved.
+    Met,
+    /// The other side is gone; the value is where it was.
+    Closed,
+}
+
+pub(super) type PartyNode<T> = Node<Party<T>>;
+
+/// What came of an arrival.
+pub(super) enum Arrival<T> {
+    /// The oldest waiter of the other side: move the value, set `end`, wake it.
+    Peer(NonNull<PartyNode<T>>),
+    /// Nobody was there; the node waits now.
+    Waiting,
+    /// The channel is closed.
+    Closed,
+}
+
+/// See the module's text.
+pub(super) struct Meeting<T> {
+    word: AtomicPtr<PartyNode<T>>,
+    list: UnsafeCell<List<Party<T>>>,
+}
+
+// SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the word.
+unsafe impl<T: Send> Send for Meeting<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Meeting<T> {}
+
+fn side_of<T>(word: *mut T) -> usize {
+    word.addr() & SIDE
+}
+
+fn node_of<T>(word: *mut T) -> Option<NonNull<T>> {
+    NonNull::new(word.map_addr(|addr| addr & !TAGS))
+}
+
+fn bare<T>(tags: usize) -> *mut T {
+    ptr::without_provenance_mut(tags)
+}
+
+impl<T> Party<T> {
+    #[inline(always)]
+    pub(super) fn node(waiter: Waiter, slot: MaybeUninit<T>) -> PartyNode<T> {
+        const { assert!(align_of::<PartyNode<T>>() > TAGS) };
+        Node::new(Self { waiter, slot: UnsafeCell::new(slot), end: Cell::new(End::Waiting) })
+    }
+}
+
+impl<T> Meeting<T> {
+    pub(super) fn new() -> Self {
+        Self { word: AtomicPtr::new(bare(EMPTY)), list: UnsafeCell::new(List::new()) }
+    }
+
+    #[inline(always)]
+    fn change(&self, from: *mut PartyNode<T>, to: *mut PartyNode<T>) -> bool {
+        // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new guess.
+        self.word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes the oldest waiter of the other side, or else waits with `mine` (if it is given).
+    ///
+    /// With `mine`, the arrival is [`Arrival::Waiting`] and the caller must block; without, it only says that nobody
+    /// was there.
+    ///
+    /// # Safety
+    /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling thread.
+    #[inline(always)]
+    pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<PartyNode<T>>>) -> Arrival<T> {
+        loop {
+            // Relaxed: a guess, confirmed by the CAS.
+            let word = self.word.load(Ordering::Relaxed);
+            if word.addr() == EMPTY {
+                let Some(mine) = mine else { return Arrival::Waiting };
+                if self.change(word, mine.as_ptr().map_addr(|addr| addr | side as usize)) {
+                    return Arrival::Waiting;
+                }
+            } else if word.addr() & LOCK == 0
+                && side_of(word) != side as usize
+                && let Some(peer) = node_of(word)
+            {
+                if self.change(word, bare(EMPTY)) {
+                    return Arrival::Peer(peer);
+                }
+            // SAFETY: as promised by the caller.
+            } else if let Some(arrival) = unsafe { self.meet_in_list(word, side, mine) } {
+                return arrival;
+            }
+        }
+    }
+
+    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. `None`: look again.
+    #[cold]
+    unsafe fn meet_in_list(
+        &self,
+        word: *mut PartyNode<T>,
+        side: Side,
+        mine: Option<NonNull<PartyNode<T>>>,
+    ) -> Option<Arrival<T>> {
+        if side_of(word) == CLOSED {
+            return Some(Arrival::Closed);
+        }
+        if side_of(word) == side as usize && mine.is_none() {
+            return Some(Arrival::Waiting);
+        }
+        let Some(waiting) = self.lock(word) else { return None };
+        if side_of(word) != side as usize {
+            let peer = self.with_list(List::pop);
+            self.unlock(side_of(word));
+            return Some(Arrival::Peer(peer.unwrap_or_else(|| crate::bug!("MANY without a waiter"))));
+        }
+        self.with_list(|list| {
+            for node in waiting.into_iter().chain(mine) {
+                // SAFETY: `waiting` was alone in the word, so in no list, and its thread is blocked; `mine` by contract.
+                unsafe { list.push(node) };
+            }
+        });
+        self.unlock(side as usize);
+        Some(Arrival::Waiting)
+    }
+
+    /// Takes `mine` out again; false if somebody has it already and owes the wake.
+    ///
+    /// # Safety
+    /// `mine` was queued here by the calling thread with this `side`.
+    pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
+        loop {
+            // Relaxed: a guess. If it no longer shows our node or side, whoever took the node out did so before, and
+            // what it did arrives with its wake.
+            let word = self.word.load(Ordering::Relaxed);
+            if word.addr() & LOCK == 0 && node_of(word) == Some(mine) {
+                if self.change(word, bare(EMPTY)) {
+                    return true;
+                }
+            } else if word.addr() & LOCK == 0 && (side_of(word) != side as usize || node_of(word).is_some()) {
+                return false;
+            } else if self.lock(word).is_some() {
+                // SAFETY: the lock is held; if the node is linked, then in this list.
+                let left = self.with_list(|list| unsafe { list.remove(mine) });
+                self.unlock(side as usize);
+                return left;
+            }
+        }
+    }
+
+    /// Closes the channel. `each` gets all who wait, oldest first, to give them their `end` and their wake.
+    pub(super) fn close(&self, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
+        loop {
+            // Relaxed: a guess; a channel that is closed stays so.
+            let word = self.word.load(Ordering::Relaxed);
+            if side_of(word) == CLOSED {
+                return;
+            }
+            let Some(alone) = self.lock(word) else { continue };
+            let many = self.with_list(List::take);
+            // Release pairs with the next look at the word.
+            self.word.store(bare(CLOSED), Ordering::Release);
+            // A node is out of the list before its thread is woken; those behind it are still blocked.
+            alone.into_iter().for_each(&mut each);
+            std::iter::from_fn(|| many.pop()).for_each(&mut each);
+            return;
+        }
+    }
+
+    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. `None`: the
+    /// word has changed, or was locked and is no longer.
+    fn lock(&self, word: *mut PartyNode<T>) -> Option<Option<NonNull<PartyNode<T>>>> {
+        if word.addr() & LOCK == 0 {
+            return self.change(word, bare(side_of(word) | LOCK)).then(|| node_of(word));
+        }
+        let mut spins = 0;
+        // Relaxed: only waits; the caller looks again.
+        while self.word.load(Ordering::Relaxed).addr() & LOCK != 0 {
+            relax(&mut spins);
+        }
+        None
+    }
+
+    /// Drops the LOCK: `MANY(side)`, or EMPTY if the list has become empty.
+    fn unlock(&self, side: usize) {
+        let state = if self.with_list(|list| list.is_empty()) { EMPTY } else { side };
+        // Release pairs with the next change of the word.
+        self.word.store(bare(state), Ordering::Release);
+    }
+
+    /// The list, for the holder of LOCK.
+    fn with_list<R>(&self, f: impl FnOnce(&List<Party<T>>) -> R) -> R {
+        // SAFETY: only the holder of LOCK calls this.
+        self.list.with_mut(|list| f(unsafe { &*list }))
+    }
+}

@@ -1,0 +1,24 @@
+//! Names the host whose stack has overflowed, for the report that `swapstack` prints before it aborts.
+
+use crate::sched::thread::Kind;
+use crate::sched::worker::Worker;
+use std::fmt::Write;
+use swapstack::overflow::{Fault, Report};
+
+/// Puts the handler in place, once for the process.
+pub(crate) fn install() {
+    swapstack::overflow::install(Some(describe));
+}
+
+/// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant fields,
+/// allocates nothing, locks nothing.
+fn describe(_fault: &Fault, report: &mut Report) -> bool {
+    let Some(worker) = Worker::current() else { return false };
+    let thread = worker.running_ref();
+    if thread.kind != Kind::Host {
+        return false;
+    }
+    let label = &thread.label;
+    let name = label.name.as_deref().unwrap_or("unnamed");
+    write!(report, "host {} `{name}` spawned at {}", label.id & 0xff_ffff_ffff, label.spawn_site).is_ok()
+}

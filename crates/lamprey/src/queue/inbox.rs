@@ -1,0 +1,136 @@
+//! What other kernel threads hand to a worker: many push, one takes everything.
+//!
+//! # States
+//! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`.
+//!
+//! # Invariants
+//! 1. An entry is in at most one inbox, and its link is written only by the pusher before its CAS succeeds and read
+//!    only by the receiver after its swap.
+//! 2. Once `CLOSED`, always `CLOSED`: a push then fails and the entry stays with the caller.
+//!
+//! # Who may touch what
+//! Anyone pushes; only the owning worker calls `take` and `close`.
+//!
+//! # Orderings
+//! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the entry (and
+//! anything it did before) is visible to the receiver.
+//!
+//! # Rejected
+//! A bounded ring with slots (needs a fallback when full); a mutex around a `Vec` (a preempted pusher would stop the
+//! worker).
+//!
+//! # Checked by
+//! `model::inbox` (loom), `tests/stress.rs`.
+
+use crate::sync_shim::{AtomicPtr, Ordering};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+/// An object with a link for one inbox.
+///
+/// # Safety
+/// `link` always returns the same cell of the object, used by nothing but the inbox while the object is in it.
+pub(crate) unsafe trait Linked: Sized {
+    fn link(&self) -> &Cell<*mut Self>;
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Inbox<T> {
+    head: AtomicPtr<T>,
+    entries: PhantomData<*mut T>,
+}
+
+// SAFETY: the inbox moves only pointers; that the pointed-to objects may change kernel thread is the pusher's
+// obligation (`push` is unsafe).
+unsafe impl<T> Send for Inbox<T> {}
+// SAFETY: as above; all shared state is the atomic head.
+unsafe impl<T> Sync for Inbox<T> {}
+
+/// An address no entry can have: entries are aligned to more than one byte.
+fn closed<T>() -> *mut T {
+    ptr::without_provenance_mut(1)
+}
+
+impl<T: Linked> Inbox<T> {
+    pub(crate) fn new() -> Self {
+        const { assert!(align_of::<T>() > 1) };
+        Self { head: AtomicPtr::new(ptr::null_mut()), entries: PhantomData }
+    }
+
+    /// Hands `entry` to the receiver; gives it back when the inbox is closed.
+    ///
+    /// # Safety
+    /// `entry` is valid until the receiver is done with it, is in no inbox, and the caller gives up its access.
+    pub(crate) unsafe fn push(&self, entry: NonNull<T>) -> Result<(), NonNull<T>> {
+        // Relaxed: the value is only a guess, checked by the CAS below.
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            if head == closed() {
+                return Err(entry);
+            }
+            // SAFETY: the caller still owns `entry` (contract) until the CAS succeeds.
+            unsafe { entry.as_ref() }.link().set(head);
+            // Release pairs with the Acquire swap in `take` and `close`. Relaxed on failure: only a new guess.
+            match self.head.compare_exchange_weak(head, entry.as_ptr(), Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return Ok(()),
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// True when there is nothing to take (or the inbox is closed): a hint, except after a StoreLoad fence.
+    pub(crate) fn is_empty(&self) -> bool {
+        // Relaxed: a hint; the parking protocol puts its own SeqCst fence before this load.
+        let head = self.head.load(Ordering::Relaxed);
+        head.is_null() || head == closed()
+    }
+
+    /// Takes all entries, oldest first.
+    pub(crate) fn take(&self) -> Taken<T> {
+        if self.is_empty() {
+            return Taken { next: ptr::null_mut() };
+        }
+        // Acquire pairs with the Release CAS in `push`.
+        Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire))
+    }
+
+    /// Refuses further entries and takes those that are there.
+    pub(crate) fn close(&self) -> Taken<T> {
+        // Acquire pairs with the Release CAS in `push`.
+        Taken::reversed(self.head.swap(closed(), Ordering::Acquire))
+    }
+}
+
+/// Entries on their way out of an inbox, oldest first.
+pub(crate) struct Taken<T> {
+    next: *mut T,
+}
+
+impl<T: Linked> Taken<T> {
+    fn reversed(mut newest: *mut T) -> Self {
+        let mut oldest: *mut T = ptr::null_mut();
+        if newest == closed() {
+            return Self { next: oldest };
+        }
+        while let Some(entry) = NonNull::new(newest) {
+            // SAFETY: the swap made this whole chain ours; entries stay valid until the receiver is done.
+            let link = unsafe { entry.as_ref() }.link();
+            newest = link.replace(oldest);
+            oldest = entry.as_ptr();
+        }
+        Self { next: oldest }
+    }
+}
+
+impl<T: Linked> Iterator for Taken<T> {
+    type Item = NonNull<T>;
+    fn next(&mut self) -> Option<NonNull<T>> {
+        let entry = NonNull::new(self.next)?;
+        // SAFETY: as in `reversed`; the link is read before the caller may push the entry elsewhere.
+        self.next = unsafe { entry.as_ref() }.link().replace(ptr::null_mut());
+        Some(entry)
+    }
+}

@@ -1,0 +1,13 @@
+//! Queues, ground of the runtime: nothing here knows what a thread is.
+//!
+//! | file | who uses it | what it promises |
+//! |---|---|---|
+//! | [`ring`] | one kernel thread | growable double-ended array, plain loads and stores |
+//! | [`fresh`] | one owner, many thieves | owner works without read-modify-write; thieves take aged entries |
+//! | [`inbox`] | many senders, one receiver | lock-free push, take-all |
+//! | [`list`] | whoever holds the lock around it | intrusive FIFO with O(1) removal from the middle |
+
+pub(crate) mod fresh;
+pub(crate) mod inbox;
+pub(crate) mod list;
+pub(crate) mod ring;

@@ -1,0 +1,118 @@
+//! A growable double-ended queue in an array, for one kernel thread.
+//!
+//! Invariant: `head` and `tail` are wrapping counters; the entries are the slots `head..tail` (each taken modulo the
+//! capacity, a power of two), and `tail - head <= capacity`. An entry's counter never changes while it is queued, so
+//! a counter is also a mark in time: everything below a remembered `tail` was there when it was read.
+//!
+//! An array and not a linked list: the next context does not depend on a load from the current one, so the CPU can
+//! run several switches ahead (measured 2.0 ns against 5.5 ns a yield, shared/LIMITS.md part 1).
+
+use std::mem::MaybeUninit;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Ring<T: Copy> {
+    slots: Box<[MaybeUninit<T>]>,
+    head: usize,
+    tail: usize,
+}
+
+impl<T: Copy> Ring<T> {
+    pub(crate) fn new() -> Self {
+        Self { slots: uninit(if cfg!(loom) { 2 } else { 64 }), head: 0, tail: 0 }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, at: usize) -> &mut MaybeUninit<T> {
+        let mask = self.slots.len() - 1;
+        // SAFETY: the capacity is a power of two and never zero, so `at & mask` is below it.
+        unsafe { self.slots.get_unchecked_mut(at & mask) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Counter of the entry that `pop_front` would return.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> usize {
+        self.head
+    }
+
+    /// Counter that the next `push_back` will use.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> usize {
+        self.tail
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_back(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let at = self.tail;
+        self.slot(at).write(value);
+        self.tail = at.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_front(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let at = self.head.wrapping_sub(1);
+        self.slot(at).write(value);
+        self.head = at;
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop_front(&mut self) -> Option<T> {
+        if self.head == self.tail {
+            return None;
+        }
+        let at = self.head;
+        self.head = at.wrapping_add(1);
+        // SAFETY: `at` was within `head..tail`, so its slot was written by a push.
+        Some(unsafe { self.slot(at).assume_init() })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut larger = uninit(self.slots.len() * 2);
+        let mask = larger.len() - 1;
+        for at in 0..self.len() {
+            let counter = self.head.wrapping_add(at);
+            larger[counter & mask] = *self.slot(counter);
+        }
+        self.slots = larger;
+    }
+}
+
+fn uninit<T: Copy>(len: usize) -> Box<[MaybeUninit<T>]> {
+    (0..len).map(|_| MaybeUninit::uninit()).collect()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn behaves_as_a_deque_through_growth_and_wrap() {
+        let seed = fastrand::u64(..);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let (mut ring, mut model) = (Ring::new(), VecDeque::new());
+        ring.head = usize::MAX - 10; // the counters wrap within the test
+        ring.tail = ring.head;
+        for step in 0..20_000 {
+            match random.u8(0..5) {
+                0 | 1 => (ring.push_back(step), model.push_back(step)).1,
+                2 => (ring.push_front(step), model.push_front(step)).1,
+                _ => assert_eq!(ring.pop_front(), model.pop_front(), "seed {seed}"),
+            }
+            assert_eq!(ring.len(), model.len(), "seed {seed}");
+        }
+    }
+}

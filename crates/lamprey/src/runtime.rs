@@ -1,0 +1,256 @@
+//! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
+
+use crate::sched::policy::Policy;
+use crate::sched::runtime::{Config, PolicyFactory, Shared};
+use crate::sched::source::{Source, SourceFactory};
+use crate::thread::{Builder, JoinError, JoinHandle};
+use crate::{io, time};
+use std::fmt;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+use swapstack::{PoolConfig, StackPool};
+
+/// How long a runtime that is dropped waits for its hosts to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs `main` as the first host of a runtime of its own, and returns its result.
+///
+/// The runtime has one worker for each CPU. When `main` has returned, the hosts that are left are ended: each is
+/// unwound from the call that it blocks in, so that its destructors run (see [`Runtime`], *The end*).
+///
+/// # Examples
+/// ```
+/// let sum = lamprey::run(|| {
+///     let hosts: Vec<_> = (1..=4).map(|n| lamprey::spawn(move || n * n)).collect();
+///     hosts.into_iter().map(|host| host.join().unwrap()).sum::<i32>()
+/// });
+/// assert_eq!(sum, 30);
+/// ```
+///
+/// # Panics
+/// With `main`'s own panic, if it panics; and if no runtime can be made (kernel threads or memory are exhausted): build
+/// a [`Runtime`] to get that as an error.
+///
+/// # Blocking
+/// The calling OS thread, or host, waits.
+#[track_caller]
+pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
+    let runtime =
+        Runtime::new().unwrap_or_else(|error| panic!("lamprey::run cannot start a runtime: {error}"));
+    runtime.run(main)
+}
+
+/// Workers and the hosts that run on them. Several can live in one process; they share nothing but the signal handler
+/// for stack overflows.
+///
+/// # The end
+/// Dropping the runtime ends it. Hosts that have not started are dropped unrun. All others are cancelled: the blocking
+/// call that they are in, or come to next, unwinds, so that their destructors run; whoever joins them gets
+/// [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of waiting. A call on the
+/// blocking pool is waited for. A host that computes without end, or catches the unwind and goes on, cannot be ended:
+/// after 10 seconds the drop says so on standard error and leaves its kernel thread running.
+///
+/// # Examples
+/// ```
+/// let runtime = lamprey::Runtime::builder().workers(2).build()?;
+/// assert_eq!(runtime.run(|| lamprey::spawn(|| 2 + 2).join().unwrap()), 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+/// Spawns hosts in a runtime from anywhere. It does not keep the runtime running.
+#[derive(Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+}
+
+/// Sets up a [`Runtime`].
+#[must_use]
+pub struct RuntimeBuilder {
+    workers: usize,
+    stack_size: usize,
+    blocking_threads: usize,
+    policy: Option<PolicyFactory>,
+    sources: Vec<SourceFactory>,
+}
+
+impl Runtime {
+    /// A runtime with one worker for each CPU.
+    ///
+    /// # Errors
+    /// As [`RuntimeBuilder::build`].
+    pub fn new() -> std::io::Result<Self> {
+        Self::builder().build()
+    }
+
+    /// Sets up a runtime of choice.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder {
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            stack_size: 64 << 10,
+            blocking_threads: 64,
+            policy: None,
+            sources: Vec::new(),
+        }
+    }
+
+    /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is dropped.
+    ///
+    /// # Panics
+    /// With `main`'s own panic.
+    ///
+    /// # Blocking
+    /// The calling OS thread, or host of whatever runtime, waits; uninterruptibly, because `main` may borrow.
+    #[track_caller]
+    pub fn run<T: Send>(&self, main: impl FnOnce() -> T + Send) -> T {
+        match self.handle().run_borrowing(main) {
+            Ok(value) => value,
+            Err(JoinError::Panicked(payload)) => resume_unwind(payload),
+            Err(error) => panic!("the main host ended without a result: {error}"),
+        }
+    }
+
+    /// Spawns hosts in this runtime from anywhere.
+    pub fn handle(&self) -> Handle {
+        Handle { shared: self.shared.clone() }
+    }
+}
+
+impl Handle {
+    /// Starts a host in the runtime. If that has ended, the host never runs and joining it gives
+    /// [`JoinError::Cancelled`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::new()?;
+    /// let host = runtime.handle().spawn(|| lamprey::current().worker());
+    /// assert!(host.join().unwrap().is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        Builder::new().spawn_in(self, f).unwrap_or_else(|_| crate::bug!("the plain builder refused to spawn"))
+    }
+
+    /// The handle of the calling host's runtime; `None` outside of a host.
+    pub fn current() -> Option<Self> {
+        let worker = crate::sched::worker::Worker::current()?;
+        Some(Self { shared: worker.shared.clone() })
+    }
+
+    /// How many workers the runtime has.
+    pub fn workers(&self) -> usize {
+        self.shared.seats().len()
+    }
+
+    /// [`spawn`](Self::spawn) and join in one, for a closure that may borrow.
+    #[track_caller]
+    fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
+        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it.
+        unsafe { Builder::new().launch(&self.shared, std::panic::Location::caller(), main) }
+            .unwrap_or_else(|_| crate::bug!("the plain builder refused to spawn"))
+            .join_committed()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl RuntimeBuilder {
+    /// How many workers (kernel threads that run hosts). Default: one for each CPU.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Bytes of stack for hosts that do not ask for a size. Default: 64 KiB. See [`Builder::stack_size`].
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = bytes;
+        self
+    }
+
+    /// Most kernel threads that the pool for [`block`](crate::block) may have. Default: 64. They are started when
+    /// needed and end when idle.
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking_threads = threads;
+        self
+    }
+
+    /// Chooses what runs next: `make` is called once for each worker. Default: [`Hybrid`](crate::Hybrid).
+    pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
+        self.policy = Some(Arc::new(move || Box::new(make())));
+        self
+    }
+
+    /// Adds an event loop: `make` is called once for each worker, on its kernel thread.
+    pub fn source(
+        mut self,
+        make: impl Fn() -> std::io::Result<Box<dyn Source>> + Send + Sync + 'static,
+    ) -> Self {
+        self.sources.push(Arc::new(make));
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB, 0 blocking
+    /// threads); what the system says if it refuses kernel threads, memory or descriptors.
+    pub fn build(self) -> std::io::Result<Runtime> {
+        let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
+        if !(1..=1024).contains(&self.workers) {
+            return invalid(format!("a runtime has 1 to 1024 workers, not {}", self.workers));
+        }
+        if self.blocking_threads == 0 {
+            return invalid("a runtime needs at least 1 blocking thread, not 0".to_owned());
+        }
+        let stack_size = crate::thread::check_stack_size(self.stack_size)?;
+        crate::overflow::install();
+        let mut sources = self.sources;
+        sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
+        sources.extend(io::sources(self.blocking_threads));
+        let stacks = Arc::new(StackPool::new(PoolConfig::default()));
+        let config = Config { workers: self.workers, policy: self.policy, sources, stacks, stack_size };
+        Ok(Runtime { shared: Shared::start(config)? })
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let left = self.shared.stop(PATIENCE);
+        if left > 0 {
+            let seconds = PATIENCE.as_secs();
+            eprintln!(
+                "lamprey: {left} of {} workers did not end within {seconds} s of the end of their runtime: a host \
+                 computes without blocking, or caught its cancellation",
+                self.shared.seats().len()
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,33 @@
+//! The scheduler: workers, how a thread blocks and is woken, what runs next, and where readiness comes from.
+//!
+//! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
+//! `worker` and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`],
+//! [`policy`], [`source`], `runtime`.
+//!
+//! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
+
+pub(crate) mod block;
+pub(crate) mod os;
+pub(crate) mod park;
+pub(crate) mod reason;
+pub(crate) mod thread;
+
+#[cfg(not(loom))]
+pub(crate) mod policy;
+#[cfg(not(loom))]
+mod root;
+#[cfg(not(loom))]
+pub(crate) mod runtime;
+#[cfg(not(loom))]
+pub(crate) mod source;
+#[cfg(not(loom))]
+mod steal;
+#[cfg(not(loom))]
+mod switch;
+#[cfg(not(loom))]
+pub(crate) mod worker;
+
+pub(crate) use block::{Waiter, Woke, block, block_until_woken, must_not_block, unwind_cancelled, waiter};
+#[cfg(not(loom))]
+pub(crate) use block::{on_host, os_waiter, unwind_if_cancelled};
+pub use reason::Wait;

@@ -1,0 +1,78 @@
+//! The default order: the paper's hybrid of last-in-first-out and first-in-first-out (swapstack-taco-2013, 5.2).
+//!
+//! The first few threads that are woken go to the head of the queue, so that two threads that talk run in turn while
+//! their data is in the cache. After that, threads go to the tail until the queue has cycled: every thread that was in
+//! it has run. Then the count starts anew. Nobody starves, because at most `LIFO` threads overtake in a cycle.
+//!
+//! Threads that have not started yet wait for one turn in `TURN`, or until nothing else is ready: what has begun is
+//! finished before new things begin, but two threads that yield to each other for ever hold nobody up.
+
+use super::{Policy, Ready, Unstarted, Why};
+use crate::queue::ring::Ring;
+use std::ptr::NonNull;
+
+/// How many woken threads may overtake in one cycle.
+const LIFO: u32 = 16;
+/// Every so many turns an unstarted thread goes first.
+const TURN: u32 = 8;
+
+/// The default policy; see the module's text.
+#[derive(Debug)]
+pub struct Hybrid {
+    ring: Ring<NonNull<super::Thread>>,
+    /// How many more may go to the head in this cycle.
+    lifo: u32,
+    /// The cycle ends when the ring's head counter reaches this.
+    cycle_end: usize,
+    turn: u32,
+}
+
+impl Default for Hybrid {
+    fn default() -> Self {
+        Self { ring: Ring::new(), lifo: LIFO, cycle_end: 0, turn: TURN }
+    }
+}
+
+impl Hybrid {
+    #[inline(always)]
+    fn next_started(&mut self) -> Option<Ready> {
+        let thread = self.ring.pop_front()?;
+        if self.ring.head().wrapping_sub(self.cycle_end) as isize >= 0 {
+            self.lifo = LIFO;
+            self.cycle_end = self.ring.tail();
+        }
+        Some(Ready(thread))
+    }
+}
+
+impl Policy for Hybrid {
+    #[inline(always)]
+    fn ready(&mut self, thread: Ready, why: Why) {
+        if why == Why::Woken && self.lifo > 0 {
+            self.lifo -= 1;
+            self.ring.push_front(thread.0);
+        } else {
+            self.ring.push_back(thread.0);
+        }
+    }
+
+    #[inline(always)]
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        if unstarted.is_empty() {
+            return self.next_started();
+        }
+        self.turn -= 1;
+        if self.turn != 0
+            && let Some(thread) = self.next_started()
+        {
+            return Some(thread);
+        }
+        self.turn = TURN;
+        unstarted.pop().or_else(|| self.next_started())
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.ring.len()
+    }
+}

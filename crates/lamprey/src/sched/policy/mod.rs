@@ -1,0 +1,181 @@
+//! Which ready thread a worker runs next (DESIGN 9).
+//!
+//! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the only ones
+//! that other workers may take. The policy keeps the rest and decides when to draw from that queue.
+
+mod hybrid;
+
+pub use hybrid::Hybrid;
+
+use super::thread::{State, Thread};
+use crate::queue::fresh::Fresh;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Decides what a worker runs next. Each worker has an instance of its own, called only on its kernel thread.
+///
+/// Every [`Ready`] that comes in through [`ready`](Policy::ready) must come out of [`next`](Policy::next) once, sooner
+/// or later: a thread that is kept for ever starves, and one that is dropped never runs again.
+///
+/// # Examples
+/// The simplest policy, first come first served:
+/// ```
+/// use std::collections::VecDeque;
+/// use lamprey::{Policy, Ready, Runtime, Unstarted, Why};
+///
+/// #[derive(Default)]
+/// struct Fifo(VecDeque<Ready>);
+/// impl Policy for Fifo {
+///     fn ready(&mut self, thread: Ready, _why: Why) {
+///         self.0.push_back(thread);
+///     }
+///     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+///         self.0.extend(unstarted.pop());
+///         self.0.pop_front()
+///     }
+///     fn len(&self) -> usize {
+///         self.0.len()
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().workers(1).policy(Fifo::default).build()?;
+/// assert_eq!(runtime.run(|| lamprey::spawn(|| 7).join().unwrap()), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Blocking
+/// No method may call a blocking call of this crate, spawn, or wake: the worker is in the middle of a switch.
+///
+/// # Panics
+/// A panic in a policy aborts the process: the worker could not go on.
+pub trait Policy: 'static {
+    /// A thread has become ready to run.
+    fn ready(&mut self, thread: Ready, why: Why);
+
+    /// The thread to run now: one of those that came in through `ready`, or one that has not started yet.
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready>;
+
+    /// How many threads the policy holds (those in `unstarted` not counted).
+    fn len(&self) -> usize;
+
+    /// True when the policy holds no thread.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Why a thread became ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// What it waited for has happened.
+    Woken,
+    /// It is new, and was placed on this worker by the program ([`Builder::worker`](crate::Builder::worker)).
+    Spawned,
+    /// It gave way by itself ([`yield_now`](crate::yield_now)).
+    Yielded,
+}
+
+/// A thread that can run now. Stands for the right to run it, so it cannot be copied.
+#[derive(Debug)]
+#[repr(transparent)]
+#[must_use = "a ready thread that is dropped never runs again"]
+pub struct Ready(pub(crate) NonNull<Thread>);
+
+// SAFETY: a `Ready` reached through safe code can only be inspected (constant fields) or given back to its worker's
+// policy; workers hand them to each other only while unstarted (see `Fresh`).
+unsafe impl Send for Ready {}
+
+impl Ready {
+    fn thread(&self) -> &Thread {
+        // SAFETY: a ready thread is alive until it has run, which needs this very value.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The thread's number, unique in its runtime.
+    pub fn id(&self) -> u64 {
+        self.thread().label.id
+    }
+
+    /// The name given to [`Builder::name`](crate::Builder::name).
+    pub fn name(&self) -> Option<&str> {
+        self.thread().label.name.as_ref().map(Arc::as_ref)
+    }
+
+    /// Where it was spawned.
+    pub fn spawn_site(&self) -> &'static Location<'static> {
+        self.thread().label.spawn_site
+    }
+
+    /// True once it has run for the first time: it then stays on its worker.
+    pub fn is_started(&self) -> bool {
+        self.thread().state.get() != State::Unstarted
+    }
+}
+
+/// The worker's threads that have not started yet, oldest first.
+#[derive(Debug)]
+pub struct Unstarted<'a>(pub(crate) &'a Fresh<Entry>);
+
+impl Unstarted<'_> {
+    /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Ready> {
+        // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the policy.
+        unsafe { self.0.pop() }.map(|entry| Ready(entry.0))
+    }
+
+    /// True when there is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What the unstarted queue holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry(pub(crate) NonNull<Thread>);
+
+// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches before it starts.
+unsafe impl Send for Entry {}
+
+/// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every switch.
+pub(crate) enum PolicySlot {
+    Hybrid(Hybrid),
+    Program(Option<Box<dyn Policy>>),
+}
+
+impl PolicySlot {
+    #[inline(always)]
+    pub(crate) fn ready(&mut self, thread: Ready, why: Why) {
+        match self {
+            Self::Hybrid(policy) => policy.ready(thread, why),
+            Self::Program(slot) => lend(slot, |policy| policy.ready(thread, why)),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn next(&mut self, unstarted: &Fresh<Entry>) -> Option<Ready> {
+        match self {
+            Self::Hybrid(policy) => policy.next(&mut Unstarted(unstarted)),
+            Self::Program(slot) => lend(slot, |policy| policy.next(&mut Unstarted(unstarted))),
+        }
+    }
+
+    pub(crate) fn is_empty(&mut self) -> bool {
+        match self {
+            Self::Hybrid(policy) => policy.is_empty(),
+            Self::Program(slot) => lend(slot, |policy| policy.is_empty()),
+        }
+    }
+}
+
+/// Takes the program's policy out of its slot for the time of a call, so that a call back into the runtime finds it
+/// gone instead of a second `&mut`. A panic must not unwind into the middle of a switch.
+fn lend<R>(slot: &mut Option<Box<dyn Policy>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
+    let mut policy = slot.take().expect("a policy must not call blocking calls, spawn or wake");
+    let result = crate::bug::no_unwind("a scheduling policy", || call(&mut *policy));
+    *slot = Some(policy);
+    result
+}

@@ -1,0 +1,53 @@
+//! Why a thread is blocked: one value for each place in the code that can block (DESIGN, words: *wait reason*).
+
+/// What a thread waits for. Every place that can block has a value of its own, so that a dump needs no guessing.
+///
+/// # Examples
+/// ```
+/// assert_eq!(lamprey::Wait::Recv.to_string(), "receive on a channel");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Wait {
+    /// `Sender::send` and its kin: no receiver is there yet.
+    Send,
+    /// `Receiver::recv` and its kin: no sender is there yet.
+    Recv,
+    /// `JoinHandle::join`.
+    Join,
+    /// `sleep`.
+    Sleep,
+    /// [`suspend`](crate::suspend): until the token is used.
+    Suspend,
+    /// Reading from a socket.
+    SocketRead,
+    /// Writing to a socket.
+    SocketWrite,
+    /// Accepting a connection.
+    Accept,
+    /// A pause of an accept loop that has run out of descriptors.
+    AcceptPause,
+    /// Connecting a socket.
+    Connect,
+    /// A call on the blocking pool.
+    Blocking,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Wait::Send => "send on a channel",
+            Wait::Recv => "receive on a channel",
+            Wait::Join => "join",
+            Wait::Sleep => "sleep",
+            Wait::Suspend => "suspend",
+            Wait::SocketRead => "read from a socket",
+            Wait::SocketWrite => "write to a socket",
+            Wait::Accept => "accept on a listener",
+            Wait::AcceptPause => "pause of an accept loop without descriptors",
+            Wait::Connect => "connect of a socket",
+            Wait::Blocking => "call on the blocking pool",
+        })
+    }
+}

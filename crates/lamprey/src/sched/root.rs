@@ -1,0 +1,155 @@
+//! The worker's loop: what a worker does between hosts.
+//!
+//! Hosts switch straight to each other, and come here when nothing is ready or when the budget is used up. The loop
+//! takes in what other kernel threads have sent, polls the sources, and sleeps when there is nothing to do. It runs on
+//! the kernel thread's own large stack, so that sources and policies need not fit into a host's. It knows no
+//! particular policy and no particular source.
+//!
+//! # The budget
+//! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every scheduling
+//! point. How many scheduling points that is depends on the program; the loop measures it: the budget doubles while a
+//! round is short and shrinks in proportion when a round was long, so that hosts that compute for a millisecond each
+//! let the loop in at every switch, and hosts that yield every 3 ns do so every 64th time.
+
+use super::switch;
+use super::thread::{Abandoned, State};
+use super::worker::Worker;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often sources are polled while the worker is busy.
+const POLL: Duration = Duration::from_micros(50);
+/// Most scheduling points between two visits of the root.
+const LARGEST_WINDOW: u32 = 64;
+
+impl Worker {
+    /// Runs threads until the runtime stops and none is left.
+    pub(super) fn work(&self) {
+        loop {
+            self.attend();
+            if self.go_on() {
+                continue;
+            }
+            if self.stopping.get() && self.hosts.get() == 0 && self.seat.inbox.is_empty() {
+                break;
+            }
+            if !self.look_for_work() {
+                self.sleep();
+            }
+        }
+        self.leave();
+    }
+
+    /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
+    fn go_on(&self) -> bool {
+        // SAFETY: the policy reference ends with the call.
+        let Some(next) = unsafe { self.policy() }.next(&self.seat.unstarted) else { return false };
+        // SAFETY: only the root reaches the watch.
+        unsafe { &mut *self.watch.get() }.refresh();
+        self.budget.set(self.window.get());
+        self.root.state.set(State::Ready);
+        self.switch_to(&self.root, next.0);
+        true
+    }
+
+    /// Takes in what has come from outside: messages, refusals, the order to stop, events.
+    fn attend(&self) {
+        for thread in self.seat.inbox.take() {
+            // SAFETY: the sender gave it up to us.
+            unsafe { self.receive(thread) };
+        }
+        // SAFETY: only this kernel thread reaches the list; the reference ends here.
+        if !unsafe { &*self.refused.get() }.is_empty() {
+            self.end_refused();
+        }
+        // Acquire pairs with the Release store in `Shared::stop`.
+        if !self.stopping.get() && self.shared.stopping.load(Ordering::Acquire) {
+            self.stop();
+        }
+        let now = Instant::now();
+        self.measure(now);
+        if now.duration_since(self.polled.get()) >= POLL {
+            self.polled.set(now);
+            // SAFETY: only the root reaches the sources, one call at a time.
+            unsafe { &mut *self.sources.get() }.poll();
+        }
+    }
+
+    /// Adapts the budget to how long the last round took.
+    fn measure(&self, now: Instant) {
+        let round = now.duration_since(self.attended.replace(now));
+        if self.budget.get() != 0 {
+            return; // the round ended because nothing was ready
+        }
+        let window = self.window.get();
+        self.window.set(if round < POLL {
+            (window * 2).min(LARGEST_WINDOW)
+        } else {
+            let fair = u128::from(window) * POLL.as_nanos() / round.as_nanos();
+            (fair as u32).max(2)
+        });
+    }
+
+    /// Sleeps until a message, an event or a deadline; see [`park`](super::park) and [`steal`](super::steal).
+    fn sleep(&self) {
+        // SAFETY: only the root reaches the sources, one call at a time.
+        let sources = unsafe { &mut *self.sources.get() };
+        sources.poll_others();
+        // SAFETY: the policy reference ends with the call.
+        if !unsafe { self.policy() }.is_empty() {
+            return;
+        }
+        // SAFETY: only the root reaches the watch.
+        let watch = unsafe { &mut *self.watch.get() };
+        // Relaxed: a hint, like all of `awake` and `idle` (see `steal`).
+        let others_awake = self.shared.awake.fetch_sub(1, Ordering::Relaxed) > 1;
+        let mut timeout = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+        if others_awake {
+            let doze = watch.next_doze();
+            timeout = Some(timeout.map_or(doze, |timeout| timeout.min(doze)));
+        } else {
+            // Relaxed: hints.
+            self.seat.idle.store(true, Ordering::Relaxed);
+            // Relaxed: as above.
+            self.shared.idle.fetch_add(1, Ordering::Relaxed);
+        }
+        self.seat.parking.prepare();
+        // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
+        let stop = self.shared.stopping.load(Ordering::Acquire) && !self.stopping.get();
+        if self.seat.inbox.is_empty() && !stop {
+            sources.wait(timeout);
+            sources.poll_others();
+            self.polled.set(Instant::now());
+        }
+        self.seat.parking.finish();
+        if self.shared.claim_idle(&self.seat) {
+            watch.refresh();
+        }
+        // Relaxed: a hint.
+        self.shared.awake.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The runtime stops: every host of this worker is to end.
+    fn stop(&self) {
+        self.stopping.set(true);
+        let mut host = self.newest.get();
+        // SAFETY: listed hosts are alive until they end, which none does during this loop.
+        while let Some(thread) = unsafe { host.as_ref() } {
+            host = thread.older.get();
+            self.cancel(thread);
+        }
+    }
+
+    /// The last act: whoever still sends something gets it back.
+    fn leave(&self) {
+        let late: Vec<_> = self.seat.inbox.close().collect();
+        self.uninstall();
+        for thread in late {
+            // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.
+            unsafe {
+                debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
+                switch::abandon(thread, Abandoned::Shutdown);
+            }
+        }
+    }
+}

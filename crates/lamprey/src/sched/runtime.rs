@@ -1,0 +1,179 @@
+//! A set of workers: made, told to stop, waited for. What the public [`Runtime`](crate::Runtime) is built on.
+//!
+//! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one of them.
+
+use super::policy::{Policy, PolicySlot};
+use super::source::{SourceFactory, Sources};
+use super::switch;
+use super::thread::{Abandoned, Thread};
+use super::worker::{Seat, Worker};
+use crate::sync_shim::probe_membarrier;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
+use std::time::{Duration, Instant};
+use swapstack::StackPool;
+
+/// Makes a worker's instance of a policy, on that worker's kernel thread.
+pub(crate) type PolicyFactory = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+
+/// What a set of workers is made from.
+pub(crate) struct Config {
+    pub(crate) workers: usize,
+    /// `None` is the default policy, known to the compiler.
+    pub(crate) policy: Option<PolicyFactory>,
+    pub(crate) sources: Vec<SourceFactory>,
+    pub(crate) stacks: Arc<StackPool>,
+    /// Bytes of stack for a host that does not ask for a size.
+    pub(crate) stack_size: u32,
+}
+
+/// What the workers of a runtime share.
+pub(crate) struct Shared {
+    seats: OnceLock<Box<[Arc<Seat>]>>,
+    pub(crate) stacks: Arc<StackPool>,
+    pub(crate) stack_size: u32,
+    /// See `steal`.
+    pub(super) awake: AtomicUsize,
+    pub(super) idle: AtomicUsize,
+    pub(super) stopping: AtomicBool,
+    next_place: AtomicUsize,
+    next_id: AtomicU64,
+    alive: Mutex<usize>,
+    ended: Condvar,
+}
+
+impl Shared {
+    /// Starts the workers; an error of any of them stops the rest.
+    pub(crate) fn start(config: Config) -> io::Result<Arc<Shared>> {
+        probe_membarrier();
+        let workers = config.workers;
+        let shared = Arc::new(Shared {
+            seats: OnceLock::new(),
+            stacks: config.stacks.clone(),
+            stack_size: config.stack_size,
+            awake: AtomicUsize::new(workers),
+            idle: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            next_place: AtomicUsize::new(0),
+            next_id: AtomicU64::new(1),
+            alive: Mutex::new(0),
+            ended: Condvar::new(),
+        });
+        let seats = (0..workers).map(|index| Arc::new(Seat::new(index))).collect();
+        shared.seats.set(seats).unwrap_or_else(|_| crate::bug!("the seats of a runtime were set twice"));
+        if let Err(error) = shared.launch(&Arc::new(config)) {
+            shared.stop(Duration::from_secs(1));
+            return Err(error);
+        }
+        Ok(shared)
+    }
+
+    /// Starts one kernel thread for each seat and waits until each has made its sources.
+    fn launch(self: &Arc<Self>, config: &Arc<Config>) -> io::Result<()> {
+        let (report, reports) = mpsc::channel();
+        for seat in self.seats() {
+            let (shared, config, seat, report) = (self.clone(), config.clone(), seat.clone(), report.clone());
+            let thread = std::thread::Builder::new().name(format!("lamprey-{}", seat.index));
+            // Counted before it runs, so that `stop` waits for it.
+            *shared.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += 1;
+            let spawned = thread.spawn(move || {
+                let outcome = worker_main(&shared, &config, seat, &report);
+                shared.one_ended();
+                // After the count: a failed start is reported to `launch`, which then waits for the others.
+                let _ = outcome.map_err(|error| report.send(Err(error)));
+            });
+            if let Err(error) = spawned {
+                self.one_ended();
+                return Err(error);
+            }
+        }
+        for _ in self.seats() {
+            reports.recv().unwrap_or_else(|_| crate::bug!("a worker ended without a report"))?;
+        }
+        Ok(())
+    }
+
+    fn one_ended(&self) {
+        *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) -= 1;
+        self.ended.notify_all();
+    }
+
+    /// All workers' seats.
+    #[inline(always)]
+    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
+        self.seats.get().map_or(&[], |seats| seats)
+    }
+
+    /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`; returns how
+    /// many workers are still running. They are not waited for if the caller is one of them.
+    pub(crate) fn stop(&self, patience: Duration) -> usize {
+        // Release pairs with the Acquire loads in `Worker::attend` and `Worker::sleep`.
+        self.stopping.store(true, Ordering::Release);
+        for seat in self.seats() {
+            self.claim_idle(seat);
+            seat.notify();
+        }
+        let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if Worker::current().is_some_and(|worker| std::ptr::eq(&*worker.shared, self)) {
+            return 0;
+        }
+        let deadline = Instant::now() + patience;
+        while *alive > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        *alive
+    }
+
+    /// A number for a thread that is spawned from outside the runtime.
+    pub(crate) fn new_id(&self) -> u64 {
+        // Relaxed: only uniqueness matters.
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Where to put the next host that is to be spread over the workers: each in turn.
+    pub(crate) fn next_place(&self) -> usize {
+        // Relaxed: only a rotation.
+        self.next_place.fetch_add(1, Ordering::Relaxed) % self.seats().len()
+    }
+
+    /// Hands a new host to a worker; ends it at once if the runtime is gone.
+    ///
+    /// # Safety
+    /// `thread` is unstarted and owned by the caller, who gives it up.
+    pub(crate) unsafe fn send(&self, worker: usize, thread: NonNull<Thread>) {
+        // SAFETY: as promised by the caller.
+        if let Err(thread) = unsafe { self.seats()[worker].deliver(thread) } {
+            // SAFETY: given back unstarted.
+            unsafe { switch::abandon(thread, Abandoned::Shutdown) };
+        }
+    }
+}
+
+/// A worker's kernel thread, from its start to its end.
+///
+/// A panic here is one of a source or a policy, or ours: hosts catch theirs.
+fn worker_main(
+    shared: &Arc<Shared>,
+    config: &Config,
+    seat: Arc<Seat>,
+    report: &mpsc::Sender<io::Result<()>>,
+) -> io::Result<()> {
+    swapstack::overflow::arm_thread()?;
+    let sources = crate::bug::no_unwind("the factory of a source", || Sources::make(&config.sources))?;
+    let policy = match &config.policy {
+        None => PolicySlot::Hybrid(Default::default()),
+        Some(make) => PolicySlot::Program(Some(crate::bug::no_unwind("the factory of a policy", || make()))),
+    };
+    seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug!("a seat was taken twice"));
+    let worker = Worker::new(seat, shared.clone(), policy, sources);
+    worker.install();
+    let _ = report.send(Ok(()));
+    crate::bug::no_unwind("a source", || worker.work());
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Event loops that make threads ready (DESIGN 9): sockets, timers, the blocking pool, yours.
+//!
+//! Each worker has its own instance of every source, made on the worker's kernel thread and called only there, on the
+//! kernel thread's own stack (never on a host's). The worker's loop knows sources only through this trait.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// An event loop that makes threads ready. Build one into a runtime with
+/// [`RuntimeBuilder::source`](crate::RuntimeBuilder::source).
+///
+/// A source keeps [`WakeToken`](crate::WakeToken)s (from [`suspend`](crate::suspend)) of the threads that wait for its
+/// events and uses them in [`poll`](Source::poll).
+///
+/// # Examples
+/// A source that wakes its threads at the next poll:
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use lamprey::{Runtime, Source, WakeToken, suspend};
+///
+/// type Waiting = Arc<Mutex<Vec<WakeToken>>>;
+/// struct NextPoll(Waiting);
+/// impl Source for NextPoll {
+///     fn poll(&mut self) {
+///         self.0.lock().unwrap().drain(..).for_each(WakeToken::wake);
+///     }
+///     fn active(&self) -> bool {
+///         !self.0.lock().unwrap().is_empty()
+///     }
+/// }
+///
+/// let waiting = Waiting::default();
+/// let theirs = waiting.clone();
+/// let runtime = Runtime::builder().workers(1).source(move || Ok(Box::new(NextPoll(theirs.clone())))).build()?;
+/// runtime.run(move || suspend(|token| waiting.lock().unwrap().push(token)).unwrap());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Blocking
+/// No method may call a blocking call of this crate: they run outside of every host.
+pub trait Source: 'static {
+    /// Makes ready what is ready now. Never blocks. Called when the worker has nothing to run, and while it is busy
+    /// about every 50 us (later if a host computes longer than that between two scheduling points).
+    fn poll(&mut self);
+
+    /// When the source next has something to do by itself; the worker does not sleep beyond it.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// False when nothing is registered, so that polling can be skipped.
+    fn active(&self) -> bool {
+        true
+    }
+
+    /// Blocks the kernel thread until an event, a notification or the timeout, and makes ready what is ready. Called
+    /// only on the source that gave the worker its notifier.
+    fn wait(&mut self, timeout: Option<Duration>) {
+        let _ = timeout;
+    }
+
+    /// How another kernel thread ends a [`wait`](Source::wait). The first source of a worker that returns one becomes
+    /// the place where the worker sleeps; without any it sleeps on a futex.
+    fn notifier(&self) -> Option<Notifier> {
+        None
+    }
+}
+
+/// Ends a worker's sleep from another kernel thread. A call while the worker is awake ends its next sleep.
+#[derive(Clone)]
+pub struct Notifier(Arc<dyn Fn() + Send + Sync>);
+
+impl Notifier {
+    /// A notifier that calls `notify`.
+    pub fn new(notify: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(notify))
+    }
+
+    /// Ends the sleep.
+    pub fn notify(&self) {
+        (self.0)();
+    }
+}
+
+impl std::fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Notifier")
+    }
+}
+
+/// Makes a worker's instance of a source, on that worker's kernel thread.
+pub(crate) type SourceFactory = Arc<dyn Fn() -> std::io::Result<Box<dyn Source>> + Send + Sync>;
+
+/// The sources of one worker.
+pub(crate) struct Sources {
+    all: Vec<Box<dyn Source>>,
+    sleeper: Option<usize>,
+}
+
+impl Sources {
+    pub(crate) fn make(factories: &[SourceFactory]) -> std::io::Result<Self> {
+        let all = factories.iter().map(|make| make()).collect::<std::io::Result<Vec<_>>>()?;
+        let sleeper = all.iter().position(|source| source.notifier().is_some());
+        Ok(Self { all, sleeper })
+    }
+
+    pub(crate) fn notifier(&self) -> Notifier {
+        let own = self.sleeper.and_then(|at| self.all[at].notifier());
+        own.unwrap_or_else(|| {
+            let thread = std::thread::current();
+            Notifier::new(move || thread.unpark())
+        })
+    }
+
+    pub(crate) fn poll(&mut self) {
+        for source in self.all.iter_mut().filter(|source| source.active()) {
+            source.poll();
+        }
+    }
+
+    /// Polls all but the sleeper, which has just been waited in or is about to be.
+    pub(crate) fn poll_others(&mut self) {
+        let sleeper = self.sleeper;
+        let others =
+            self.all.iter_mut().enumerate().filter(|(at, source)| Some(*at) != sleeper && source.active());
+        others.for_each(|(_, source)| source.poll());
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.all.iter().filter_map(|source| source.deadline()).min()
+    }
+
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) {
+        match (self.sleeper, timeout) {
+            (Some(at), _) => self.all[at].wait(timeout),
+            (None, Some(timeout)) => std::thread::park_timeout(timeout),
+            (None, None) => std::thread::park(),
+        }
+    }
+}

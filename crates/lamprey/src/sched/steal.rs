@@ -1,0 +1,165 @@
+//! How a worker without work finds some: it watches the others' unstarted hosts and takes what has waited too long.
+//!
+//! # Why by watching
+//! Only unstarted hosts travel (DESIGN 3), and only those that have waited longer than a steal costs, so that hosts
+//! that are spawned together and talk stay together (DESIGN 8). The thief finds out who has waited: it remembers where
+//! the queue ended and comes back [`PATIENCE`] later; what is still there from before has waited at least that long.
+//! The owner keeps no time and answers nothing.
+//!
+//! # States of a worker without work
+//! ```text
+//! watching (spins up to PATIENCE) --nothing--> dozing (1, 2, 4 .. 16 ms) --others awake--> watching
+//!                                                   \--all others asleep--> idle (no deadline)
+//! idle --a host is spawned somewhere--> watching      any --inbox, event--> working
+//! ```
+//!
+//! # Invariants
+//! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose seat's `idle` is
+//!    set. Whoever clears a seat's `idle` lowers the count.
+//! 2. While any worker is awake, every other one looks at its queue at least every 16 ms; when all sleep, all queues
+//!    are empty (a worker does not sleep on a queue that has something in it).
+//!
+//! # Orderings
+//! All counters are Relaxed hints: a missed one costs at most one doze (invariant 2); what is stolen is handed over
+//! under the queue's own protocol ([`fresh`](crate::queue::fresh)).
+
+use super::runtime::Shared;
+use super::worker::{Seat, Worker};
+use crate::queue::fresh::Look;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long an unstarted host must have waited before it may be stolen: about what a steal costs.
+const PATIENCE: Duration = Duration::from_micros(50);
+/// Longest spin for a message from another worker.
+const LONGEST_SPIN: Duration = Duration::from_micros(40);
+/// Shortest and longest doze.
+const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+/// Most hosts taken at once.
+const BATCH: usize = 256;
+
+/// What a worker remembers between two looks at the others.
+pub(super) struct Watch {
+    looks: Vec<Look>,
+    looked: Option<Instant>,
+    spin: Duration,
+    doze: Duration,
+}
+
+impl Watch {
+    pub(super) fn new(workers: usize) -> Self {
+        Self { looks: vec![Look::default(); workers], looked: None, spin: LONGEST_SPIN, doze: DOZES.0 }
+    }
+
+    /// Remembers where all queues end; true if any has an entry.
+    fn look(&mut self, seats: &[Arc<Seat>], now: Instant) -> bool {
+        self.looked = Some(now);
+        let mut any = false;
+        for (look, seat) in self.looks.iter_mut().zip(seats) {
+            *look = seat.unstarted.look();
+            any |= look.head != look.tail;
+        }
+        any
+    }
+
+    /// The next doze, longer each time.
+    pub(super) fn next_doze(&mut self) -> Duration {
+        let doze = self.doze;
+        self.doze = (doze * 2).min(DOZES.1);
+        doze
+    }
+
+    /// Work came: the next dozes are short again.
+    pub(super) fn refresh(&mut self) {
+        self.doze = DOZES.0;
+        self.looked = None;
+    }
+}
+
+impl Worker {
+    /// Looks for work elsewhere for a moment; true if there may be some now.
+    pub(super) fn look_for_work(&self) -> bool {
+        // Relaxed: a hint (see Orderings).
+        if self.shared.awake.load(Ordering::Relaxed) <= 1 || self.stopping.get() {
+            return false;
+        }
+        // SAFETY: only the root reaches the watch, one call at a time.
+        let watch = unsafe { &mut *self.watch.get() };
+        let start = Instant::now();
+        if self.steal_aged(watch, start) {
+            return true;
+        }
+        let promising = watch.look(self.shared.seats(), start);
+        let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin };
+        loop {
+            for _ in 0..32 {
+                if !self.seat.inbox.is_empty() {
+                    watch.spin = LONGEST_SPIN;
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        // Never to nothing, so that a worker that is talked to again finds out.
+        watch.spin = (watch.spin / 2).max(LONGEST_SPIN / 16);
+        promising && self.steal_aged(watch, Instant::now())
+    }
+
+    /// Takes half of what was already waiting at the last look, if that was long enough ago.
+    fn steal_aged(&self, watch: &mut Watch, now: Instant) -> bool {
+        if !watch.looked.is_some_and(|looked| now.duration_since(looked) >= PATIENCE) {
+            return false;
+        }
+        let mut taken = Vec::new();
+        let seats = self.shared.seats();
+        // Begin after ourselves, so that thieves do not all go to the same worker.
+        for at in (1..seats.len()).map(|step| (self.seat.index + step) % seats.len()) {
+            let (seat, earlier) = (&seats[at], watch.looks[at]);
+            let head = seat.unstarted.look().head;
+            if earlier.tail.wrapping_sub(head) as isize > 0 {
+                seat.unstarted.steal(earlier, BATCH, |entry| taken.push(entry));
+            }
+            if !taken.is_empty() {
+                break;
+            }
+        }
+        for entry in &taken {
+            // SAFETY: taken out of the victim's queue: unstarted and ours.
+            unsafe { self.receive(entry.0) };
+        }
+        !taken.is_empty()
+    }
+}
+
+impl Shared {
+    /// Called when a host has been queued: wakes one idle worker to look for work.
+    #[inline(always)]
+    pub(super) fn ask_for_help(&self) {
+        // Relaxed: a hint; an idle worker that is missed now is found by the next spawn (see Invariants).
+        if self.idle.load(Ordering::Relaxed) != 0 {
+            self.wake_idle();
+        }
+    }
+
+    #[cold]
+    fn wake_idle(&self) {
+        if let Some(seat) = self.seats().iter().find(|seat| self.claim_idle(seat)) {
+            seat.notify();
+        }
+    }
+
+    /// Clears a seat's `idle`; true if it was set.
+    pub(super) fn claim_idle(&self, seat: &Seat) -> bool {
+        // Relaxed: the flag only says who lowers the count.
+        let was = seat.idle.load(Ordering::Relaxed) && seat.idle.swap(false, Ordering::Relaxed);
+        if was {
+            // Relaxed: a hint.
+            self.idle.fetch_sub(1, Ordering::Relaxed);
+        }
+        was
+    }
+}

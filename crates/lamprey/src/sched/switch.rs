@@ -1,0 +1,347 @@
+//! The hot path: blocking, waking, yielding, starting and ending hosts, by switching from one straight to the next.
+//!
+//! # Invariants
+//! 1. There is no scheduler context in between (DESIGN 8): who blocks picks the next thread and switches to it. The
+//!    worker's root is an ordinary target, picked when nothing is ready or when it is due.
+//! 2. `Worker::running` names the thread whose stack the kernel thread is on, and is set just before each switch.
+//! 3. A stack goes back to the pool only by the code that runs on it, right before it jumps away, and nothing else
+//!    takes a stack from the pool in between.
+//! 4. No `&mut` into a worker's cell lives across a switch.
+//!
+//! Everything up to the switch is `#[inline(always)]`: a `ret` whose prediction was spoilt by a switch costs more
+//! than all the rest (shared/LIMITS.md, part 1).
+
+use super::block::Woke;
+use super::policy::{Ready, Why};
+use super::reason::Wait;
+use super::thread::{Abandoned, Fate, Kind, State, Thread};
+use super::worker::Worker;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use swapstack::{PooledStack, Stack, StackPointer};
+
+impl Worker {
+    /// Blocks the running host; see [`block`](super::block::block).
+    #[inline(always)]
+    pub(crate) fn block(&self, reason: Wait) -> Woke {
+        let me = self.running_ref();
+        if me.owed.replace(false) {
+            return Woke::Woken;
+        }
+        if me.cancelled.get() {
+            return self.refuse_block(me);
+        }
+        me.reason.set(reason);
+        me.state.set(State::Blocked);
+        self.switch_away(me);
+        me.woke.get()
+    }
+
+    /// A cancelled host does not block any more. (The root counts as cancelled, so that this check covers it.)
+    #[cold]
+    fn refuse_block(&self, me: &Thread) -> Woke {
+        if me.kind == Kind::Root {
+            eprintln!("lamprey: a source or a policy called a blocking call; its worker cannot go on");
+            std::process::abort();
+        }
+        Woke::Cancelled
+    }
+
+    /// Blocks the running host where only the wake may end it; see [`block_until_woken`](super::block_until_woken).
+    pub(crate) fn block_committed(&self, reason: Wait) {
+        let me = self.running_ref();
+        if !me.owed.replace(false) {
+            me.reason.set(reason);
+            me.state.set(State::Committed);
+            self.switch_away(me);
+        }
+    }
+
+    /// Lets the other ready threads run. True if the host has been cancelled.
+    #[inline(always)]
+    pub(crate) fn yield_now(&self) -> bool {
+        let me = self.running_ref();
+        if me.cancelled.get() {
+            return self.refuse_block(me) == Woke::Cancelled;
+        }
+        if let Some(next) = self.pick_other() {
+            me.state.set(State::Ready);
+            // SAFETY: the policy reference ends with the call.
+            unsafe { self.policy() }.ready(Ready(NonNull::from(me)), Why::Yielded);
+            self.switch_to(me, next);
+        }
+        me.cancelled.get()
+    }
+
+    /// Makes a host of this worker runnable after its wake.
+    #[inline(always)]
+    fn wake_here(&self, thread: &Thread) {
+        if matches!(thread.state.get(), State::Blocked | State::Committed) {
+            self.make_ready(thread, Woke::Woken);
+        } else {
+            // It was interrupted and has not run since: its next block takes this.
+            thread.owed.set(true);
+        }
+    }
+
+    #[inline(always)]
+    fn make_ready(&self, thread: &Thread, woke: Woke) {
+        thread.woke.set(woke);
+        thread.state.set(State::Ready);
+        // SAFETY: the policy reference ends with the call.
+        unsafe { self.policy() }.ready(Ready(NonNull::from(thread)), Why::Woken);
+    }
+
+    /// Ends a block on this worker early: the host finds out why and takes its own node out.
+    ///
+    /// Does nothing if the host is not blocked, or no longer interruptible.
+    pub(crate) fn interrupt(&self, thread: &Thread, why: Woke) {
+        if thread.state.get() == State::Blocked {
+            self.make_ready(thread, why);
+        }
+    }
+
+    /// Marks a host of this worker as cancelled: its blocking calls end with [`Woke::Cancelled`] from now on.
+    pub(super) fn cancel(&self, thread: &Thread) {
+        thread.cancelled.set(true);
+        self.interrupt(thread, Woke::Cancelled);
+    }
+
+    /// What came out of the inbox, or was just taken from another worker: a new host, or a wake for an old one.
+    ///
+    /// # Safety
+    /// `thread` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
+    pub(super) unsafe fn receive(&self, thread: NonNull<Thread>) {
+        // SAFETY: alive until it has run (contract).
+        let entry = unsafe { thread.as_ref() };
+        if entry.state.get() == State::Unstarted {
+            // SAFETY: owned by us (contract).
+            unsafe { self.admit(thread) };
+        } else {
+            self.wake_here(entry);
+        }
+    }
+
+    /// Picks what runs next: the root if it is due or nothing is ready.
+    #[inline(always)]
+    fn pick(&self) -> NonNull<Thread> {
+        self.pick_other().unwrap_or(NonNull::from(&self.root))
+    }
+
+    /// As [`pick`](Self::pick), `None` if nothing is ready.
+    #[inline(always)]
+    fn pick_other(&self) -> Option<NonNull<Thread>> {
+        let budget = self.budget.get() - 1;
+        self.budget.set(budget);
+        if budget == 0 {
+            return Some(NonNull::from(&self.root));
+        }
+        // SAFETY: the policy reference ends with the call.
+        unsafe { self.policy() }.next(&self.seat.unstarted).map(|ready| ready.0)
+    }
+
+    #[inline(always)]
+    fn switch_away(&self, me: &Thread) {
+        let next = self.pick();
+        self.switch_to(me, next);
+    }
+
+    /// Saves the running thread `me` and continues with `next`; returns when somebody continues `me`.
+    #[inline(always)]
+    pub(super) fn switch_to(&self, me: &Thread, next: NonNull<Thread>) {
+        // SAFETY: a picked thread is alive until it has run.
+        let target = unsafe { next.as_ref() };
+        if ptr::eq(me, target) {
+            me.state.set(State::Running);
+            return;
+        }
+        let mut sp = target.sp.get();
+        if sp.is_null() {
+            sp = self.start(target);
+        } else {
+            target.state.set(State::Running);
+            self.running.set(next);
+        }
+        // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and has not
+        // been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is written before the
+        // stack is left, and only this kernel thread reads it.
+        unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
+    }
+
+    /// Gives `thread` a stack and makes it the running one. If there is no stack, the root is told and goes on instead.
+    #[inline]
+    fn start(&self, thread: &Thread) -> StackPointer {
+        match self.stacks.take(thread.label.stack_size as usize) {
+            Ok(stack) => {
+                // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never returns.
+                let sp = unsafe { swapstack::init(stack.top(), host_main, ptr::null_mut()) };
+                self.begin(thread, stack);
+                sp
+            }
+            Err(error) => self.refuse(thread, error),
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&self, thread: &Thread, stack: PooledStack) {
+        thread.stack.set(Some(stack));
+        thread.home.set(Arc::as_ptr(&self.seat));
+        thread.state.set(State::Running);
+        self.enlist(thread);
+        self.running.set(NonNull::from(thread));
+    }
+
+    /// Takes the stack of a host that has ended, and forgets the host.
+    #[inline(always)]
+    fn end(&self, thread: &Thread) -> PooledStack {
+        thread.state.set(State::Finished);
+        self.delist(thread);
+        self.running.set(NonNull::from(&self.root));
+        thread.stack.take().expect("given by `begin`")
+    }
+
+    /// Keeps a thread that cannot have a stack for the root to end; what runs next is the root.
+    #[cold]
+    fn refuse(&self, thread: &Thread, error: std::io::Error) -> StackPointer {
+        // SAFETY: only this kernel thread reaches the list, and the reference ends with the call.
+        unsafe { &mut *self.refused.get() }.push((NonNull::from(thread), error));
+        self.root.state.set(State::Running);
+        self.running.set(NonNull::from(&self.root));
+        self.root.sp.get()
+    }
+
+    /// Puts a new host into this worker's queue.
+    ///
+    /// # Safety
+    /// `thread` is unstarted and owned by the caller, who gives it up.
+    #[inline(always)]
+    pub(crate) unsafe fn admit(&self, thread: NonNull<Thread>) {
+        // SAFETY: as promised by the caller; this is the owning kernel thread.
+        unsafe {
+            if thread.as_ref().label.pinned {
+                return self.policy().ready(Ready(thread), Why::Spawned);
+            }
+            self.seat.unstarted.push(super::policy::Entry(thread));
+        }
+        self.shared.ask_for_help();
+    }
+}
+
+/// Base of every host's stack: runs hosts on it until the next thing to do lives elsewhere.
+///
+/// A finished host's stack is used at once by the next unstarted host of the same size, without a switch.
+unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
+    let worker = Worker::current().expect("hosts run on workers");
+    loop {
+        let (stack, size) = worker.live(worker.running());
+        let next = worker.pick();
+        // SAFETY: a picked thread is alive until it has run.
+        let target = unsafe { next.as_ref() };
+        let mut sp = target.sp.get();
+        if sp.is_null() {
+            if target.label.stack_size == size {
+                worker.begin(target, stack);
+                continue;
+            }
+            sp = worker.start(target);
+        } else {
+            target.state.set(State::Running);
+            worker.running.set(next);
+        }
+        // Still in use, but nothing takes a stack between here and the jump (invariant 3).
+        worker.stacks.give(stack);
+        // SAFETY: `sp` as in `switch_to`; nothing on this stack needs a destructor any more.
+        unsafe { swapstack::jump(sp, 0) }
+    }
+}
+
+impl Worker {
+    /// Runs the host that this stack was given to, from its closure to its published outcome; returns the stack,
+    /// and the size that it was asked for with.
+    #[inline(always)]
+    fn live(&self, thread: NonNull<Thread>) -> (PooledStack, u32) {
+        // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is dropped here,
+        // once. After `publish` it is touched only if that says that nobody else has it.
+        unsafe {
+            let body = thread.as_ref().body;
+            if self.stopping.get() {
+                // A host like any other, so that the destructors of what the closure owns may do what they like.
+                thread.as_ref().cancelled.set(true);
+                (body.abandon)(thread, Abandoned::Shutdown);
+            } else {
+                (body.run)(thread);
+            }
+            let size = thread.as_ref().label.stack_size;
+            let mut stack = self.end(thread.as_ref());
+            if (body.publish)(thread) == Fate::Unwanted {
+                self.begin(thread.as_ref(), stack);
+                (body.dispose)(thread);
+                stack = self.end(thread.as_ref());
+                (body.free)(thread);
+            }
+            (stack, size)
+        }
+    }
+
+    /// Ends the threads that could not have a stack, as a plain kernel thread: there is no host to run on.
+    #[cold]
+    pub(super) fn end_refused(&self) {
+        // SAFETY: only this kernel thread reaches the list; the reference ends here.
+        let refused = std::mem::take(unsafe { &mut *self.refused.get() });
+        self.uninstall();
+        for (thread, error) in refused {
+            // SAFETY: unstarted, and kept by `refuse` for this call.
+            unsafe { abandon(thread, Abandoned::NoStack(error)) };
+        }
+        self.install();
+    }
+}
+
+/// Ends a thread that never ran, outside of every host.
+///
+/// # Safety
+/// `thread` is unstarted and owned by the caller.
+#[cold]
+pub(super) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
+    // SAFETY: unstarted and owned (contract); after `publish` it is touched only if nobody else has it.
+    unsafe {
+        let body = thread.as_ref().body;
+        (body.abandon)(thread, why);
+        if (body.publish)(thread) == Fate::Unwanted {
+            (body.dispose)(thread);
+            (body.free)(thread);
+        }
+    }
+}
+
+/// Wakes a host from wherever the caller runs.
+///
+/// # Safety
+/// As for [`Waiter::wake`](super::Waiter::wake).
+#[inline(always)]
+pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
+    // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
+    let entry = unsafe { thread.as_ref() };
+    let home = entry.home.get();
+    if let Some(worker) = Worker::current()
+        && ptr::eq(Arc::as_ptr(&worker.seat), home)
+    {
+        return worker.wake_here(entry);
+    }
+    // SAFETY: as above, and the caller holds the right to wake.
+    unsafe { wake_elsewhere(thread) }
+}
+
+#[cold]
+unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
+    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
+    // moment, hence the count taken first.
+    unsafe {
+        let home = thread.as_ref().home.get();
+        Arc::increment_strong_count(home);
+        let seat = Arc::from_raw(home);
+        if seat.deliver(thread).is_err() {
+            crate::bug!("a worker ended while one of its hosts was blocked");
+        }
+    }
+}

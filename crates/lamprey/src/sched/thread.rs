@@ -1,0 +1,212 @@
+//! What the scheduler knows of a thread: one descriptor for hosts, the root of a worker, and plain OS threads.
+//!
+//! # Who may touch what
+//! | field | who |
+//! |---|---|
+//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer` | the home worker's kernel thread only |
+//! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
+//! | `home` | written when the thread starts, before anyone can name it as a waiter; read by wakers |
+//! | the rest | constant |
+//!
+//! # States (`state`)
+//! ```text
+//! Unstarted --start--> Running --block--> Blocked --wake or interrupt--> Ready --picked--> Running --> Finished
+//!                         |  \--block_until_woken--> Committed --wake--> Ready
+//!                         \--yield--> Ready
+//! ```
+//! A wake that finds its thread neither Blocked nor Committed is kept in `owed` and taken by the next block: the
+//! thread was interrupted (timeout, cancellation) while the wake was under way.
+
+use super::block::Woke;
+use super::reason::Wait;
+use crate::queue::inbox::Linked;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+#[cfg(not(loom))]
+use {
+    super::worker::Seat,
+    std::panic::Location,
+    std::sync::Arc,
+    swapstack::{PooledStack, StackPointer},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    Unstarted,
+    Ready,
+    Running,
+    Blocked,
+    Committed,
+    Finished,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A kernel thread outside every runtime: blocks by parking ([`os`](super::os)).
+    Os,
+    /// A worker's loop on its kernel thread's own stack.
+    #[cfg(not(loom))]
+    Root,
+    /// A stackful thread.
+    #[cfg(not(loom))]
+    Host,
+}
+
+/// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts `body` knows.
+#[repr(C)]
+pub(crate) struct Thread {
+    #[cfg(not(loom))]
+    pub(crate) sp: Cell<StackPointer>,
+    pub(crate) kind: Kind,
+    pub(crate) state: Cell<State>,
+    pub(crate) woke: Cell<Woke>,
+    pub(crate) owed: Cell<bool>,
+    pub(crate) cancelled: Cell<bool>,
+    pub(crate) reason: Cell<Wait>,
+    #[cfg(not(loom))]
+    pub(crate) home: Cell<*const Seat>,
+    pub(crate) link: Cell<*mut Thread>,
+    #[cfg(not(loom))]
+    pub(crate) body: &'static Body,
+    #[cfg(not(loom))]
+    pub(crate) older: Cell<*const Thread>,
+    #[cfg(not(loom))]
+    pub(crate) newer: Cell<*const Thread>,
+    #[cfg(not(loom))]
+    pub(crate) stack: Cell<Option<PooledStack>>,
+    /// Host-local values (`thread::local`), owned by the thread itself.
+    #[cfg(not(loom))]
+    pub(crate) locals: Cell<*mut ()>,
+    #[cfg(not(loom))]
+    pub(crate) label: Label,
+}
+
+// SAFETY: an inbox only links threads; nothing but the inbox uses `link` while the thread is in it (table above).
+unsafe impl Linked for Thread {
+    fn link(&self) -> &Cell<*mut Thread> {
+        &self.link
+    }
+}
+
+/// Who a host is, fixed when it is spawned.
+#[cfg(not(loom))]
+pub(crate) struct Label {
+    pub(crate) id: u64,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) spawn_site: &'static Location<'static>,
+    /// Bytes of stack asked for.
+    pub(crate) stack_size: u32,
+    /// Placed on a worker by the program: not to be stolen.
+    pub(crate) pinned: bool,
+}
+
+/// What the object behind a descriptor can do; the scheduler calls it, the room `thread` provides it. None unwinds.
+#[cfg(not(loom))]
+pub(crate) struct Body {
+    /// Runs the closure to its end on the current stack and keeps the outcome.
+    pub(crate) run: unsafe fn(NonNull<Thread>),
+    /// Instead of `run`: drops the closure unrun and keeps `why` as the outcome.
+    pub(crate) abandon: unsafe fn(NonNull<Thread>, Abandoned),
+    /// Makes the outcome visible to whoever joins; unless `Unwanted`, the thread may be freed by then.
+    pub(crate) publish: unsafe fn(NonNull<Thread>) -> Fate,
+    /// After `Unwanted`: drops the outcome (user code).
+    pub(crate) dispose: unsafe fn(NonNull<Thread>),
+    /// After `dispose`: frees the object.
+    pub(crate) free: unsafe fn(NonNull<Thread>),
+}
+
+/// Who has a host that has ended.
+#[cfg(not(loom))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Its handle has it, or had it: do not touch it again.
+    Published,
+    /// Its handle is gone: it is the scheduler's to dispose of.
+    Unwanted,
+}
+
+/// Why a host never ran.
+#[cfg(not(loom))]
+pub(crate) enum Abandoned {
+    /// Its runtime was shutting down.
+    Shutdown,
+    /// No stack could be had.
+    NoStack(std::io::Error),
+}
+
+impl Thread {
+    /// The descriptor of a kernel thread.
+    #[cfg(loom)]
+    pub(crate) fn os() -> Self {
+        Self {
+            kind: Kind::Os,
+            state: Cell::new(State::Running),
+            woke: Cell::new(Woke::Woken),
+            owed: Cell::new(false),
+            cancelled: Cell::new(false),
+            reason: Cell::new(Wait::Suspend),
+            link: Cell::new(ptr::null_mut()),
+        }
+    }
+
+    /// The descriptor of a kernel thread.
+    #[cfg(not(loom))]
+    pub(crate) fn os() -> Self {
+        Self::bare(Kind::Os, State::Running, &NO_BODY, Label::none())
+    }
+
+    /// The descriptor of a worker's loop.
+    #[cfg(not(loom))]
+    pub(crate) fn root() -> Self {
+        Self::bare(Kind::Root, State::Running, &NO_BODY, Label::none())
+    }
+
+    /// The descriptor of a host that has not started.
+    #[cfg(not(loom))]
+    pub(crate) fn host(body: &'static Body, label: Label) -> Self {
+        Self::bare(Kind::Host, State::Unstarted, body, label)
+    }
+
+    /// A descriptor without history.
+    #[cfg(not(loom))]
+    fn bare(kind: Kind, state: State, body: &'static Body, label: Label) -> Self {
+        Self {
+            sp: Cell::new(StackPointer::NULL),
+            kind,
+            state: Cell::new(state),
+            woke: Cell::new(Woke::Woken),
+            owed: Cell::new(false),
+            cancelled: Cell::new(false),
+            reason: Cell::new(Wait::Suspend),
+            home: Cell::new(ptr::null()),
+            link: Cell::new(ptr::null_mut()),
+            body,
+            older: Cell::new(ptr::null()),
+            newer: Cell::new(ptr::null()),
+            stack: Cell::new(None),
+            locals: Cell::new(ptr::null_mut()),
+            label,
+        }
+    }
+}
+
+#[cfg(not(loom))]
+impl Label {
+    #[track_caller]
+    fn none() -> Self {
+        Self { id: 0, name: None, spawn_site: Location::caller(), stack_size: 0, pinned: false }
+    }
+}
+
+/// For descriptors that the scheduler never starts: workers' roots and OS threads.
+#[cfg(not(loom))]
+static NO_BODY: Body = Body {
+    run: |_| crate::bug!("a thread without a closure was run"),
+    abandon: |_, _| crate::bug!("a thread without a closure was abandoned"),
+    publish: |_| crate::bug!("a thread without a closure was published"),
+    dispose: |_| crate::bug!("a thread without a closure was disposed of"),
+    free: |_| crate::bug!("a thread without a closure was freed"),
+};

@@ -1,0 +1,211 @@
+//! A worker: one kernel thread that runs Lamprey threads, and what it owns.
+//!
+//! # Who may touch what
+//! [`Worker`] lives on its kernel thread's stack and is reached only from that thread (through a thread-local), by
+//! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
+//! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
+
+use super::park::Parking;
+use super::policy::{Entry, PolicySlot};
+use super::runtime::Shared;
+use super::source::{Notifier, Sources};
+use super::steal::Watch;
+use super::thread::Thread;
+use crate::queue::fresh::Fresh;
+use crate::queue::inbox::Inbox;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+use swapstack::LocalPool;
+
+/// What other kernel threads may touch of a worker.
+pub(crate) struct Seat {
+    pub(crate) index: usize,
+    pub(crate) inbox: Inbox<Thread>,
+    pub(crate) parking: Parking,
+    pub(crate) unstarted: Fresh<Entry>,
+    pub(crate) notifier: OnceLock<Notifier>,
+    /// Asleep without a deadline of its own making, and willing to be woken to look for work ([`super::steal`]).
+    pub(crate) idle: AtomicBool,
+    /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
+    pub(crate) hosts: AtomicUsize,
+}
+
+impl Seat {
+    pub(crate) fn new(index: usize) -> Self {
+        Self {
+            index,
+            inbox: Inbox::new(),
+            parking: Parking::new(),
+            unstarted: Fresh::new(),
+            notifier: OnceLock::new(),
+            idle: AtomicBool::new(false),
+            hosts: AtomicUsize::new(0),
+        }
+    }
+
+    /// Hands `thread` to the worker and wakes it up if it sleeps; gives the thread back if the worker has ended.
+    ///
+    /// # Safety
+    /// The caller owns `thread`: it is unstarted, or it is blocked here and the caller holds the right to wake it.
+    pub(crate) unsafe fn deliver(&self, thread: NonNull<Thread>) -> Result<(), NonNull<Thread>> {
+        // SAFETY: owned by the caller (contract), and valid until the worker has run it.
+        unsafe { self.inbox.push(thread)? };
+        self.notify();
+        Ok(())
+    }
+
+    /// Ends the worker's sleep, if it sleeps.
+    pub(crate) fn notify(&self) {
+        if self.parking.claim() {
+            self.notifier.get().expect("set before the first sleep").notify();
+        }
+    }
+}
+
+/// What a worker's own kernel thread touches. See the module's text.
+pub(crate) struct Worker {
+    /// The thread that runs now.
+    pub(super) running: Cell<NonNull<Thread>>,
+    /// Scheduling points until the root is due (see [`super::root`]).
+    pub(super) budget: Cell<u32>,
+    pub(super) policy: UnsafeCell<PolicySlot>,
+    pub(crate) seat: Arc<Seat>,
+    pub(super) stacks: LocalPool,
+    /// The newest of the started hosts; they are linked through `older` and `newer`.
+    pub(super) newest: Cell<*const Thread>,
+    pub(super) hosts: Cell<usize>,
+    pub(super) stopping: Cell<bool>,
+    next_id: Cell<u64>,
+    /// Threads that could not have a stack; the root ends them.
+    pub(super) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
+    /// The loop on this kernel thread's own stack, as a thread that can be switched to.
+    pub(super) root: Thread,
+    pub(crate) shared: Arc<Shared>,
+    pub(super) sources: UnsafeCell<Sources>,
+    pub(super) watch: UnsafeCell<Watch>,
+    pub(super) window: Cell<u32>,
+    pub(super) attended: Cell<Instant>,
+    pub(super) polled: Cell<Instant>,
+}
+
+thread_local! {
+    static WORKER: Cell<*const Worker> = const { Cell::new(ptr::null()) };
+}
+
+impl Worker {
+    /// The calling kernel thread's worker, `None` outside of every runtime.
+    ///
+    /// The compiler may keep the address of the thread-local across a switch: a started host stays on its kernel
+    /// thread (DESIGN 3), so the address stays right.
+    #[inline(always)]
+    pub(crate) fn current() -> Option<&'static Worker> {
+        let worker = WORKER.get();
+        // SAFETY: non-null only between `install` and `uninstall`, while the worker lives on this very thread. The
+        // reference is handed out as 'static but used only within calls on this thread, all of which end before then.
+        unsafe { worker.as_ref() }
+    }
+
+    pub(super) fn new(seat: Arc<Seat>, shared: Arc<Shared>, policy: PolicySlot, sources: Sources) -> Self {
+        let now = Instant::now();
+        Self {
+            running: Cell::new(NonNull::dangling()),
+            budget: Cell::new(1),
+            policy: UnsafeCell::new(policy),
+            stacks: LocalPool::new(shared.stacks.clone()),
+            newest: Cell::new(ptr::null()),
+            hosts: Cell::new(0),
+            stopping: Cell::new(false),
+            refused: UnsafeCell::new(Vec::new()),
+            next_id: Cell::new((seat.index as u64 + 1) << 40),
+            root: Thread::root(),
+            sources: UnsafeCell::new(sources),
+            watch: UnsafeCell::new(Watch::new(shared.seats().len())),
+            window: Cell::new(8),
+            attended: Cell::new(now),
+            polled: Cell::new(now),
+            seat,
+            shared,
+        }
+    }
+
+    /// Makes this the calling thread's worker.
+    pub(super) fn install(&self) {
+        self.running.set(NonNull::from(&self.root));
+        self.root.cancelled.set(true); // see `refuse_block`
+        self.root.home.set(Arc::as_ptr(&self.seat));
+        WORKER.set(self);
+    }
+
+    /// The calling thread is a plain OS thread again.
+    pub(super) fn uninstall(&self) {
+        WORKER.set(ptr::null());
+    }
+
+    /// The thread that runs now.
+    #[inline(always)]
+    pub(crate) fn running(&self) -> NonNull<Thread> {
+        self.running.get()
+    }
+
+    /// The descriptor of the thread that runs now.
+    #[inline(always)]
+    pub(crate) fn running_ref(&self) -> &Thread {
+        // SAFETY: the running thread's descriptor lives at least until it is published, after its last use of this.
+        unsafe { self.running.get().as_ref() }
+    }
+
+    /// A number for a new thread, unique in the runtime.
+    #[inline(always)]
+    pub(crate) fn new_id(&self) -> u64 {
+        let id = self.next_id.get();
+        self.next_id.set(id + 1);
+        id
+    }
+
+    /// The policy, for one call.
+    ///
+    /// # Safety
+    /// The reference must end before any switch and before the policy is asked for again.
+    #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "one kernel thread, one call at a time: see Safety")]
+    pub(super) unsafe fn policy(&self) -> &mut PolicySlot {
+        // SAFETY: only this kernel thread reaches the cell, and the caller lets no two references overlap.
+        unsafe { &mut *self.policy.get() }
+    }
+
+    /// Enters a host into the list of started hosts.
+    pub(super) fn enlist(&self, thread: &Thread) {
+        let newest = self.newest.replace(thread);
+        thread.older.set(newest);
+        thread.newer.set(ptr::null());
+        // SAFETY: listed hosts are alive until `delist`.
+        if let Some(second) = unsafe { newest.as_ref() } {
+            second.newer.set(thread);
+        }
+        self.count_hosts(self.hosts.get() + 1);
+    }
+
+    /// Takes a host that has ended out of the list.
+    pub(super) fn delist(&self, thread: &Thread) {
+        let (older, newer) = (thread.older.get(), thread.newer.get());
+        // SAFETY: neighbours in the list are listed, so alive.
+        match unsafe { newer.as_ref() } {
+            Some(newer) => newer.older.set(older),
+            None => self.newest.set(older),
+        }
+        // SAFETY: as above.
+        if let Some(older) = unsafe { older.as_ref() } {
+            older.newer.set(newer);
+        }
+        self.count_hosts(self.hosts.get() - 1);
+    }
+
+    fn count_hosts(&self, hosts: usize) {
+        self.hosts.set(hosts);
+        // Relaxed: a hint for placement.
+        self.seat.hosts.store(hosts, Ordering::Relaxed);
+    }
+}

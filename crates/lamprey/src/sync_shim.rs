@@ -1,0 +1,121 @@
+//! One path for `std` and for the model checker.
+//!
+//! Every lock-free protocol of this crate imports its atomics, cells and kernel-thread calls from here. Built with
+//! `RUSTFLAGS="--cfg loom"` the same code runs under loom, which explores the interleavings; the tests of that
+//! build are `crates/lamprey/src/model/*.rs`.
+//!
+//! The only thing that is ours is the **asymmetric barrier**: [`light_barrier`] on the side that runs often (a
+//! compiler barrier), [`heavy_barrier`] on the side that runs rarely (the `membarrier` system call, which makes
+//! every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst fences
+//! forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
+
+#[cfg(not(loom))]
+pub(crate) use std_form::*;
+
+#[cfg(not(loom))]
+mod std_form {
+    pub(crate) use std::hint::spin_loop;
+    pub(crate) use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
+    };
+    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::thread;
+    pub(crate) use std::thread_local;
+
+    /// `std::cell::UnsafeCell` with loom's closures, so that the checker sees each access as a whole.
+    #[derive(Debug, Default)]
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+        #[inline(always)]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+        #[inline(always)]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+
+    /// 1 while not probed, 2 when the kernel offers `membarrier`, 3 when it does not.
+    static MEMBARRIER: AtomicU32 = AtomicU32::new(1);
+
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: the membarrier system call takes plain integers and touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    /// Asks the kernel for `membarrier` once; until this has run (and where it fails) the light side pays a real
+    /// fence. Called before the first worker of a process starts.
+    pub(crate) fn probe_membarrier() {
+        // Relaxed: the value is a constant of the process; a thread that reads the old one only pays a fence more.
+        if MEMBARRIER.load(Ordering::Relaxed) == 1 {
+            let state = if membarrier(REGISTER_PRIVATE_EXPEDITED) { 2 } else { 3 };
+            // Relaxed: as above.
+            MEMBARRIER.store(state, Ordering::Relaxed);
+        }
+    }
+
+    /// The cheap half of the asymmetric barrier: pairs with [`heavy_barrier`].
+    #[inline(always)]
+    pub(crate) fn light_barrier() {
+        // Relaxed: a stale value only means a fence that was not needed.
+        if MEMBARRIER.load(Ordering::Relaxed) == 2 {
+            // Pairs with the membarrier in `heavy_barrier`: the compiler keeps program order, the kernel adds the CPU barrier.
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            // StoreLoad race: the caller's store before against its load after; pairs with the fence in `heavy_barrier`.
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The dear half of the asymmetric barrier (about 1-15 us): pairs with [`light_barrier`].
+    pub(crate) fn heavy_barrier() {
+        // Relaxed: see `probe_membarrier`. A light side that still fences for real pairs with the fence below.
+        if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
+            crate::bug!("membarrier was registered and then refused");
+        }
+        // StoreLoad race: the caller's store before against its load after; pairs with `light_barrier`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Waits a moment inside a spin loop; gives the CPU away once the spin gets long.
+    #[inline]
+    pub(crate) fn relax(spins: &mut u32) {
+        *spins += 1;
+        if *spins < 64 {
+            spin_loop();
+        } else {
+            thread::yield_now();
+        }
+    }
+}
+
+#[cfg(loom)]
+pub(crate) use loom_form::*;
+
+#[cfg(loom)]
+mod loom_form {
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::thread;
+    pub(crate) use loom::thread_local;
+
+    pub(crate) fn light_barrier() {
+        fence(Ordering::SeqCst);
+    }
+    pub(crate) fn heavy_barrier() {
+        fence(Ordering::SeqCst);
+    }
+    pub(crate) fn relax(_spins: &mut u32) {
+        loom::thread::yield_now();
+    }
+}

@@ -1,0 +1,230 @@
+//! Spawning hosts.
+
+use super::join::JoinHandle;
+use super::packet;
+use crate::sched::runtime::Shared;
+use crate::sched::thread::Label;
+use crate::sched::worker::Worker;
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Starts a host in the calling host's runtime.
+///
+/// It runs on the same worker, unless it has to wait there while another worker has nothing to do. Once it has started
+/// it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let squares: Vec<_> = (0..10).map(|n| lamprey::spawn(move || n * n)).collect();
+///     let sum: i32 = squares.into_iter().map(|host| host.join().unwrap()).sum();
+///     assert_eq!(sum, 285);
+/// });
+/// ```
+/// What moves into a host may change kernel thread before it starts, so it must be `Send`:
+/// ```compile_fail,E0277
+/// let local = std::rc::Rc::new(1);
+/// lamprey::spawn(move || println!("{local}"));
+/// ```
+/// and it may outlive the caller, so it must not borrow:
+/// ```compile_fail,E0373
+/// let text = String::from("here");
+/// lamprey::spawn(|| println!("{text}"));
+/// ```
+///
+/// # Panics
+/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches whoever
+/// [joins](JoinHandle::join) it; if nobody does, it is reported on standard error.
+///
+/// # Blocking
+/// Never.
+#[track_caller]
+#[inline(always)]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let Some(worker) = Worker::current() else { outside() };
+    let label = Label {
+        id: worker.new_id(),
+        name: None,
+        spawn_site: Location::caller(),
+        stack_size: worker.shared.stack_size,
+        pinned: false,
+    };
+    let head = packet::new(f, label);
+    // SAFETY: the new packet's descriptor, unstarted, given up here.
+    unsafe { worker.admit(head.cast()) };
+    JoinHandle::new(head)
+}
+
+#[cold]
+#[track_caller]
+fn outside() -> ! {
+    panic!(
+        "lamprey::spawn was called outside of a host; use lamprey::run, or the spawn of a runtime's Handle"
+    )
+}
+
+/// A host with a name, a stack size or a place of its own.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let host = lamprey::Builder::new().name("parser").stack_size(256 << 10).spawn(|| {
+///     lamprey::current().name().unwrap().to_owned()
+/// })?;
+/// assert_eq!(host.join().unwrap(), "parser");
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Builder {
+    name: Option<Arc<str>>,
+    stack_size: Option<usize>,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Place {
+    #[default]
+    Anywhere,
+    Worker(usize),
+    Spread,
+}
+
+/// Largest stack that can be asked for.
+const LARGEST_STACK: usize = 1 << 30;
+
+impl Builder {
+    /// A host like those of [`spawn`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the host, for messages and dumps.
+    #[must_use]
+    pub fn name(mut self, name: impl AsRef<str>) -> Self {
+        self.name = Some(name.as_ref().into());
+        self
+    }
+
+    /// Bytes of stack (default: the runtime's, 64 KiB unless set). Rounded up to 16, 64 or 256 KiB; larger ones get a
+    /// mapping each. Only what is touched becomes memory. At most 1 GiB.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Places the host on the worker with this number (from 0), where it stays from the start.
+    #[must_use]
+    pub fn worker(mut self, index: usize) -> Self {
+        self.place = Place::Worker(index);
+        self
+    }
+
+    /// Places each further host on the next worker in turn, where it stays from the start. For hosts that live long,
+    /// such as one for each connection: a host that has started does not move any more, so a burst of them should not
+    /// all start on the worker that accepts.
+    #[must_use]
+    pub fn spread(mut self) -> Self {
+        self.place = Place::Spread;
+        self
+    }
+
+    /// Starts the host in the calling host's runtime.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the stack size or the worker's number is out of range, `NotConnected` outside of a host.
+    /// That no stack can be had turns out when the host is to start, and reaches
+    /// [`join`](JoinHandle::join) as [`JoinError::NoStack`](crate::JoinError::NoStack).
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let site = Location::caller();
+        let worker = Worker::current().ok_or_else(|| {
+            let text =
+                "Builder::spawn was called outside of a host; use Builder::spawn_in with a runtime's Handle";
+            io::Error::new(io::ErrorKind::NotConnected, text)
+        })?;
+        // SAFETY: closure and result are 'static.
+        unsafe { self.launch(&worker.shared, site, f) }
+    }
+
+    /// Starts the host in a runtime of choice, from anywhere.
+    ///
+    /// # Errors
+    /// `InvalidInput` as for [`spawn`](Self::spawn).
+    #[track_caller]
+    pub fn spawn_in<F, T>(self, handle: &crate::Handle, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: closure and result are 'static.
+        unsafe { self.launch(handle.shared(), Location::caller(), f) }
+    }
+
+    /// # Safety
+    /// What `F` and `T` borrow outlives the host.
+    pub(crate) unsafe fn launch<F, T>(
+        self,
+        shared: &Arc<Shared>,
+        site: &'static Location<'static>,
+        f: F,
+    ) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let stack_size = self.checked_stack_size(shared)?;
+        let workers = shared.seats().len();
+        let here = Worker::current().filter(|worker| Arc::ptr_eq(&worker.shared, shared));
+        let place = match self.place {
+            Place::Worker(index) if index >= workers => return Err(no_such_worker(index, workers)),
+            Place::Worker(index) => Some(index),
+            Place::Spread => Some(shared.next_place()),
+            Place::Anywhere => None,
+        };
+        let label = Label {
+            id: here.map_or_else(|| shared.new_id(), Worker::new_id),
+            name: self.name,
+            spawn_site: site,
+            stack_size,
+            pinned: place.is_some(),
+        };
+        let head = packet::new(f, label);
+        match here.filter(|worker| place.is_none_or(|index| index == worker.seat.index)) {
+            // SAFETY: the new packet's descriptor, unstarted, given up here.
+            Some(worker) => unsafe { worker.admit(head.cast()) },
+            // SAFETY: as above.
+            None => unsafe { shared.send(place.unwrap_or_else(|| shared.next_place()), head.cast()) },
+        }
+        Ok(JoinHandle::new(head))
+    }
+
+    fn checked_stack_size(&self, shared: &Shared) -> io::Result<u32> {
+        let Some(bytes) = self.stack_size else { return Ok(shared.stack_size) };
+        check_stack_size(bytes)
+    }
+}
+
+/// Bytes of stack as the descriptor keeps them.
+pub(crate) fn check_stack_size(bytes: usize) -> io::Result<u32> {
+    if bytes > LARGEST_STACK {
+        let text = format!("a stack of {bytes} bytes was asked for; the largest is {LARGEST_STACK}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(bytes.next_multiple_of(4096).max(16 << 10) as u32)
+}
+
+fn no_such_worker(index: usize, workers: usize) -> io::Error {
+    let text = format!("there is no worker {index}: the runtime has {workers}, numbered from 0");
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}

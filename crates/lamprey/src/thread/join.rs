@@ -1,0 +1,194 @@
+//! The handle of a host, and how a host ends.
+
+use super::packet::{self, Head, Outcome};
+use crate::sched::{self, Wait, Woke};
+use std::any::Any;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+/// Owns the outcome of a host. Dropping it detaches the host: it runs on, and its result is dropped.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let host = lamprey::spawn(|| 6 * 7);
+/// assert_eq!(host.join().unwrap(), 42);
+/// # });
+/// ```
+pub struct JoinHandle<T>(NonNull<Head<T>>);
+
+// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the completion word.
+unsafe impl<T: Send> Send for JoinHandle<T> {}
+// SAFETY: a shared handle only looks whether the host is done, and at constant fields.
+unsafe impl<T: Send> Sync for JoinHandle<T> {}
+
+/// Why a host has no result.
+#[non_exhaustive]
+pub enum JoinError {
+    /// It panicked; this is the payload.
+    Panicked(Box<dyn Any + Send + 'static>),
+    /// It was ended before it had a result: its runtime was shut down.
+    Cancelled,
+    /// It never ran, because no stack could be had for it (memory or mappings are exhausted).
+    NoStack(std::io::Error),
+    /// The host had not finished, and the caller was unwinding from a panic, when a host must not block. The host runs
+    /// on, detached.
+    Unwinding,
+}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn new(head: NonNull<Head<T>>) -> Self {
+        Self(head)
+    }
+
+    fn head(&self) -> &Head<T> {
+        // SAFETY: the packet is freed only by the side that has it last: us, until detach or join.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Waits until the host has ended and returns its result.
+    ///
+    /// # Errors
+    /// See [`JoinError`]. A panic of the host arrives here with its payload; `std::panic::resume_unwind` passes it on.
+    ///
+    /// # Cancellation
+    /// If the calling host is cancelled while it waits, the joined host is detached and runs on.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn join(self) -> Result<T, JoinError> {
+        if !self.head().completion.is_done() && !self.wait() {
+            return Err(JoinError::Unwinding);
+        }
+        let this = ManuallyDrop::new(self);
+        // SAFETY: done: the packet is ours (completion, invariant 3), and this is its last use.
+        unsafe { take(this.0) }
+    }
+
+    /// Blocks until the host is done; false if the caller must not block.
+    fn wait(&self) -> bool {
+        if sched::must_not_block() {
+            return false;
+        }
+        let (completion, me) = (&self.head().completion, sched::waiter());
+        if !completion.register(me) {
+            return true;
+        }
+        match sched::block(Wait::Join) {
+            Woke::Woken => {}
+            Woke::TimedOut => crate::bug!("a join without a deadline timed out"),
+            Woke::Cancelled => {
+                if completion.unregister(me) {
+                    sched::unwind_cancelled();
+                }
+                sched::block_until_woken(Wait::Join);
+                sched::unwind_cancelled();
+            }
+        }
+        true
+    }
+
+    /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that
+    /// must not switch blocks its kernel thread.
+    pub(crate) fn join_committed(self) -> Result<T, JoinError> {
+        let completion = &self.head().completion;
+        if sched::must_not_block() {
+            if completion.register(sched::os_waiter()) {
+                sched::os::block(None);
+            }
+        } else if completion.register(sched::waiter()) {
+            sched::block_until_woken(Wait::Join);
+        }
+        let this = ManuallyDrop::new(self);
+        // SAFETY: as in `join`.
+        unsafe { take(this.0) }
+    }
+
+    /// True once the host has ended, so that [`join`](Self::join) does not block.
+    pub fn is_finished(&self) -> bool {
+        self.head().completion.is_done()
+    }
+
+    /// The host's number, unique in its runtime.
+    pub fn id(&self) -> u64 {
+        self.head().thread.label.id
+    }
+
+    /// The host's name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        self.head().thread.label.name.as_deref()
+    }
+}
+
+/// Takes the outcome out of a packet and frees it.
+///
+/// # Safety
+/// The packet is done and the caller is its only owner.
+unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
+    // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its type.
+    unsafe {
+        let outcome = (*head.as_ref().outcome.get()).assume_init_read();
+        let thread = head.cast();
+        let body = head.as_ref().thread.body;
+        (body.free)(thread);
+        outcome
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if self.head().completion.detach() {
+            return;
+        }
+        // SAFETY: detach failed, so the packet is done and ours; the handle is never used again.
+        unsafe {
+            let head = self.0;
+            let outcome = (*head.as_ref().outcome.get()).assume_init_read();
+            packet::drop_outcome(&head.as_ref().thread.label, outcome);
+            (head.as_ref().thread.body.free)(head.cast());
+        }
+    }
+}
+
+/// The text of a panic payload, if it has one.
+pub(super) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("(a payload without text)")
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(payload) => write!(f, "the host panicked: {}", panic_text(&**payload)),
+            Self::Cancelled => f.write_str("the host was cancelled because its runtime was shut down"),
+            Self::NoStack(error) => write!(f, "the host never ran, no stack could be had: {error}"),
+            Self::Unwinding => f.write_str("the caller is unwinding and must not wait for the host"),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl std::error::Error for JoinError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NoStack(error) => Some(error),
+            _ => None,
+        }
+    }
+}

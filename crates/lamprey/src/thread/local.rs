@@ -1,0 +1,124 @@
+//! Host-local values: like `thread_local!`, one for each host.
+//!
+//! Invariants:
+//! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
+//! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
+//!    [`HostLocal::with`], which runs on the host.
+
+use crate::sched::thread::{Kind, Thread};
+use crate::sched::worker::Worker;
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// The values of one thread, with the address of their key. Few, so a search beats a table.
+#[derive(Default)]
+struct Locals(RefCell<Vec<(usize, Box<dyn Any>)>>);
+
+std::thread_local! {
+    /// For kernel threads that run no host.
+    static OF_OS_THREAD: Locals = Locals::default();
+}
+
+/// A key for a value that each host has its own of. Made by [`host_local!`](crate::host_local).
+///
+/// # Examples
+/// ```
+/// use std::cell::Cell;
+/// lamprey::host_local! {
+///     static DEPTH: Cell<u32> = Cell::new(0);
+/// }
+/// # lamprey::run(|| {
+/// DEPTH.with(|depth| depth.set(3));
+/// let other = lamprey::spawn(|| DEPTH.with(|depth| depth.get()));
+/// assert_eq!(other.join().unwrap(), 0);
+/// assert_eq!(DEPTH.with(|depth| depth.get()), 3);
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct HostLocal<T: 'static> {
+    init: fn() -> T,
+}
+
+impl<T: 'static> HostLocal<T> {
+    #[doc(hidden)]
+    pub const fn new(init: fn() -> T) -> Self {
+        Self { init }
+    }
+
+    /// Calls `f` with the calling host's value, made on first use. On an OS thread: with that thread's value.
+    ///
+    /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in which the
+    /// values were made. It may use other host-local values, and block.
+    ///
+    /// # Panics
+    /// If the initial value's expression panics, or uses the key it is for without end.
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        let value = with_locals(|locals| locals.get_or_insert(self));
+        // SAFETY: invariant 2.
+        f(unsafe { value.as_ref() })
+    }
+}
+
+impl Locals {
+    fn get_or_insert<T: 'static>(&self, key: &'static HostLocal<T>) -> NonNull<T> {
+        let address = std::ptr::from_ref(key).addr();
+        if let Some(value) = self.find(address) {
+            return value;
+        }
+        // Without a borrow: the expression may use other keys.
+        let value: Box<dyn Any> = Box::new((key.init)());
+        self.0.borrow_mut().push((address, value));
+        self.find(address).unwrap_or_else(|| crate::bug!("a host-local value was lost"))
+    }
+
+    fn find<T: 'static>(&self, address: usize) -> Option<NonNull<T>> {
+        let values = self.0.borrow();
+        let (_, value) = values.iter().find(|(key, _)| *key == address)?;
+        value.downcast_ref().map(NonNull::from)
+    }
+}
+
+fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
+    let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.kind == Kind::Host);
+    let Some(thread) = host else { return OF_OS_THREAD.with(f) };
+    if thread.locals.get().is_null() {
+        thread.locals.set(Box::into_raw(Box::<Locals>::default()).cast());
+    }
+    // SAFETY: invariant 1; freed only by `end`, which runs when the host's closure is over.
+    f(unsafe { &*thread.locals.get().cast::<Locals>() })
+}
+
+/// Drops the values of a host that has ended, on the host's own stack.
+#[cold]
+pub(super) fn end(thread: &Thread) {
+    // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for ever.
+    for _ in 0..8 {
+        let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();
+        if locals.is_null() {
+            return;
+        }
+        // SAFETY: invariant 1: taken out of the descriptor, so this is the only owner.
+        let locals = unsafe { Box::from_raw(locals) };
+        for (_, value) in locals.0.into_inner() {
+            // A panic here has nobody to go to; the hook has printed it.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        }
+    }
+}
+
+/// Declares host-local values: like `thread_local!`, but each host has its own.
+///
+/// See [`HostLocal`].
+#[macro_export]
+macro_rules! host_local {
+    ($($(#[$attr:meta])* $vis:vis static $name:ident: $type:ty = $init:expr;)+) => {
+        $($(#[$attr])* $vis static $name: $crate::HostLocal<$type> = {
+            fn init() -> $type {
+                $init
+            }
+            $crate::HostLocal::new(init)
+        };)+
+    };
+}

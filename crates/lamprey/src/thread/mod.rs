@@ -1,0 +1,30 @@
+//! Hosts: spawning, joining, naming, yielding, and values of their own.
+//!
+//! Reading order: [`completion`] (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
+//! [`local`], `suspend`.
+
+pub(crate) mod completion;
+
+#[cfg(not(loom))]
+mod builder;
+#[cfg(not(loom))]
+mod info;
+#[cfg(not(loom))]
+mod join;
+#[cfg(not(loom))]
+pub(crate) mod local;
+#[cfg(not(loom))]
+mod packet;
+#[cfg(not(loom))]
+mod suspend;
+
+#[cfg(not(loom))]
+pub(crate) use builder::check_stack_size;
+#[cfg(not(loom))]
+pub use {
+    builder::{Builder, spawn},
+    info::{ThreadInfo, ThreadKind, current, yield_now},
+    join::{JoinError, JoinHandle},
+    local::HostLocal,
+    suspend::{Abandoned, WakeToken, suspend},
+};

@@ -1,0 +1,157 @@
+//! A host as an object: descriptor, completion word, outcome and closure in one allocation.
+//!
+//! # Invariants
+//! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the packet.
+//! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the handle
+//!    after DONE, `dispose` after DETACHED ([`completion`](super::completion)).
+//! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
+
+use super::completion::{Completion, Published};
+use super::join::JoinError;
+use super::local;
+use crate::sched::block::CancelUnwind;
+use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// What a host leaves behind.
+pub(super) type Outcome<T> = Result<T, JoinError>;
+
+/// The part of a packet that its handle knows.
+#[repr(C)]
+pub(super) struct Head<T> {
+    pub(super) thread: Thread,
+    pub(super) completion: Completion,
+    pub(super) outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
+}
+
+/// See the module's text.
+#[repr(C)]
+struct Packet<T, F> {
+    head: Head<T>,
+    closure: UnsafeCell<MaybeUninit<F>>,
+}
+
+/// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
+#[inline(always)]
+pub(super) fn new<T, F: FnOnce() -> T>(closure: F, label: Label) -> NonNull<Head<T>> {
+    let packet = Box::new(Packet {
+        head: Head {
+            thread: Thread::host(Vtable::<T, F>::BODY, label),
+            completion: Completion::new(),
+            outcome: UnsafeCell::new(MaybeUninit::uninit()),
+        },
+        closure: UnsafeCell::new(MaybeUninit::new(closure)),
+    });
+    let head: NonNull<Packet<T, F>> = NonNull::from(Box::leak(packet));
+    head.cast()
+}
+
+struct Vtable<T, F>(T, F);
+
+impl<T, F: FnOnce() -> T> Vtable<T, F> {
+    const BODY: &'static Body = &Body {
+        run: run::<T, F>,
+        abandon: abandon::<T, F>,
+        publish: publish::<T>,
+        dispose: dispose::<T>,
+        free: free::<T, F>,
+    };
+}
+
+/// # Safety
+/// `thread` heads a packet of these types; invariant 2 allows the access that the caller is about to make.
+unsafe fn packet<'a, T, F>(thread: NonNull<Thread>) -> &'a Packet<T, F> {
+    // SAFETY: invariant 1, and alive by the contract.
+    unsafe { thread.cast::<Packet<T, F>>().as_ref() }
+}
+
+unsafe fn run<T, F: FnOnce() -> T>(thread: NonNull<Thread>) {
+    // SAFETY: the scheduler calls this once, on the host's own stack; invariant 2.
+    unsafe {
+        let packet = packet::<T, F>(thread);
+        let closure = (*packet.closure.get()).assume_init_read();
+        let result = catch_unwind(AssertUnwindSafe(closure)).map_err(caught);
+        if !packet.head.thread.locals.get().is_null() {
+            local::end(&packet.head.thread);
+        }
+        (*packet.head.outcome.get()).write(result);
+    }
+}
+
+/// Tells the unwind that ends a cancelled host from a panic.
+#[cold]
+fn caught(payload: Box<dyn Any + Send>) -> JoinError {
+    if payload.is::<CancelUnwind>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+}
+
+unsafe fn abandon<T, F: FnOnce() -> T>(thread: NonNull<Thread>, why: Abandoned) {
+    // SAFETY: called instead of `run`; invariant 2.
+    unsafe {
+        let packet = packet::<T, F>(thread);
+        let closure = (*packet.closure.get()).assume_init_read();
+        quietly(|| drop(closure));
+        (*packet.head.outcome.get()).write(Err(match why {
+            Abandoned::Shutdown => JoinError::Cancelled,
+            Abandoned::NoStack(error) => JoinError::NoStack(error),
+        }));
+    }
+}
+
+unsafe fn publish<T>(thread: NonNull<Thread>) -> Fate {
+    // SAFETY: invariant 3: the head does not depend on the closure's type. Not touched after the swap unless ours.
+    match unsafe { thread.cast::<Head<T>>().as_ref() }.completion.publish() {
+        Published::Kept => Fate::Published,
+        Published::Owed(waiter) => {
+            // SAFETY: the swap took the joiner's waiter out of the word.
+            unsafe { waiter.wake() };
+            Fate::Published
+        }
+        Published::Unwanted => Fate::Unwanted,
+    }
+}
+
+unsafe fn dispose<T>(thread: NonNull<Thread>) {
+    // SAFETY: after DETACHED the packet is the scheduler's alone; the outcome is full (invariant 2).
+    unsafe {
+        let head = thread.cast::<Head<T>>().as_ref();
+        let outcome = (*head.outcome.get()).assume_init_read();
+        drop_outcome(&head.thread.label, outcome);
+    }
+}
+
+unsafe fn free<T, F>(thread: NonNull<Thread>) {
+    // SAFETY: made by `new` from a box of this type; closure and outcome are `MaybeUninit`, already moved out.
+    drop(unsafe { Box::from_raw(thread.cast::<Packet<T, F>>().as_ptr()) });
+}
+
+/// Drops an outcome that nobody joined; a panic in it is reported, once.
+pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
+    match outcome {
+        Err(JoinError::Panicked(payload)) => {
+            let name = label.name.as_deref().unwrap_or("unnamed");
+            let text = super::join::panic_text(&*payload);
+            eprintln!(
+                "lamprey: host {} ({name}), spawned at {}, panicked and nobody joined it: {text}",
+                label.id, label.spawn_site
+            );
+            quietly(|| drop(payload));
+        }
+        Err(JoinError::NoStack(error)) => {
+            eprintln!("lamprey: a host spawned at {} never ran: {error}", label.spawn_site);
+        }
+        Err(_) => {}
+        Ok(value) => quietly(|| drop(value)),
+    }
+}
+
+/// Runs destructors of the program where a panic has nobody to go to (its message has been printed by the hook).
+fn quietly(destructors: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(destructors)) {
+        // A payload whose own destructor panics is leaked, as `std` does for threads.
+        std::mem::forget(payload);
+    }
+}

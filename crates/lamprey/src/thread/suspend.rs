@@ -1,0 +1,129 @@
+//! Blocking for what only the program knows: the safe form of the scheduler's wake-ups, for sources of its own.
+//!
+//! # States (`state`)
+//! ```text
+//! EMPTY --the thread--> WAITING --token--> TAKEN       the token owes the wake
+//! EMPTY --token--> TAKEN                               the thread does not block
+//! WAITING --the thread, cancelled--> TAKEN             the token's use finds nobody
+//! ```
+//! Invariant: whoever moves the state out of WAITING has the waiter; the other side never touches it again.
+//!
+//! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object); the
+//! token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
+
+use crate::sched::{self, Wait, Waiter, Woke};
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use crate::sched::thread::Thread;
+
+/// Ends one [`suspend`]. Goes to any kernel thread; using it or dropping it wakes the thread once.
+#[must_use = "dropping the token wakes the thread with an error"]
+pub struct WakeToken(Arc<State>);
+
+struct State {
+    waiter: AtomicPtr<Thread>,
+    used: AtomicBool,
+}
+
+const EMPTY: *mut Thread = ptr::null_mut();
+const TAKEN: *mut Thread = ptr::without_provenance_mut(1);
+
+/// The token of a [`suspend`] was dropped unused: nobody is left who could have woken the thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abandoned;
+
+/// Blocks the calling thread until the token that `register` gets is used.
+///
+/// `register` runs before the thread blocks, so it may put the token where another thread, or a
+/// [`Source`](crate::Source), finds it; the token may be used before `suspend` blocks, even within `register`.
+///
+/// # Errors
+/// [`Abandoned`] if the token was dropped instead of used, or if the caller is unwinding and must not block.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let (put, take) = std::sync::mpsc::channel();
+/// let waker = std::thread::spawn(move || take.recv().map(lamprey::WakeToken::wake));
+/// lamprey::suspend(|token| put.send(token).unwrap()).unwrap();
+/// # waker.join().unwrap().unwrap();
+/// # });
+/// ```
+///
+/// # Cancellation
+/// A cancelled host unwinds from here; the token's later use does nothing.
+///
+/// # Blocking
+/// A host switches away; an OS thread parks.
+pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
+    let state = Arc::new(State { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
+    register(WakeToken(state.clone()));
+    if !sched::must_not_block() && state.publish(sched::waiter()) {
+        state.wait();
+    }
+    // Acquire pairs with the Release store in `WakeToken::end`.
+    if state.used.load(Ordering::Acquire) { Ok(()) } else { Err(Abandoned) }
+}
+
+impl State {
+    /// False if the token has been used already.
+    fn publish(&self, me: Waiter) -> bool {
+        // Release pairs with the Acquire swap in `WakeToken::end`; Acquire on failure with its Release.
+        self.waiter.compare_exchange(EMPTY, me.into_raw(), Ordering::Release, Ordering::Acquire).is_ok()
+    }
+
+    fn wait(&self) {
+        if sched::block(Wait::Suspend) == Woke::Cancelled {
+            // AcqRel pairs with the swap in `WakeToken::end`.
+            if self.waiter.swap(TAKEN, Ordering::AcqRel) == TAKEN {
+                sched::block_until_woken(Wait::Suspend);
+            }
+            sched::unwind_cancelled();
+        }
+    }
+}
+
+impl WakeToken {
+    /// Wakes the thread.
+    pub fn wake(self) {
+        self.end(true);
+    }
+
+    fn end(&self, used: bool) {
+        if used {
+            // Release pairs with the Acquire load in `suspend`.
+            self.0.used.store(true, Ordering::Release);
+        }
+        // Acquire pairs with the Release CAS in `publish`; Release with its Acquire on failure.
+        let waiter = self.0.waiter.swap(TAKEN, Ordering::AcqRel);
+        if waiter != TAKEN
+            && let Some(waiter) = NonNull::new(waiter)
+        {
+            // SAFETY: the swap took the waiter out of WAITING, so the right to wake is ours, once.
+            unsafe { Waiter::from_raw(waiter).wake() };
+        }
+    }
+}
+
+impl Drop for WakeToken {
+    fn drop(&mut self) {
+        self.end(false); // after `wake` this finds TAKEN and does nothing
+    }
+}
+
+impl fmt::Debug for WakeToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WakeToken")
+    }
+}
+
+impl fmt::Display for Abandoned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the token that would have woken this thread was dropped")
+    }
+}
+
+impl std::error::Error for Abandoned {}
