@@ -1,0 +1,131 @@
+//! Checks the house rules that rustc and clippy do not know, in every Rust file below the folders it is given (default:
+//! the current one). Unlike clippy it also reads what this build leaves out: other architectures, loom, features.
+//!
+//! # The rules
+//! * **ordering**: where `Relaxed`, `Acquire`, `Release` or `AcqRel` is passed, a comment names that ordering or says what
+//!   it pairs with. `SeqCst` needs a comment that names the StoreLoad race it is there for.
+//! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`; an
+//!   `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
+//! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are listed.
+//!
+//! A comment counts for a statement if it stands on one of the statement's lines, up to the word in question, or ends
+//! above it: directly above for `unsafe`, at most three lines above for an ordering. The whole block of a comment
+//! counts, however long. Statements end at `;`, at a brace, and at a comma directly within braces (match arms).
+//!
+//! Tests (folders `tests` and `benches`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need only
+//! justify their `unsafe` blocks and impls.
+//!
+//! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a rule is
+//! broken, 2 if there is nothing to check or a file cannot be read.
+
+mod lex;
+mod rules;
+
+use rules::Report;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+fn main() -> ExitCode {
+    let mut roots: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    if roots.is_empty() {
+        roots.push(PathBuf::from("."));
+    }
+    match check(&roots) {
+        Ok(report) if report.files == 0 => {
+            eprintln!("check-source: no Rust file below {roots:?}; name the folder of the sources");
+            ExitCode::from(2)
+        }
+        Ok(report) => {
+            print!("{report}");
+            if report.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("check-source: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Applies the rules to every Rust file below `roots`.
+fn check(roots: &[PathBuf]) -> io::Result<Report> {
+    let mut files = Vec::new();
+    for root in roots {
+        find(root, &mut files)?;
+    }
+    files.sort();
+    let mut report = Report::default();
+    for path in &files {
+        let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
+        let name = path.strip_prefix(".").unwrap_or(path).display().to_string();
+        rules::file(&name, &text, is_test(path), &mut report);
+    }
+    Ok(report)
+}
+
+/// Collects the Rust files below `path`. Hidden folders and build output are not sources.
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_file() {
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path.to_owned());
+        }
+        return Ok(());
+    }
+    for entry in fs::read_dir(path).map_err(|error| at(path, &error))? {
+        let entry = entry.map_err(|error| at(path, &error))?;
+        let name = entry.file_name();
+        let hidden = name.to_string_lossy().starts_with('.');
+        // A symbolic link would be read twice, or for ever.
+        if !hidden && name != "target" && !entry.file_type()?.is_symlink() {
+            find(&entry.path(), files)?;
+        }
+    }
+    Ok(())
+}
+
+/// True for a file that holds nothing but tests.
+fn is_test(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem == "tests"
+        || stem.ends_with("_tests")
+        || path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
+}
+
+/// An I/O error that says which file it is about.
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_files_are_recognised_by_their_names() {
+        for path in [
+            "a/tests/x.rs",
+            "a/src/tests.rs",
+            "a/src/wheel/tests.rs",
+            "a/src/request_tests.rs",
+            "b/benches/x.rs",
+        ] {
+            assert!(is_test(Path::new(path)), "{path}");
+        }
+        for path in ["a/src/lib.rs", "a/src/test.rs", "a/src/contests.rs"] {
+            assert!(!is_test(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn this_program_obeys_its_own_rules() {
+        let report = check(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("src")]).unwrap();
+        assert_eq!(report.errors, [""; 0]);
+        assert!(report.files >= 3 && report.functions >= 10, "{report}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let error = check(&["no/such/folder".into()]).err().unwrap();
+        assert!(error.to_string().contains("no/such/folder"), "{error}");
+    }
+}
