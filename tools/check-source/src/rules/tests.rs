@@ -66,6 +66,7 @@ fn unsafe_code_is_justified() {
         "// SAFETY: alive\nunsafe { *p };",
         "// SAFETY: a long\n// story\nlet x =\n    unsafe { *p };",
         "match x {\n    // SAFETY: alive\n    A => unsafe { *p },\n}",
+        "match x {\n    // SAFETY: alive\n    A => {\n        f(unsafe { *p })\n    }\n}",
         "// SAFETY: no threads\nunsafe impl Send for X {}",
         "/// Does.\n///\n/// # Safety\n/// `p` is valid.\n#[inline]\npub unsafe fn f(p: *const u8) {}",
         "// SAFETY: the trait's contract\nunsafe extern \"C\" fn f() {}",
@@ -82,6 +83,7 @@ fn unsafe_code_is_justified() {
         ("// SAFETY: alive\n\nunsafe { *p };", 3),
         ("// SAFETY: alive\nunsafe { *p };\nunsafe { *q };", 3),
         ("// SAFETY: alive\nif x {\n    unsafe { *p };\n}", 3),
+        ("match x {\n    // SAFETY: alive\n    A => {\n        f();\n        unsafe { *p }\n    }\n}", 5),
         ("// it is safe\nunsafe { *p };", 2),
         ("unsafe impl Send for X {}", 1),
         ("/// Does.\npub unsafe fn f() {}", 2),
@@ -100,6 +102,7 @@ fn tests_need_to_justify_only_unsafe() {
         [3]
     );
     assert_eq!(broken("#[cfg(test)]\nuse a;\na.load(Relaxed);"), [3]);
+    assert_eq!(broken("#[cfg(all(test, not(loom)))]\nmod tests { fn f() { a.load(Relaxed); } }"), []);
     assert_eq!(broken("#[cfg(not(test))]\nmod x { fn f() { a.load(Relaxed); } }"), [2]);
     assert_eq!(broken("#[cfg(test)]\nmod tests {\n    unsafe fn f() {}\n}\nunsafe fn g() {}"), [5]);
     let mut report = Report::default();
