@@ -7,9 +7,9 @@ use crate::beneath::Root;
 use crate::cache::{Cache, Lookup};
 use crate::config::Config;
 use crate::file::{self, File, Found};
+use crate::path;
 use crate::request::{Method, Request};
 use crate::status::Status;
-use crate::{path, rt};
 
 /// What a request is answered with.
 pub(crate) enum Answer {
@@ -22,7 +22,7 @@ pub(crate) enum Answer {
 
 /// The folder and what is known of it.
 pub(crate) struct Site {
-    root: Arc<Root>,
+    root: Root,
     cache: Cache,
     small: u64,
 }
@@ -31,7 +31,7 @@ impl Site {
     pub(crate) fn new(root: Root, config: &Config) -> Site {
         let limits = &config.limits;
         Site {
-            root: Arc::new(root),
+            root,
             cache: Cache::new(limits.fresh, limits.cache_bytes),
             small: limits.small_bytes.min(limits.cache_bytes),
         }
@@ -70,8 +70,7 @@ impl Site {
             Lookup::Old(file) => Some(file),
             Lookup::Unknown => None,
         };
-        let (root, owned, small) = (self.root.clone(), name.to_vec(), self.small);
-        let found = rt::block(move || file::find(&root, &owned, known, small));
+        let found = lamprey::block(|| file::find(&self.root, name, known, self.small));
         match &found {
             Ok(Found::File(file)) => self.cache.put(name, file, now),
             _ => self.cache.forget(name),

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use lexopt::prelude::*;
 
-use crate::{Config, Error, Server, rt, signals};
+use crate::{Config, Error, Server, signals};
 
 /// What `lamprey serve --help` prints.
 pub const HELP: &str = "\
@@ -46,7 +46,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Wish::Help) => print(HELP),
         Ok(Wish::Version) => print(concat!("lamprey serve ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(Wish::Serve { root, addr, workers, log }) => {
-            serve(Config { workers, log, ..Config::new(root, addr) })
+            serve(Config { log, ..Config::new(root, addr) }, workers)
         }
         Err(message) => Err(format!("{message}; try `lamprey serve --help`")),
     };
@@ -90,8 +90,8 @@ fn text(parser: &mut lexopt::Parser) -> Result<String, String> {
     parser.value().and_then(|value| value.string()).map_err(|error| error.to_string())
 }
 
-fn serve(config: Config) -> Result<(), String> {
-    let (workers, folder) = (config.workers, config.root.display().to_string());
+fn serve(config: Config, workers: usize) -> Result<(), String> {
+    let folder = config.root.display().to_string();
     raise_descriptor_limit();
     let run = || {
         let server = Server::bind(config).map_err(|error: Error| error.to_string())?;
@@ -104,8 +104,10 @@ fn serve(config: Config) -> Result<(), String> {
         }
         Ok(())
     };
-    rt::run(workers, run)
-        .map_err(|error| format!("cannot start {workers} workers: {error}; try fewer with --workers"))?
+    let runtime = lamprey::Runtime::builder().workers(workers).build();
+    let runtime = runtime
+        .map_err(|error| format!("cannot start {workers} workers: {error}; try fewer with --workers"))?;
+    runtime.run(run)
 }
 
 /// Each connection needs a descriptor, and the usual limit is a thousand; the system lets everyone raise it to a higher one.

@@ -20,8 +20,6 @@ pub struct Config {
     pub root: PathBuf,
     /// The address to listen on; port 0 takes a free port.
     pub addr: SocketAddr,
-    /// How many workers connections are spread over: as many as the runtime has.
-    pub workers: usize,
     /// Whether a line for each request is written to standard output.
     pub log: bool,
     /// What a client may use of time and memory.
@@ -29,9 +27,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Serves `root` on `addr`, on one worker, without a log, within the default limits.
+    /// Serves `root` on `addr`, without a log, within the default limits.
     pub fn new(root: impl Into<PathBuf>, addr: SocketAddr) -> Config {
-        Config { root: root.into(), addr, workers: 1, log: false, limits: Limits::default() }
+        Config { root: root.into(), addr, log: false, limits: Limits::default() }
     }
 }
 

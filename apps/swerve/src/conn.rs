@@ -12,7 +12,6 @@ use crate::live::Seat;
 use crate::reader::{Head, Reader};
 use crate::request::{self, Body, Method, Request};
 use crate::response::{self, Manner, write_both};
-use crate::rt;
 use crate::server::Shared;
 use crate::status::Status;
 
@@ -116,7 +115,7 @@ impl Conn<'_> {
         }
         if asked.manner.keep_alive {
             // A peer whose next request is always there never makes the read wait: let the others have their turn.
-            rt::yield_now();
+            lamprey::yield_now();
             return Ok(After::Next);
         }
         Ok(if used_up && self.reader.filled().is_empty() { After::End } else { After::Linger })

@@ -4,7 +4,7 @@
 //! stamp that agree. A stamp that is only seconds old proves nothing (another write could leave it as it is), so such a file is
 //! not *settled*: its tag is a weak one, and it is read again rather than compared.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -193,23 +193,6 @@ impl File {
         };
         (bytes + self.fields.len() + size_of::<File>()) as u64
     }
-}
-
-/// Reads what is in the page cache already, without waiting for the disk.
-///
-/// # Errors
-/// `WouldBlock` if nothing is there, `Unsupported` if the file system cannot tell.
-pub(crate) fn read_cached(fd: &OwnedFd, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut into = [io::IoSliceMut::new(bytes)];
-    Ok(rustix::io::preadv2(fd, &mut into, offset, rustix::io::ReadWriteFlags::NOWAIT)?)
-}
-
-/// Fills `bytes` from `offset` on, from the disk if need be; gives less only at the end of the file.
-///
-/// # Blocking
-/// Waits for the disk: call it on the blocking pool.
-pub(crate) fn read(fd: &OwnedFd, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    Ok(read_at(fd, bytes, offset)?)
 }
 
 #[cfg(test)]

@@ -102,13 +102,13 @@ fn what_is_no_file_has_its_status() {
 }
 
 #[test]
-fn read_gives_less_only_at_the_end() {
+fn read_at_gives_less_only_at_the_end() {
     let (temp, root) = folder();
     std::fs::write(temp.path().join("a"), "0123456789").unwrap();
     let fd = root.open_file(b"a").unwrap();
     let mut buffer = [0; 8];
-    assert_eq!(read(&fd, &mut buffer, 0).unwrap(), 8);
-    assert_eq!(read(&fd, &mut buffer, 8).unwrap(), 2);
+    assert_eq!(read_at(&fd, &mut buffer, 0).unwrap(), 8);
+    assert_eq!(read_at(&fd, &mut buffer, 8).unwrap(), 2);
     assert_eq!(&buffer[..2], b"89");
-    assert_eq!(read(&fd, &mut buffer, 10).unwrap(), 0);
+    assert_eq!(read_at(&fd, &mut buffer, 10).unwrap(), 0);
 }

@@ -22,11 +22,14 @@
 //! # Examples
 //! ```no_run
 //! use swerve::{Config, Server};
-//! let config = Config::new("site", "127.0.0.1:0".parse().unwrap());
-//! let server = Server::bind(config)?;
-//! println!("http://{}/", server.local_addr());
-//! let stop = server.stopper(); // `stop.stop()` from anywhere ends `run`
-//! server.run();
+//! lamprey::run(|| {
+//!     let config = Config::new("site", "127.0.0.1:0".parse().unwrap());
+//!     let server = Server::bind(config)?;
+//!     println!("http://{}/", server.local_addr());
+//!     let stop = server.stopper(); // `stop.stop()` from anywhere ends `run`
+//!     server.run();
+//!     Ok::<(), swerve::Error>(())
+//! })?;
 //! # Ok::<(), swerve::Error>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -49,7 +52,6 @@ mod path;
 mod reader;
 mod request;
 mod response;
-mod rt;
 mod server;
 mod signals;
 mod status;

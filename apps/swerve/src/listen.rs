@@ -7,8 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lamprey::net::TcpListener;
+
 use crate::conn;
-use crate::rt::{self, TcpListener};
 use crate::server::Shared;
 
 /// How long to wait when there is no room: short for a client, long for a processor.
@@ -40,7 +41,8 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) -> io::Result<()> {
     let (stream, addr) = listener.accept()?;
     let seat = shared.live.enter(stream, addr);
     let shared = shared.clone();
-    rt::spawn_on(seat.worker, move || conn::serve(&shared, &seat))
+    // The handle is not kept: a connection's end is seen in the list, a panic is reported by the runtime.
+    lamprey::Builder::new().worker(seat.worker).spawn(move || conn::serve(&shared, &seat)).map(drop)
 }
 
 /// When something was wrong last, so that it is said now and then and not a hundred times a second.
@@ -53,6 +55,6 @@ impl Trouble {
             crate::say(what);
             self.0 = Some(Instant::now());
         }
-        rt::sleep(PAUSE);
+        lamprey::sleep(PAUSE);
     }
 }

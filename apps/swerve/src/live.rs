@@ -13,7 +13,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::rt::TcpStream;
+use lamprey::net::TcpStream;
 
 /// The connections of a server.
 pub(crate) struct Live {
@@ -47,9 +47,14 @@ pub(crate) struct Seat {
 }
 
 impl Live {
-    pub(crate) fn new(workers: usize) -> Live {
-        let table = Table { peers: HashMap::new(), next: 0, load: vec![0; workers.max(1)] };
+    pub(crate) fn new() -> Live {
+        let table = Table { peers: HashMap::new(), next: 0, load: vec![0] };
         Live { stopping: Arc::default(), table: Mutex::new(table) }
+    }
+
+    /// Spreads the connections to come over this many workers. To be called before the first one.
+    pub(crate) fn spread_over(&self, workers: usize) {
+        self.table().load.resize(workers, 0);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -133,10 +138,11 @@ impl Drop for Seat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lamprey::net::TcpListener;
     use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream as Client};
+    use std::net::TcpStream as Client;
 
-    fn pair(listener: &TcpListener) -> (Client, std::net::TcpStream, SocketAddr) {
+    fn pair(listener: &TcpListener) -> (Client, TcpStream, SocketAddr) {
         let client = Client::connect(listener.local_addr().unwrap()).unwrap();
         let (server, addr) = listener.accept().unwrap();
         (client, server, addr)
@@ -144,7 +150,8 @@ mod tests {
 
     #[test]
     fn new_ones_go_to_the_worker_with_the_fewest() {
-        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new(2)));
+        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new()));
+        live.spread_over(2);
         let mut clients = Vec::new();
         let mut enter = || {
             let (client, server, addr) = pair(&listener);
@@ -161,7 +168,7 @@ mod tests {
 
     #[test]
     fn stop_before_the_wait_ends_it_but_what_has_come_is_read() {
-        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new(1)));
+        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new()));
         let (mut client, server, addr) = pair(&listener);
         let seat = live.enter(server, addr);
         client.write_all(b"abc").unwrap();
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn stop_during_the_wait_ends_it() {
-        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new(1)));
+        let (listener, live) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(Live::new()));
         let (_client, server, addr) = pair(&listener);
         let seat = live.enter(server, addr);
         let peer = seat.peer.clone();

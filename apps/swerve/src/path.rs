@@ -185,4 +185,35 @@ mod tests {
         assert_eq!(split("/a?"), Ok(("/a", "?")));
         assert_eq!(split("http://h?q"), Ok(("/", "?q")));
     }
+
+    #[test]
+    fn whatever_is_asked_for_the_invariant_holds() {
+        let (mut state, mut name, mut accepted) = (0x2545_f491_4f6c_dd1d_u64, Vec::new(), 0);
+        for _ in 0..200_000 {
+            let mut target = String::from("/");
+            for _ in 0..12 {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                target.push_str(
+                    ["a", "/", ".", "%2e", "%2f", "%5c", "%00", "\\", "%", "?"][(state >> 33) as usize % 10],
+                );
+            }
+            let Ok((path, _)) = split(&target) else { continue };
+            if resolve(path, &mut name).is_ok() {
+                accepted += 1;
+                let whole = name.split(|&byte| byte == b'/').all(|part| !matches!(part, b"" | b"." | b".."));
+                assert!(
+                    whole && !name.iter().any(|&byte| byte.is_ascii_control() || byte == b'\\'),
+                    "{target}"
+                );
+                assert_eq!(
+                    name.iter().filter(|&&byte| byte == b'/').count() + 1,
+                    path.matches('/').count(),
+                    "{target}"
+                );
+            }
+        }
+        assert!(accepted > 1000, "only {accepted} names were accepted: the test says little");
+    }
 }

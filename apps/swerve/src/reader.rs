@@ -151,7 +151,7 @@ impl Reader {
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+    error.kind() == io::ErrorKind::TimedOut
 }
 
 enum Found {

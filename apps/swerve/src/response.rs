@@ -5,10 +5,11 @@
 
 use std::io::{self, IoSlice, Write};
 
+use lamprey::net::TcpStream;
+
 use crate::answer::Answer;
 use crate::date;
 use crate::file::Content;
-use crate::rt::TcpStream;
 use crate::status::Status;
 use crate::stream;
 
@@ -49,7 +50,7 @@ pub(crate) fn send(
             match &file.content {
                 _ if manner.head_only => send_both(to, Status::Ok, head, b""),
                 Content::Whole(bytes) => send_both(to, Status::Ok, head, bytes),
-                Content::Open(_) => stream::send(to, head, file),
+                Content::Open(fd) => stream::send(to, head, fd, file.length()),
             }
         }
         Answer::NotModified(file) => {

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lamprey::net::TcpListener;
+
 use crate::answer::Site;
 use crate::beneath::Root;
 use crate::config::{Config, Limits};
@@ -11,7 +13,6 @@ use crate::error::Error;
 use crate::listen;
 use crate::live::Live;
 use crate::log::Log;
-use crate::rt::{self, TcpListener};
 
 /// What every connection uses.
 pub(crate) struct Shared {
@@ -66,7 +67,7 @@ impl Server {
             false => None,
         };
         let site = Site::new(root, &config);
-        let live = Arc::new(Live::new(config.workers));
+        let live = Arc::new(Live::new());
         let shared = Arc::new(Shared { limits: config.limits, site, log, live });
         Ok(Server { shared, listener: Arc::new(listener), addr })
     }
@@ -84,11 +85,19 @@ impl Server {
     /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most [`Limits::stop_time`].
     /// Returns how many connections were cut off after that.
     ///
+    /// Connections are spread over the workers of the calling host's runtime.
+    ///
+    /// # Panics
+    /// Outside of a host.
+    ///
     /// # Blocking
-    /// Until it is stopped.
+    /// The calling host, until the server is stopped.
     pub fn run(self) -> usize {
-        listen::run(&self.listener, &self.shared);
+        let runtime =
+            lamprey::Handle::current().expect("Server::run was called outside of a host; use lamprey::run");
         let live = &self.shared.live;
+        live.spread_over(runtime.workers());
+        listen::run(&self.listener, &self.shared);
         let mut left = 0;
         if !wait_for_end(live, self.shared.limits.stop_time) {
             left = live.count();
@@ -109,7 +118,7 @@ fn wait_for_end(live: &Live, time: Duration) -> bool {
         if Instant::now() >= deadline {
             return false;
         }
-        rt::sleep(LOOK);
+        lamprey::sleep(LOOK);
     }
     true
 }
@@ -119,6 +128,6 @@ impl Stopper {
     /// Stopping twice is stopping once.
     pub fn stop(&self) {
         self.live.stop();
-        rt::close(&self.listener);
+        self.listener.close();
     }
 }

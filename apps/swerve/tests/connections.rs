@@ -1,7 +1,7 @@
 //! What holds a connection together: keep-alive, pipelining, HEAD, bodies, slow and hasty peers, large files.
 
 mod common;
-use common::{PATIENCE, noise, site, site_with};
+use common::{PATIENCE, noise, site, site_on, site_with};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::FileExt;
@@ -259,7 +259,7 @@ fn a_large_file_arrives_whole_at_a_slow_reader_too() {
 
 #[test]
 fn a_slow_reader_does_not_hold_up_others() {
-    let site = site_with(|config| config.workers = 1);
+    let site = site_on(1, |_| {});
     std::fs::write(site.path("large.bin"), noise(20_000_000)).unwrap();
     let mut stuck: Vec<_> = (0..8).map(|_| site.connect()).collect();
     for client in &mut stuck {
@@ -277,8 +277,13 @@ fn a_reader_that_takes_nothing_is_cut_off() {
     std::fs::write(site.path("large.bin"), &bytes).unwrap();
     let mut client = site.connect();
     client.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");
-    std::thread::sleep(Duration::from_millis(1000));
-    assert!(client.rest().len() < bytes.len(), "the server was still sending after a second of nothing");
+    // Once the server has closed its end, what we send is refused.
+    let deadline = Instant::now() + PATIENCE;
+    while client.stream.write_all(b"x").is_ok() {
+        assert!(Instant::now() < deadline, "still open");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(client.rest().len() < bytes.len());
 }
 
 /// Sends the head of a large file, changes it with `change`, and gives what arrives in all.
@@ -371,11 +376,11 @@ fn a_stop_lets_the_running_request_finish_and_ends_idle_ones() {
     std::fs::write(site.path("large.bin"), &bytes).unwrap();
     let (mut idle, mut begun, mut running) = (site.connect(), site.connect(), site.connect());
     idle.goes_on();
-    begun.send("GET /a.txt HTTP/1.1\r\n");
+    // The first answer tells that the second request has been begun to be read.
+    begun.send("GET /b.txt HTTP/1.1\r\nHost: test\r\n\r\nGET /a.txt HTTP/1.1\r\n");
+    assert_eq!(begun.response().text(), "beta");
     running.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");
     let length: usize = running.response_head().expect("Content-Length").parse().unwrap();
-    // So that the server has read what was sent.
-    std::thread::sleep(Duration::from_millis(100));
     site.stop();
     idle.ends();
     begun.send("Host: test\r\n\r\n");

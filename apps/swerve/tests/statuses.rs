@@ -156,7 +156,7 @@ fn what_is_no_file_is_forbidden() {
     assert_eq!(site.get("/pipe").status, 403);
     let _socket = std::os::unix::net::UnixListener::bind(site.path("socket")).unwrap();
     assert_eq!(site.get("/socket").status, 403);
-    std::fs::set_permissions(site.path("b.txt"), PermissionsExt::from_mode(0)).unwrap();
+    std::fs::set_permissions(site.path("b.txt"), PermissionsExt::from_mode(0o000)).unwrap();
     // The one user whom nothing is forbidden may run this test.
     let expected = if std::fs::read(site.path("b.txt")).is_ok() { 200 } else { 403 };
     assert_eq!(site.get("/b.txt").status, expected);
@@ -267,7 +267,7 @@ fn a_trickling_header_gets_408() {
 
 #[test]
 fn an_idle_connection_gets_408() {
-    let site = site_with(|config| config.limits.idle_time = Duration::from_millis(200));
+    let site = site_with(|config| config.limits.idle_time = Duration::from_secs(1));
     let mut fresh = site.connect();
     assert_eq!(fresh.response().status, 408);
     fresh.ends();

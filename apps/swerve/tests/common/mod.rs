@@ -28,6 +28,11 @@ pub fn site() -> Site {
 
 /// A server whose configuration `change` may change.
 pub fn site_with(change: impl FnOnce(&mut Config)) -> Site {
+    site_on(2, change)
+}
+
+/// A server on so many workers, whose configuration `change` may change.
+pub fn site_on(workers: usize, change: impl FnOnce(&mut Config)) -> Site {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("site");
     std::fs::create_dir_all(root.join("sub")).unwrap();
@@ -37,18 +42,19 @@ pub fn site_with(change: impl FnOnce(&mut Config)) -> Site {
     std::fs::write(root.join("empty"), "").unwrap();
     std::fs::write(root.join("sub/index.html"), "<h1>sub</h1>").unwrap();
     let mut config = Config::new(root, "127.0.0.1:0".parse().unwrap());
-    config.workers = 2;
     change(&mut config);
     let (ready, wait) = mpsc::channel();
-    let thread = std::thread::spawn(move || serve(config, &ready));
+    let thread = std::thread::spawn(move || serve(config, workers, &ready));
     let (addr, stopper) = wait.recv().expect("the server did not start");
     Site { addr, stopper, thread: Some(thread), temp }
 }
 
-fn serve(config: Config, ready: &mpsc::Sender<(SocketAddr, Stopper)>) -> usize {
-    let server = Server::bind(config).unwrap();
-    ready.send((server.local_addr(), server.stopper())).unwrap();
-    server.run()
+fn serve(config: Config, workers: usize, ready: &mpsc::Sender<(SocketAddr, Stopper)>) -> usize {
+    lamprey::Runtime::builder().workers(workers).build().unwrap().run(|| {
+        let server = Server::bind(config).unwrap();
+        ready.send((server.local_addr(), server.stopper())).unwrap();
+        server.run()
+    })
 }
 
 impl Site {
