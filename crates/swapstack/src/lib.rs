@@ -6,6 +6,7 @@ pub mod generator;
 pub mod overflow;
 pub mod payload;
 pub mod stack;
+mod tools;
 
 pub use context::{StackPointer, init, jump, switch};
 pub use generator::{DefaultStack, Generator, GeneratorBuilder, Resumed, Yielder};

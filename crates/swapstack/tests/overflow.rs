@@ -149,7 +149,13 @@ fn fault_elsewhere(previous: &str) {
 fn a_fault_elsewhere_goes_to_the_default_action() {
     for previous in ["default", "ignore", "std"] {
         let output = run(&format!("fault {previous}"));
-        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{previous}: {}", stderr(&output));
+        // AddressSanitizer's own handler is the one before ours, and exits.
+        let ended = if cfg!(feature = "asan") && previous == "std" {
+            !output.status.success()
+        } else {
+            output.status.signal() == Some(libc::SIGSEGV)
+        };
+        assert!(ended, "{previous}: {}", stderr(&output));
         assert!(!stderr(&output).contains("overflow"), "{}", stderr(&output));
     }
 }

@@ -7,15 +7,14 @@
 //! | `init` | writes the first frame of a context that has not run yet |
 //! | `enter` | the trampoline that a fresh context starts in, where every unwinder stops |
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{init, jump, switch};
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+pub(crate) mod machine;
 
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{init, jump, switch};
+#[cfg(feature = "asan")]
+pub(crate) use crate::tools::asan::{init, jump, switch};
+#[cfg(not(feature = "asan"))]
+pub(crate) use machine::{init, jump, switch};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("swapstack knows x86_64 and aarch64: add a file to src/arch for this machine");

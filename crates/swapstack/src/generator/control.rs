@@ -111,18 +111,23 @@ unsafe fn drop_start<F>(start: *mut ()) {
 /// The base of a generator's stack: runs the body and hands the outcome over.
 ///
 /// # Safety
-/// `start` is an initialised `Start<F>` that nobody uses again, and the first parcel is an `R`.
+/// `start` is an initialised `Start<F>` that nobody uses again, with a control that outlives the call, and
+/// the first parcel is an `R`.
 pub(super) unsafe extern "C" fn run<F, R, Y, T>(first: Parcel<R>, start: *mut ()) -> !
 where
     F: FnOnce(&Yielder<R, Y>, R) -> T,
 {
-    // SAFETY: the caller's promise.
-    let (first, Start { control, body }) = unsafe { (first.open(), start.cast::<Start<F>>().read()) };
-    // SAFETY: the control outlives the generator's context: it is dropped by the handle, later.
-    let control = unsafe { &*control };
+    let start = start.cast::<Start<F>>();
+    // SAFETY: the caller's promise; the parcel is opened first of all.
+    let (first, control) = unsafe { (first.open(), &*(*start).control) };
     let yielder = Yielder::new(control);
+    let call = || {
+        // SAFETY: the body is moved out once: the caller's promise.
+        let body = unsafe { (&raw mut (*start).body).read() };
+        body(&yielder, first)
+    };
     // Unwind safety: nothing here looks at the body's state after a panic; the resumer gets the payload.
-    match panic::catch_unwind(AssertUnwindSafe(|| body(&yielder, first))) {
+    match panic::catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => finish(control, State::Returned, value),
         // Only while it is cancelled: a body can have caught such a payload and throw it later, elsewhere.
         Err(payload) if control.state.get() == State::Cancelling && is_ours(control, &*payload) => {

@@ -129,7 +129,7 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
         let overhead = overhead::<F>();
         assert!(
             overhead + MIN_STACK_SIZE <= size,
-            "a stack of {size} bytes is too small for generator `{}`, whose captures take {overhead}",
+            "a stack of {size} bytes is too small for generator `{}`, which needs {overhead} for what it has captured",
             label.name
         );
         // SAFETY: control, start and first frame are disjoint and within the stack, which has just been
@@ -280,10 +280,13 @@ fn below<V>(end: NonNull<u8>) -> NonNull<V> {
     NonZero::new(address).map_or(NonNull::dangling(), |address| end.with_addr(address).cast())
 }
 
-/// At most so many bytes of the stack are taken before the body starts.
-fn overhead<F>() -> usize {
+/// At most so many bytes of the stack are used before the body gets its turn. The body is moved when it is
+/// called, and again in the frames on the way there if nothing is optimised.
+const fn overhead<F>() -> usize {
     const FRAMES: usize = 64;
-    size_of::<Control>() + size_of::<Start<F>>() + align_of::<Control>() + align_of::<Start<F>>() + FRAMES
+    const MOVES: usize = 4;
+    let start = size_of::<Start<F>>() + align_of::<Start<F>>() + MOVES * size_of::<F>();
+    size_of::<Control>() + align_of::<Control>() + start + FRAMES
 }
 
 /// Lets the overflow handler find `label` from an address on `stack`.

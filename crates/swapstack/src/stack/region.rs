@@ -61,6 +61,8 @@ pub(crate) struct Region {
     guard: GuardKind,
     guards: AtomicUsize,
     pool: Weak<Inner>,
+    #[cfg(feature = "valgrind")]
+    valgrind_ids: std::sync::Mutex<Vec<usize>>,
     /// `None` only while the region is being unmapped.
     registration: Option<Registration>,
 }
@@ -105,7 +107,18 @@ impl Region {
         let start = base.as_ptr().addr();
         let registration = Some(Registration::of_region(start, start + bytes, stride));
         let guards = AtomicUsize::new(0);
-        Ok(Arc::new(Self { base, slots, stride, class, guard, guards, pool, registration }))
+        Ok(Arc::new(Self {
+            base,
+            slots,
+            stride,
+            class,
+            guard,
+            guards,
+            pool,
+            registration,
+            #[cfg(feature = "valgrind")]
+            valgrind_ids: Default::default(),
+        }))
     }
 
     pub(crate) fn slots(&self) -> usize {
@@ -128,10 +141,25 @@ impl Region {
     }
 }
 
+#[cfg(feature = "valgrind")]
+impl Region {
+    fn register_with_valgrind(&self, stack: &PooledStack) {
+        let id = crate::tools::valgrind::register(stack.limit().addr().get(), stack.top().addr().get());
+        self.valgrind_ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(id);
+    }
+
+    fn deregister_from_valgrind(&mut self) {
+        let ids = self.valgrind_ids.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ids.drain(..).for_each(crate::tools::valgrind::deregister);
+    }
+}
+
 impl Drop for Region {
     fn drop(&mut self) {
         // First of all: others may get the same addresses as soon as they are unmapped.
         self.registration = None;
+        #[cfg(feature = "valgrind")]
+        self.deregister_from_valgrind();
         // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
         if self.guard == GuardKind::Mapped {
@@ -195,6 +223,8 @@ impl PooledStack {
         unsafe { self.region.guard.install(self.slot_base()) }?;
         // Relaxed: read only by `Region::drop`, which the reference count of the region orders.
         self.region.guards.fetch_add(1, Relaxed);
+        #[cfg(feature = "valgrind")]
+        self.region.register_with_valgrind(self);
         Ok(())
     }
 

@@ -1,0 +1,111 @@
+//! AddressSanitizer: it has to know on which stack the program runs, or it takes accesses to the
+//! others for overflows and its "fake stack" of locals for lost.
+//!
+//! The verbs of the machine, each with the announcement around it. The functions that announce are in the
+//! sanitizer's runtime: a program with this feature links only with `-Zsanitizer=address` (or with
+//! a C linker's `-fsanitize=address`).
+//!
+//! The limits of a target come from the registry of stacks; what is not in it counts as this thread's
+//! own stack. So contexts on stacks that are neither a pool's nor a generator's must not be used here.
+
+use crate::arch::{Entry, Word, machine};
+use crate::context::StackPointer;
+use crate::overflow::registry;
+use crate::stack::page_size;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+
+unsafe extern "C" {
+    fn __sanitizer_start_switch_fiber(fake_stack: *mut *mut c_void, bottom: *const c_void, size: usize);
+    fn __sanitizer_finish_switch_fiber(
+        fake_stack: *mut c_void,
+        old_bottom: *mut *const c_void,
+        old_size: *mut usize,
+    );
+    fn __asan_unpoison_memory_region(start: *const c_void, size: usize);
+}
+
+/// Where the stack around `address` begins, and its size.
+fn bounds(address: usize) -> (usize, usize) {
+    if let Some(slot) = registry::find(address) {
+        let limit = slot.guard + page_size();
+        return (limit, slot.top - limit);
+    }
+    thread_stack()
+}
+
+fn thread_stack() -> (usize, usize) {
+    let mut attributes = MaybeUninit::uninit();
+    let (mut start, mut size) = (ptr::null_mut(), 0);
+    // SAFETY: `attributes` is initialised by the first call, read by the second, and given up by the third.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) == 0 {
+            libc::pthread_attr_getstack(attributes.as_ptr(), &mut start, &mut size);
+            libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        }
+    }
+    (start.addr(), size)
+}
+
+/// # Safety
+/// As [`crate::switch`].
+#[inline(always)]
+pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
+    let (bottom, size) = bounds(to.0.addr());
+    let mut fake_stack = ptr::null_mut();
+    // SAFETY: the announcements stand directly before the switch and directly after the return from it; the
+    // rest is the caller's promise.
+    unsafe {
+        __sanitizer_start_switch_fiber(&mut fake_stack, bottom as *const c_void, size);
+        let answer = machine::switch(save, to, word);
+        __sanitizer_finish_switch_fiber(fake_stack, ptr::null_mut(), ptr::null_mut());
+        answer
+    }
+}
+
+/// # Safety
+/// As [`crate::jump`].
+#[inline(always)]
+pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
+    let (bottom, size) = bounds(to.0.addr());
+    // SAFETY: as in `switch`; without a place for it, the fake stack of this context is destroyed.
+    unsafe {
+        __sanitizer_start_switch_fiber(ptr::null_mut(), bottom as *const c_void, size);
+        machine::jump(to, word)
+    }
+}
+
+/// What stands above the first frame.
+#[repr(C, align(16))]
+struct First {
+    entry: Entry,
+    data: *mut (),
+}
+
+/// # Safety
+/// As [`crate::init`].
+#[inline(always)]
+pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
+    // SAFETY: the caller's promise: the stack is ours and large enough. What earlier contexts have left poisoned
+    // on it is unpoisoned first: they may have been left in the middle.
+    unsafe {
+        let first = top.cast::<First>().sub(1);
+        if let Some(slot) = registry::find(top.addr().get() - 1) {
+            let limit = slot.guard + page_size();
+            __asan_unpoison_memory_region(limit as *const c_void, top.addr().get() - limit);
+        }
+        first.write(First { entry, data });
+        machine::init(first.cast(), enter, first.as_ptr().cast())
+    }
+}
+
+/// Announces the arrival, then does what was to be done.
+unsafe extern "C" fn enter(word: Word, first: *mut ()) -> ! {
+    // SAFETY: `first` was written by `init`, and a fresh context has no fake stack yet.
+    unsafe {
+        __sanitizer_finish_switch_fiber(ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let First { entry, data } = first.cast::<First>().read();
+        entry(word, data)
+    }
+}
