@@ -4,8 +4,9 @@
 //! peer goes on waiting for a request: each one either sees it before it waits, or is seen waiting by [`Live::stop`].
 //!
 //! # Orderings
-//! The two sides write one flag and read the other (`idle` then `stopping` here, `stopping` then `idle` there). Both
-//! pairs are SeqCst: with anything weaker both could read the old value, and the connection would hold up the stop.
+//! The two sides write one flag and read the other (`idle` then `stopping` in `Peer::idle`, `stopping` then `idle` in
+//! `Live::stop`): a StoreLoad race. These four accesses are SeqCst; with anything weaker both sides could read the old
+//! value, and the connection would hold up the stop.
 
 use std::collections::HashMap;
 use std::io;
@@ -80,16 +81,16 @@ impl Live {
     }
 
     pub(crate) fn stopping(&self) -> bool {
-        // Pairs with the store in `stop`; SeqCst for uniformity, nothing is read on the strength of it.
-        self.stopping.load(Ordering::SeqCst)
+        // Acquire: pairs with the SeqCst store in `stop`, so that who sees the listener closed also sees why.
+        self.stopping.load(Ordering::Acquire)
     }
 
     /// Lets the requests that run finish, and ends the connections that wait for one.
     pub(crate) fn stop(&self) {
-        // Pairs with the load in `Peer::idle` (see Orderings).
+        // SeqCst: pairs with the load in `Peer::idle`, the StoreLoad race of Orderings.
         self.stopping.store(true, Ordering::SeqCst);
         for peer in self.table().peers.values() {
-            // Pairs with the store in `Peer::idle` (see Orderings).
+            // SeqCst: pairs with the store in `Peer::idle`, the StoreLoad race of Orderings.
             if peer.idle.load(Ordering::SeqCst) {
                 peer.stop_reading();
             }
@@ -109,15 +110,15 @@ impl Peer {
     /// Waits with `wait` for the first byte of a request. When the server stops, a wait that has got nothing ends as if
     /// the peer had closed; a request that has come already is still read.
     pub(crate) fn idle(&self, wait: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
-        // Pairs with the load in `Live::stop` (see Orderings).
+        // SeqCst: pairs with the load in `Live::stop`, the StoreLoad race of Orderings.
         self.idle.store(true, Ordering::SeqCst);
-        // Pairs with the store in `Live::stop` (see Orderings).
+        // SeqCst: pairs with the store in `Live::stop`, the StoreLoad race of Orderings.
         if self.stopping.load(Ordering::SeqCst) {
             self.stop_reading();
         }
         let result = wait();
-        // Pairs with the load in `Live::stop`: one that comes too late for this only ends the next wait.
-        self.idle.store(false, Ordering::SeqCst);
+        // Relaxed: a stop that still sees `true` ends the next wait, which it should.
+        self.idle.store(false, Ordering::Relaxed);
         result
     }
 
@@ -185,7 +186,7 @@ mod tests {
         let seat = live.enter(server, addr);
         let peer = seat.peer.clone();
         let waiting = std::thread::spawn(move || peer.idle(|| (&peer.stream).read(&mut [0; 8])).unwrap());
-        while !seat.peer.idle.load(Ordering::SeqCst) {
+        while !seat.peer.idle.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
         live.stop();
