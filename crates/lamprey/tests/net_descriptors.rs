@@ -1,0 +1,150 @@
+//! Running out of descriptors, in a process of its own.
+
+mod io_common;
+
+use io_common::*;
+use lamprey::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream as Peer;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Descriptors that the server may have. Its peers want more connections than that.
+const LIMIT: u64 = 40;
+const PEERS: usize = 60;
+
+/// From here on this process has at most [`LIMIT`] descriptors.
+fn limit_descriptors() {
+    let limit = libc::rlimit { rlim_cur: LIMIT, rlim_max: LIMIT };
+    // SAFETY: a plain call with a pointer to a live local.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
+}
+
+/// An echo server that prints its address; ends when its standard input does.
+fn serve(patiently: bool) {
+    let runtime = runtime(1);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    println!("\nlistening on {}", listener.local_addr().unwrap());
+    limit_descriptors();
+    runtime.handle().spawn(move || {
+        let echo =
+            |stream: TcpStream| drop(lamprey::spawn(move || std::io::copy(&mut &stream, &mut &stream)));
+        if patiently {
+            listener.incoming().for_each(|stream| echo(stream.unwrap()));
+        }
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => echo(stream),
+                Err(error) => {
+                    assert_eq!(error.raw_os_error(), Some(libc::EMFILE));
+                    lamprey::sleep(Duration::from_millis(5));
+                }
+            }
+        }
+    });
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    std::process::exit(0);
+}
+
+/// Hundredths of a second of CPU that `process` has used.
+fn cpu_ticks(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let after_name = stat.rsplit_once(')').unwrap().1;
+    let fields: Vec<_> = after_name.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+fn echoes(peer: &mut Peer) -> bool {
+    let mut byte = [0];
+    match peer.read(&mut byte) {
+        Ok(count) => count == 1,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn survives(test: &str, kind: &str) {
+    let mut process = again(test, kind).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let line = lines
+        .map(Result::unwrap)
+        .find(|line| line.starts_with("listening on "))
+        .expect("the server never started");
+    let address = line.strip_prefix("listening on ").unwrap().to_owned();
+
+    // All are connected: to the server, or to the listener's queue.
+    let mut peers: Vec<_> = (0..PEERS).map(|_| Peer::connect(&address).unwrap()).collect();
+    for peer in &mut peers {
+        peer.write_all(b"x").unwrap();
+        peer.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    }
+    // As many as there are descriptors are served; the first that waits a second for nothing is the first in the queue.
+    let served =
+        peers.iter_mut().position(|peer| !echoes(peer)).expect("more than the limit allows were served");
+    assert!(
+        (10..LIMIT as usize).contains(&served),
+        "{served} of {PEERS} were served with {LIMIT} descriptors"
+    );
+    if kind == "patiently" {
+        let before = cpu_ticks(process.id());
+        std::thread::sleep(Duration::from_millis(800));
+        let used = cpu_ticks(process.id()) - before;
+        assert!(used < 20, "the server used {used} of 80 ticks while it could do nothing");
+    }
+    // Their descriptors serve the others.
+    drop(peers.drain(..served));
+    for peer in &mut peers {
+        peer.set_read_timeout(Some(FOREVER)).unwrap();
+        assert!(echoes(peer));
+    }
+    drop(process.stdin.take());
+    assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn incoming_survives_without_spinning() {
+    match role() {
+        Some(_) => serve(true),
+        None => survives("incoming_survives_without_spinning", "patiently"),
+    }
+}
+
+#[test]
+fn accept_reports_it_and_keeps_the_listener() {
+    match role() {
+        Some(_) => serve(false),
+        None => survives("accept_reports_it_and_keeps_the_listener", "by hand"),
+    }
+}
+
+#[test]
+fn everything_else_is_an_error() {
+    if role().is_none() {
+        let output = again("everything_else_is_an_error", "child").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    limit_descriptors();
+    let hoard: Vec<_> =
+        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    let exhausted = |error: std::io::Error| error.raw_os_error() == Some(libc::EMFILE);
+    assert!(exhausted(TcpListener::bind("127.0.0.1:0").unwrap_err()));
+    assert!(exhausted(TcpStream::connect("127.0.0.1:1").unwrap_err()));
+    assert!(exhausted(lamprey::Runtime::builder().workers(1).build().unwrap_err()));
+    drop(hoard);
+
+    // An OS thread waits and is reached by `close` although no descriptor was left for its bell.
+    let listener = std::sync::Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
+    let theirs = listener.clone();
+    let hoard: Vec<_> =
+        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    let acceptor = std::thread::spawn(move || {
+        theirs.set_nonblocking(false).unwrap();
+        theirs.accept_patiently().unwrap_err()
+    });
+    std::thread::sleep(SETTLE);
+    listener.close();
+    let error = within(FOREVER, move || acceptor.join().unwrap());
+    assert!(error.get_ref().unwrap().is::<lamprey::net::Closed>());
+    drop(hoard);
+}
