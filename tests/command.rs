@@ -49,7 +49,9 @@ impl Serve {
     }
 
     fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        // The shell's own `kill`: not every machine has it as a program.
+        let sent =
+            Command::new("sh").args(["-c", &format!("kill {name} {}", self.child.id())]).status().unwrap();
         assert!(sent.success());
     }
 
