@@ -86,9 +86,7 @@ fn outline(lexed: &Lexed) -> Outline {
             "(" | "[" => open.push((i, statement)),
             "{" => {
                 open.push((i, statement));
-                // rustfmt puts a long arm of a match into braces: its comment still stands above the pattern.
-                let arm = i >= 2 && lexed.tokens[i - 1].text == ">" && lexed.tokens[i - 2].text == "=";
-                statement = statement.filter(|&(_, import)| import || arm);
+                statement = statement.filter(|&(_, import)| import);
             }
             ")" | "]" | "}" => {
                 let Some((opening, outer)) = open.pop() else { continue };
