@@ -1,6 +1,7 @@
 //! The context switch: stacks, and jumping between them in less than a nanosecond.
 
 mod arch;
+pub mod conformance;
 mod context;
 pub mod generator;
 pub mod overflow;

@@ -137,7 +137,7 @@ fn probe() -> bool {
 
 /// Lets the kernel read eight bytes at `address`, to be added to a counter. Asking the kernel needs no signal
 /// handler. (This call and not another, because Valgrind does not follow its pointer.)
-fn kernel_can_read(address: NonNull<u8>) -> bool {
+pub(crate) fn kernel_can_read(address: NonNull<u8>) -> bool {
     // SAFETY: makes a descriptor.
     let counter = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
     // SAFETY: reads eight bytes or fails with EFAULT; the counter is ours.

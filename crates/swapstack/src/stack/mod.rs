@@ -35,6 +35,8 @@ pub const MIN_STACK_SIZE: usize = 8 << 10;
 /// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else.
 ///   (Rust code touches its stack page by page on the way down, so one page is enough.)
 /// * The memory stays valid if the value is leaked.
+///
+/// [`conformance::check`](crate::conformance::check) puts an implementation to the test.
 pub unsafe trait Stack {
     /// The upper end: one past the highest byte. Stacks grow down from here.
     fn top(&self) -> NonNull<u8>;
