@@ -1,0 +1,3 @@
+module lamprey-bench-go
+
+go 1.22

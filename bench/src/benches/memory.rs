@@ -1,0 +1,70 @@
+//! A million blocked threads: what each weighs, and how long it takes to make one.
+
+use crate::harness::{Bench, Runner, Sample, Size, Variant, usage};
+use crate::rivals::{may, tokio};
+use anyhow::Result;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "memory",
+    about: "1,000,000 threads (quick: 100,000) blocked in recv on one channel, in a fresh process; bytes (resident pages and page \
+            tables) and ns, from the first spawn until all are blocked, for each thread",
+    workers: &[1],
+    size: Size::Exactly { full: 1_000_000, quick: 100_000, tiny: 1000 },
+    runs: 5,
+    variants: &[
+        Variant::ours("lamprey", lamprey),
+        Variant::rival("tokio", tokio::memory),
+        Variant::rival("may", may::memory),
+        Variant::go(),
+    ],
+};
+
+/// What was there before the crowd came.
+pub struct Crowd {
+    size: u64,
+    memory: u64,
+    begun: Instant,
+}
+
+impl Crowd {
+    /// Just before the first of `size` is spawned.
+    pub fn begin(size: u64) -> Result<Self> {
+        Ok(Self { size, memory: usage::memory()?, begun: Instant::now() })
+    }
+
+    /// All of them are blocked.
+    pub fn blocked(self) -> Result<Vec<Sample>> {
+        let took = self.begun.elapsed();
+        let grown = usage::memory()?.saturating_sub(self.memory);
+        let each = grown as f64 / self.size as f64;
+        Ok(vec![Sample::new("memory", "bytes", each), Sample::ns_each("create", took, self.size)])
+    }
+}
+
+fn lamprey(workers: usize) -> Result<Runner> {
+    let runtime = super::runtime(workers)?;
+    Ok(Box::new(move |n| {
+        runtime.run(move || {
+            let started = Arc::new(AtomicU64::new(0));
+            let (_gate, closed) = lamprey::channel::<()>();
+            let crowd = Crowd::begin(n)?;
+            for _ in 0..n {
+                let (started, closed) = (started.clone(), closed.clone());
+                lamprey::spawn(move || {
+                    // Relaxed: a count, on one worker.
+                    started.fetch_add(1, Relaxed);
+                    closed.recv()
+                });
+            }
+            // Relaxed: as above.
+            while started.load(Relaxed) < n {
+                lamprey::yield_now();
+            }
+            crowd.blocked()
+        })
+    }))
+}

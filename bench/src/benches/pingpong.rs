@@ -1,0 +1,52 @@
+//! Two threads and two channels, one message in flight.
+
+use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::{may, tokio};
+use anyhow::Result;
+use std::time::{Duration, Instant};
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "pingpong",
+    about: "a thread sends a number, another sends it back, over two rendezvous channels; ns for each message",
+    workers: &[1, 2],
+    size: Size::UntilTakes { first: 1000, goal: Duration::from_millis(100) },
+    runs: 11,
+    variants: &[
+        Variant::ours("lamprey", lamprey),
+        Variant::rival("tokio", tokio::pingpong),
+        Variant::rival("may", may::pingpong),
+        Variant::go(),
+    ],
+};
+
+/// There and back is two messages.
+pub fn samples(took: Duration, rounds: u64) -> Vec<Sample> {
+    vec![Sample::ns_each("message", took, rounds * 2)]
+}
+
+fn lamprey(workers: usize) -> Result<Runner> {
+    let runtime = super::runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let rounds = n.div_ceil(2);
+        let took = runtime.run(move || {
+            let (ping, pinged) = lamprey::channel::<u64>();
+            let (pong, ponged) = lamprey::channel::<u64>();
+            let echo = lamprey::spawn(move || {
+                while let Ok(i) = pinged.recv() {
+                    pong.send(i).expect("the pinger waits for the pong");
+                }
+            });
+            let begun = Instant::now();
+            for i in 0..rounds {
+                ping.send(i).expect("the echo lives");
+                assert_eq!(ponged.recv().ok(), Some(i));
+            }
+            let took = begun.elapsed();
+            drop(ping);
+            echo.join().expect("the echo does not panic");
+            took
+        });
+        Ok(samples(took, rounds))
+    }))
+}

@@ -1,0 +1,176 @@
+//! The command line.
+
+use crate::benches;
+use crate::harness::{Bench, Effort};
+use lexopt::prelude::*;
+use lexopt::{Arg, Parser};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What `--help` prints.
+pub const USAGE: &str = "\
+Lamprey's benches, and its rivals in the same run.
+
+  lamprey-bench list
+  lamprey-bench run NAME... [--rivals] [--json FILE] [--quick]
+
+NAME       a bench of the list, or `all`
+--rivals   also run the rivals that are here: tokio, may, corosensei, Go, nginx
+--json     write the JSON lines to FILE instead of the standard output
+--quick    fewer and shorter runs
+
+JSON lines go to the standard output, the table for people to the standard error.";
+
+/// Makes every bench as small as it goes: its numbers mean nothing, but it is seen to work.
+pub const TINY: &str = "LAMPREY_BENCH_TINY";
+
+/// What is to be done.
+pub enum Command {
+    /// Print the usage.
+    Help,
+    /// Print the benches.
+    List,
+    /// Run some.
+    Run(Run),
+    /// Be one variant of a bench, for a parent that asks for runs.
+    Child {
+        /// Name of the bench.
+        bench: String,
+        /// Name of the variant.
+        variant: String,
+        /// Worker threads to have.
+        workers: usize,
+    },
+    /// Be `lamprey serve` with these arguments, for the bench `http`.
+    Serve(Vec<OsString>),
+}
+
+/// What is to be run.
+pub struct Run {
+    /// In this order.
+    pub benches: Vec<&'static Bench>,
+    /// With the rivals.
+    pub rivals: bool,
+    /// Where the JSON goes, if not to the standard output.
+    pub json: Option<PathBuf>,
+    /// How long.
+    pub effort: Effort,
+}
+
+/// Reads the arguments after the program's name.
+///
+/// # Errors
+/// What is wrong with them, for people.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    let mut parser = Parser::from_args(arguments);
+    read(&mut parser).map_err(|e| format!("{e}; see --help"))
+}
+
+fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
+    match parser.next()? {
+        None | Some(Long("help") | Short('h')) => Ok(Command::Help),
+        Some(Value(verb)) => match verb.to_str() {
+            Some("list") => match parser.next()? {
+                None => Ok(Command::List),
+                Some(more) => Err(more.unexpected()),
+            },
+            Some("run") => run(parser).map(Command::Run),
+            Some("serve") => Ok(Command::Serve(parser.raw_args()?.collect())),
+            Some("child") => {
+                let (bench, variant) = (parser.value()?.string()?, parser.value()?.string()?);
+                Ok(Command::Child { bench, variant, workers: parser.value()?.parse()? })
+            }
+            _ => Err(format!("no command `{}`: it is `list` or `run`", verb.display()).into()),
+        },
+        Some(other) => Err(other.unexpected()),
+    }
+}
+
+fn run(parser: &mut Parser) -> Result<Run, lexopt::Error> {
+    let mut run = Run { benches: Vec::new(), rivals: false, json: None, effort: Effort::Full };
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(name) => named(&name.string()?, &mut run.benches)?,
+            Long("rivals") => run.rivals = true,
+            Long("quick") => run.effort = Effort::Quick,
+            Long("json") => run.json = Some(parser.value()?.into()),
+            other => return Err(Arg::unexpected(other)),
+        }
+    }
+    if std::env::var_os(TINY).is_some() {
+        run.effort = Effort::Tiny;
+    }
+    if run.benches.is_empty() {
+        return Err(format!("nothing to run: name some of {}, or all", names()).into());
+    }
+    Ok(run)
+}
+
+/// Adds what `name` means. A bench that is named twice is run once.
+fn named(name: &str, benches: &mut Vec<&'static Bench>) -> Result<(), lexopt::Error> {
+    let meant = match (name, benches::find(name)) {
+        ("all", _) => benches::ALL.to_vec(),
+        (_, Some(bench)) => vec![bench],
+        _ => return Err(format!("no bench `{name}`: there are {}", names()).into()),
+    };
+    for bench in meant {
+        if benches.iter().all(|b| b.name != bench.name) {
+            benches.push(bench);
+        }
+    }
+    Ok(())
+}
+
+fn names() -> String {
+    benches::ALL.map(|b| b.name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn run(line: &str) -> Run {
+        match parsed(line) {
+            Ok(Command::Run(run)) => run,
+            Ok(_) => panic!("`{line}` is a run"),
+            Err(e) => panic!("`{line}`: {e}"),
+        }
+    }
+
+    fn refused(line: &str) -> String {
+        parsed(line).err().unwrap_or_else(|| panic!("`{line}` is wrong"))
+    }
+
+    #[test]
+    fn a_run_has_names_and_options_in_any_order() {
+        let run = run("run --quick ring --json out.json switch ring --rivals");
+        assert_eq!(run.benches.iter().map(|b| b.name).collect::<Vec<_>>(), ["ring", "switch"]);
+        assert!(run.rivals);
+        assert_eq!(run.json, Some(PathBuf::from("out.json")));
+        assert_ne!(run.effort, Effort::Full);
+    }
+
+    #[test]
+    fn all_is_every_bench() {
+        assert_eq!(run("run all ring").benches.len(), benches::ALL.len());
+    }
+
+    #[test]
+    fn an_unknown_bench_is_named_with_those_there_are() {
+        let error = refused("run rings");
+        assert!(error.contains("`rings`") && error.contains("pingpong"), "{error}");
+    }
+
+    #[test]
+    fn nothing_to_run_and_unknown_words_are_refused() {
+        assert!(refused("run").contains("nothing to run"));
+        assert!(refused("walk").contains("`walk`"));
+        assert!(refused("run ring --fast").contains("--fast"));
+        assert!(refused("list ring").contains("ring"));
+        assert!(refused("run ring --json").contains("--json"));
+    }
+}

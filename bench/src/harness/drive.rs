@@ -1,0 +1,161 @@
+//! Runs a bench: warm-up, then rounds in which every variant has one run, so that a slow minute of the machine falls on
+//! all of them.
+
+use super::process::Variant as Process;
+use super::record::{Measured, Missing};
+use super::stats::Summary;
+use super::{Bench, Code, Effort, Sample, Size, Variant};
+use crate::rivals;
+use anyhow::Result;
+use std::process::Command;
+use std::time::Duration;
+
+/// Growing stops here however short the runs are.
+const MOST: u64 = 1 << 40;
+
+/// What became of a bench.
+#[derive(Default)]
+pub struct Outcome {
+    /// One for each metric of each variant that ran.
+    pub measured: Vec<Measured>,
+    /// One for each variant that did not.
+    pub missing: Vec<Missing>,
+}
+
+/// Runs `bench`.
+pub fn measure(bench: &Bench, effort: Effort, with_rivals: bool) -> Outcome {
+    let variants = bench.variants.iter().filter(|v| with_rivals || !v.rival);
+    let pairs = variants.flat_map(|v| bench.workers.iter().map(move |w| (v, *w)));
+    let mut contenders: Vec<_> = pairs.map(|(v, w)| Contender::new(bench, v, w)).collect();
+    contenders.iter_mut().for_each(|c| c.attempt(|c| c.warm_up(effort)));
+    for _ in 0..runs(bench, effort) {
+        contenders.iter_mut().for_each(|c| c.attempt(Contender::run));
+    }
+    let mut outcome = Outcome::default();
+    contenders.into_iter().for_each(|c| c.conclude(&mut outcome));
+    outcome
+}
+
+fn runs(bench: &Bench, effort: Effort) -> usize {
+    match effort {
+        Effort::Full => bench.runs,
+        Effort::Quick => 3,
+        Effort::Tiny => 1,
+    }
+}
+
+/// One variant with one number of workers.
+struct Contender<'a> {
+    bench: &'a Bench,
+    variant: &'a Variant,
+    workers: usize,
+    /// Kept between runs, except for benches of a fixed size.
+    process: Option<Process>,
+    /// Operations in a run.
+    size: u64,
+    samples: Vec<Sample>,
+    missing: Option<(bool, String)>,
+}
+
+impl<'a> Contender<'a> {
+    fn new(bench: &'a Bench, variant: &'a Variant, workers: usize) -> Self {
+        let missing = match variant.code {
+            Code::Here(_) => None,
+            Code::Around(program, _) => rivals::find(program).err(),
+            Code::Go => rivals::go::program().err(),
+        };
+        let missing = missing.map(|e| (true, format!("{e:#}")));
+        Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
+    }
+
+    /// Does a step unless an earlier one failed.
+    fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) {
+        if self.missing.is_some() {
+            return;
+        }
+        if let Err(e) = step(self) {
+            self.missing = Some((false, format!("{e:#}")));
+            self.process = None;
+        }
+    }
+
+    /// Finds the size of a run. Where nothing may be warm, there is nothing to do.
+    fn warm_up(&mut self, effort: Effort) -> Result<()> {
+        let (first, goal) = match self.bench.size {
+            Size::Exactly { full, quick, tiny } => {
+                self.size = match effort {
+                    Effort::Full => full,
+                    Effort::Quick => quick,
+                    Effort::Tiny => tiny,
+                };
+                return Ok(());
+            }
+            Size::UntilTakes { first, goal } => (first, goal),
+        };
+        let goal = match effort {
+            Effort::Full => goal,
+            Effort::Quick => goal / 5,
+            Effort::Tiny => Duration::ZERO,
+        };
+        let mut process = self.start()?;
+        self.size = first;
+        loop {
+            let (took, _) = process.run(self.size)?;
+            if took >= goal || self.size >= MOST {
+                break;
+            }
+            let short = goal.as_secs_f64() / took.as_secs_f64().max(1e-6);
+            self.size *= (short * 1.1).ceil().clamp(2.0, 16.0) as u64;
+        }
+        self.process = Some(process);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let (_, samples) = match &mut self.process {
+            Some(process) => process.run(self.size)?,
+            None => self.start()?.run(self.size)?,
+        };
+        self.samples.extend(samples);
+        Ok(())
+    }
+
+    fn start(&self) -> Result<Process> {
+        let mut command = match self.variant.code {
+            Code::Go => Command::new(rivals::go::program()?),
+            Code::Here(_) | Code::Around(..) => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.arg("child");
+                command
+            }
+        };
+        command.arg(self.bench.name);
+        if !matches!(self.variant.code, Code::Go) {
+            command.arg(self.variant.name);
+        }
+        Process::start(command.arg(self.workers.to_string()))
+    }
+
+    fn conclude(self, outcome: &mut Outcome) {
+        let (bench, variant) = (self.bench.name.to_owned(), self.variant.name.to_owned());
+        let workers = self.workers;
+        if let Some((skipped, error)) = self.missing {
+            outcome.missing.push(Missing { bench, variant, workers, skipped, error });
+            return;
+        }
+        let mut metrics: Vec<(&str, &str)> = Vec::new();
+        for s in &self.samples {
+            if !metrics.contains(&(&s.metric, &s.unit)) {
+                metrics.push((&s.metric, &s.unit));
+            }
+        }
+        for (metric, unit) in metrics {
+            let values: Vec<_> =
+                self.samples.iter().filter(|s| s.metric == metric).map(|s| s.value).collect();
+            let Some(Summary { min, median, runs }) = Summary::of(&values) else { continue };
+            let (bench, variant) = (bench.clone(), variant.clone());
+            let (metric, unit) = (metric.to_owned(), unit.to_owned());
+            outcome.measured.push(Measured { bench, variant, workers, metric, unit, min, median, runs });
+        }
+    }
+}

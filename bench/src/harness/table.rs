@@ -1,0 +1,73 @@
+//! The table for people.
+
+use super::record::{Measured, Missing};
+use super::targets;
+use std::fmt::Write;
+
+/// The rows of one bench under its name and what it does, in the order they were measured.
+pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing]) -> String {
+    let mut out = format!("\n{name}: {about}\n");
+    if !measured.is_empty() {
+        out += "  variant               workers  metric             min     median  unit   runs  to reach\n";
+    }
+    for m in measured {
+        let verdicts = targets::verdicts(m, measured).join("; ");
+        let (min, median) = (short(m.min), short(m.median));
+        let row = format!(
+            "  {:<20}  {:>7}  {:<12} {:>9}  {:>9}  {:<5} {:>5}  {}",
+            m.variant, m.workers, m.metric, min, median, m.unit, m.runs, verdicts
+        );
+        out += row.trim_end();
+        out.push('\n');
+    }
+    for m in missing {
+        let what = if m.skipped { "SKIPPED" } else { "FAILED" };
+        writeln!(out, "  {:<20}  {:>7}  {what}: {}", m.variant, m.workers, m.error)
+            .expect("a String takes all");
+    }
+    out
+}
+
+/// Three digits that matter.
+fn short(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        assert_eq!([1234.5, 123.4, 12.34, 1.234, 0.0].map(short), ["1234", "123", "12.3", "1.23", "0.00"]);
+    }
+
+    #[test]
+    fn rows_and_gaps_are_shown() {
+        let measured = Measured {
+            bench: "ring".into(),
+            variant: "lamprey".into(),
+            workers: 1,
+            metric: "hop".into(),
+            unit: "ns".into(),
+            min: 30.0,
+            median: 31.0,
+            runs: 5,
+        };
+        let gap = |skipped| Missing {
+            bench: "ring".into(),
+            variant: "go".into(),
+            workers: 1,
+            skipped,
+            error: "no go on PATH".into(),
+        };
+        let table = render("ring", "a token", &[measured], &[gap(true), gap(false)]);
+        assert!(table.contains("ring: a token"));
+        assert!(table.contains("<= 15: MISSED by x2.00"), "{table}");
+        assert!(table.contains("SKIPPED: no go on PATH") && table.contains("FAILED: no go on PATH"));
+    }
+}

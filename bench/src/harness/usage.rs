@@ -1,0 +1,76 @@
+//! What this process uses: memory from /proc, processor time from getrusage.
+
+use anyhow::{Context, Result};
+use nix::sys::resource::{UsageWho, getrusage};
+use std::fs;
+use std::time::Duration;
+
+/// Bytes of memory that the process holds now, its page tables included.
+///
+/// A sparse stack costs up to a page-table page for every page it touches, so resident pages alone tell too little.
+/// `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each thread.
+pub fn memory() -> Result<u64> {
+    let pages = kib(&read("/proc/self/smaps_rollup")?, "Rss:")?;
+    let tables = kib(&read("/proc/self/status")?, "VmPTE:")?;
+    Ok((pages + tables) * 1024)
+}
+
+/// User and system time that the process and its threads have used so far.
+pub fn processor_time() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).context("getrusage")?;
+    let micros = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
+    Ok(Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time())))
+}
+
+/// `part` of `whole` in percent.
+pub fn percent(part: Duration, whole: Duration) -> f64 {
+    100.0 * part.as_secs_f64() / whole.as_secs_f64()
+}
+
+fn read(path: &str) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {path}"))
+}
+
+fn kib(text: &str, field: &str) -> Result<u64> {
+    let line =
+        text.lines().find_map(|l| l.strip_prefix(field)).with_context(|| format!("no field {field}"))?;
+    let number = line.trim().strip_suffix("kB").with_context(|| format!("{field} is not in kB: {line}"))?;
+    number.trim().parse().with_context(|| format!("{field} is not a number: {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_from_proc_text() {
+        let text = "VmRSS:\t     100 kB\nVmPTE:\t      52 kB\n";
+        assert_eq!(kib(text, "VmPTE:").unwrap(), 52);
+        assert!(kib(text, "VmSwap:").unwrap_err().to_string().contains("VmSwap"));
+        assert!(kib("VmPTE:\t 52 pages\n", "VmPTE:").is_err());
+    }
+
+    #[test]
+    fn touched_pages_are_counted() {
+        let before = memory().unwrap();
+        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
+        let grown = memory().unwrap() - before;
+        assert!(grown >= 60 << 20, "64 MiB were touched, {grown} bytes seen");
+        drop(block);
+    }
+
+    #[test]
+    fn work_is_counted_as_processor_time() {
+        let before = processor_time().unwrap();
+        let mut x = 1_u64;
+        while processor_time().unwrap() == before {
+            x = std::hint::black_box(x.wrapping_mul(3));
+        }
+        assert!(x != 0);
+    }
+
+    #[test]
+    fn percent_of_a_whole() {
+        assert_eq!(percent(Duration::from_secs(1), Duration::from_secs(4)), 25.0);
+    }
+}

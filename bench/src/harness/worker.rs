@@ -1,0 +1,68 @@
+//! The child's side: reads orders, does runs, says what they took.
+//!
+//! Orders are lines `run N`. Answers are lines `sample METRIC UNIT VALUE`, then `done`; or `error TEXT` and the end.
+//! End of input is the order to leave. The Go programs speak the same.
+
+use super::Sample;
+use anyhow::{Context, Result};
+use std::io::{BufRead, Write};
+
+/// Serves orders until the input ends. `Err` only if the streams fail; what a run reports is sent to the parent.
+pub fn serve(
+    input: impl BufRead,
+    mut output: impl Write,
+    mut run: impl FnMut(u64) -> Result<Vec<Sample>>,
+) -> Result<()> {
+    for line in input.lines() {
+        let line = line.context("cannot read orders")?;
+        let answer = match line.strip_prefix("run ").and_then(|n| n.parse().ok()) {
+            Some(n) => match run(n) {
+                Ok(samples) => report(&samples),
+                Err(e) => failure(&e),
+            },
+            None => failure(&anyhow::anyhow!("not an order: {line}")),
+        };
+        output.write_all(answer.as_bytes()).and_then(|()| output.flush()).context("cannot answer")?;
+    }
+    Ok(())
+}
+
+/// The answer of a variant that cannot run at all.
+pub fn failure(e: &anyhow::Error) -> String {
+    format!("error {}\n", format!("{e:#}").replace('\n', " "))
+}
+
+fn report(samples: &[Sample]) -> String {
+    let lines = samples.iter().map(|s| format!("sample {} {} {}\n", s.metric, s.unit, s.value));
+    lines.chain(["done\n".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn talk(orders: &str) -> String {
+        let mut said = Vec::new();
+        serve(orders.as_bytes(), &mut said, |n| {
+            anyhow::ensure!(n < 100, "too many:\n{n}");
+            Ok(vec![Sample::new("hop", "ns", n as f64 / 2.0)])
+        })
+        .unwrap();
+        String::from_utf8(said).unwrap()
+    }
+
+    #[test]
+    fn an_order_is_answered_with_samples_and_done() {
+        assert_eq!(talk("run 3\nrun 4\n"), "sample hop ns 1.5\ndone\nsample hop ns 2\ndone\n");
+    }
+
+    #[test]
+    fn a_failed_run_is_one_line() {
+        assert_eq!(talk("run 100\n"), "error too many: 100\n");
+    }
+
+    #[test]
+    fn what_is_not_an_order_is_refused() {
+        assert_eq!(talk("walk 1\n"), "error not an order: walk 1\n");
+    }
+}

@@ -1,0 +1,120 @@
+//! The program from outside: its list, its errors, its JSON, and every bench at its smallest, so that bit-rot is seen.
+
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Output};
+
+const BENCHES: [&str; 9] =
+    ["switch", "yield", "spawn", "pingpong", "ring", "memory", "timers", "idle", "http"];
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lamprey-bench")).args(arguments).output().unwrap()
+}
+
+fn tiny(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lamprey-bench"));
+    command.args(arguments).env("LAMPREY_BENCH_TINY", "1").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The lines of a run, after the machine's.
+fn records(json: &str) -> Vec<Value> {
+    let mut lines =
+        json.lines().map(|l| serde_json::from_str::<Value>(l).unwrap_or_else(|e| panic!("{l}: {e}")));
+    let machine = lines.next().expect("there is a first line");
+    assert_eq!(machine["bench"], "machine");
+    for fact in ["cpu", "cores", "kernel", "rustc", "load_average"] {
+        assert!(!machine[fact].is_null(), "the machine's {fact} is missing");
+    }
+    lines.collect()
+}
+
+/// A line with numbers that can be numbers of something measured.
+fn check(record: &Value) {
+    for name in ["bench", "variant", "metric", "unit"] {
+        assert!(record[name].is_string(), "{name} in {record}");
+    }
+    let number = |name: &str| record[name].as_f64().unwrap_or_else(|| panic!("{name} in {record}"));
+    assert!(number("workers") >= 1.0 && number("runs") >= 1.0, "{record}");
+    assert!(number("min") >= 0.0 && number("median") >= number("min"), "{record}");
+}
+
+#[test]
+fn list_names_every_bench() {
+    let output = bench(&["list"]);
+    assert!(output.status.success());
+    let list = text(&output.stdout);
+    for name in BENCHES {
+        assert!(list.lines().any(|l| l.split(' ').next() == Some(name)), "{name} in {list}");
+    }
+}
+
+#[test]
+fn an_unknown_bench_is_refused_with_the_names_there_are() {
+    let output = bench(&["run", "swich"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(error.contains("`swich`"), "{error}");
+    assert!(BENCHES.iter().all(|name| error.contains(name)), "{error}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_quick_run_of_switch_has_lines_and_a_table() {
+    let output = bench(&["run", "switch", "--quick"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let records = records(&text(&output.stdout));
+    assert_eq!(records.len(), 1);
+    check(&records[0]);
+    assert_eq!(records[0]["variant"], "swapstack");
+    assert_eq!(records[0]["runs"], 3);
+    assert!(text(&output.stderr).contains("to reach"));
+}
+
+#[test]
+fn json_goes_to_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("out.json");
+    let output = tiny(&["run", "switch", "--rivals", "--json", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+    let records = records(&fs::read_to_string(file).unwrap());
+    let variants: Vec<_> = records.iter().map(|r| r["variant"].as_str().unwrap()).collect();
+    assert_eq!(variants, ["swapstack", "corosensei"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_named() {
+    let output = tiny(&["run", "switch", "--json", "/no/such/folder/out.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("/no/such/folder/out.json"));
+}
+
+#[test]
+fn every_bench_of_lamprey_still_works() {
+    let output = tiny(&["run", "all"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let records = records(&text(&output.stdout));
+    records.iter().for_each(check);
+    for name in BENCHES {
+        assert!(records.iter().any(|r| r["bench"] == name), "nothing of {name} in {records:?}");
+    }
+}
+
+#[test]
+fn rivals_still_work_or_say_why_not() {
+    // `may` is not asked for crowds here: CI machines differ in how many mappings they allow.
+    let output = tiny(&["run", "yield", "spawn", "pingpong", "ring", "--rivals"]);
+    let records = records(&text(&output.stdout));
+    for record in &records {
+        if record["skipped"] == true {
+            assert_eq!(record["variant"], "go", "only Go is a tool that may be missing: {record}");
+        } else {
+            check(record);
+        }
+    }
+    assert!(records.iter().any(|r| r["variant"] == "tokio"));
+}
