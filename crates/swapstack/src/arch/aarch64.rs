@@ -148,3 +148,13 @@ unsafe extern "C" fn enter() -> ! {
         ".cfi_endproc",
     );
 }
+
+/// Whether the kernel checks returns of this thread against a second stack (GCS, Linux 6.13).
+pub(crate) fn shadow_stack_is_on() -> bool {
+    const PR_GET_SHADOW_STACK_STATUS: libc::c_int = 74;
+    const PR_SHADOW_STACK_ENABLE: u64 = 1;
+    let mut status = 0_u64;
+    // SAFETY: the kernel writes one word; one that does not know the question answers with an error.
+    let answer = unsafe { libc::prctl(PR_GET_SHADOW_STACK_STATUS, &raw mut status, 0, 0, 0) };
+    answer == 0 && status & PR_SHADOW_STACK_ENABLE != 0
+}

@@ -29,3 +29,11 @@ pub(crate) type Word = MaybeUninit<*mut ()>;
 
 /// What a fresh context runs: the word of the first switch and the pointer given to `init`.
 pub(crate) type Entry = unsafe extern "C" fn(word: Word, data: *mut ()) -> !;
+
+/// Says why this process cannot switch, if it cannot. Asked once for each reservation of stacks.
+pub(crate) fn obstacle() -> Option<&'static str> {
+    machine::shadow_stack_is_on().then_some(
+        "this process runs with a shadow stack, which does not follow context switches: turn it off \
+         (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off on x86-64)",
+    )
+}

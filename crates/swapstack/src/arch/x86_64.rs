@@ -154,3 +154,13 @@ unsafe extern "C" fn enter() -> ! {
         ".cfi_endproc",
     );
 }
+
+/// Whether the kernel checks returns of this thread against a second stack (CET, Linux 6.6).
+pub(crate) fn shadow_stack_is_on() -> bool {
+    const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
+    const ARCH_SHSTK_SHSTK: u64 = 1;
+    let mut features = 0_u64;
+    // SAFETY: the kernel writes one word; one that does not know the question answers with an error.
+    let status = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SHSTK_STATUS, &raw mut features) };
+    status == 0 && features & ARCH_SHSTK_SHSTK != 0
+}

@@ -17,6 +17,7 @@
 use super::guard::{self, GuardKind};
 use super::pool::Inner;
 use super::{Stack, page_size};
+use crate::arch;
 use crate::overflow::registry::{Registration, Slot};
 use std::io;
 use std::mem::ManuallyDrop;
@@ -82,6 +83,9 @@ impl Region {
         guard: GuardKind,
         pool: Weak<Inner>,
     ) -> io::Result<Arc<Self>> {
+        if let Some(obstacle) = arch::obstacle() {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, obstacle));
+        }
         let stride = stride(usable);
         let bytes = stride.and_then(|stride| stride.checked_mul(slots));
         let (Some(stride), Some(bytes)) = (stride, bytes) else {
