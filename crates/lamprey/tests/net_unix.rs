@@ -122,7 +122,7 @@ fn a_pair_is_connected_both_ways() {
         let echo = lamprey::spawn(move || {
             let mut buf = [0; 3];
             b.read_exact(&mut buf).unwrap();
-            b.write_vectored(&[IoSlice::new(&buf), IoSlice::new(b"!")]).unwrap();
+            assert_eq!(b.write_vectored(&[IoSlice::new(&buf), IoSlice::new(b"!")]).unwrap(), 4);
         });
         a.write_all(b"one").unwrap();
         let mut answer = String::new();

@@ -11,12 +11,15 @@
 //! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an operation
 //! that can be done at once; only `EAGAIN` leads to the reactor of the worker, and only then does a host block.
 
+pub(crate) mod closed;
+pub(crate) mod options;
 mod poll;
 pub(crate) mod pool;
 pub(crate) mod readiness;
-pub(crate) mod sendfile;
+mod sendfile;
 pub(crate) mod socket;
 pub mod source;
+mod wakes;
 
 pub use pool::block;
 

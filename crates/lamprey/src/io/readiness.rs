@@ -24,6 +24,7 @@ use std::time::Instant;
 
 use super::poll;
 use super::source::reactor::Reactor;
+use super::wakes::Wakes;
 use crate::queue::list::{List, Node};
 use crate::sched::{self, Wait, Waiter, Woke};
 use crate::time;
@@ -38,28 +39,6 @@ pub(crate) enum Interest {
     /// Only the deadline, or the socket's `close`.
     Close,
 }
-
-/// The error of an operation on a socket that this program closed with `close`, inside an [`std::io::Error`] of kind
-/// [`NotConnected`](io::ErrorKind::NotConnected).
-///
-/// # Examples
-/// ```
-/// let (a, _b) = lamprey::net::UnixStream::pair()?;
-/// a.close();
-/// let error = std::io::Read::read(&mut &a, &mut [0]).unwrap_err();
-/// assert!(error.get_ref().is_some_and(|inner| inner.is::<lamprey::net::Closed>()));
-/// # std::io::Result::Ok(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed;
-
-impl std::fmt::Display for Closed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the socket was closed by `close` in this program")
-    }
-}
-
-impl std::error::Error for Closed {}
 
 /// See the module's text.
 #[derive(Debug)]
@@ -248,7 +227,7 @@ impl Readiness {
         }
     }
 
-    /// From now on every operation fails with [`Closed`]; those that wait are woken to fail.
+    /// From now on every operation fails with [`Closed`](super::closed::Closed); those that wait are woken to fail.
     pub(crate) fn close(&self) {
         let mut wakes = Wakes::default();
         {
@@ -279,44 +258,5 @@ impl Readiness {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Threads that have been taken out of a list and are owed a wake. One is the rule; more cost an allocation.
-#[derive(Default)]
-struct Wakes {
-    first: Option<Waiter>,
-    rest: Vec<Waiter>,
-}
-
-impl Wakes {
-    /// Empties `list`; false when it was empty.
-    fn take_all(&mut self, list: &List<Waiter>) -> bool {
-        let mut any = false;
-        while let Some(node) = list.pop() {
-            any = true;
-            // SAFETY: the node's thread is blocked until the wake that is now owed to it: the node is alive.
-            let waiter = unsafe { node.as_ref() }.value;
-            match self.first {
-                None => self.first = Some(waiter),
-                Some(_) => self.rest.push(waiter),
-            }
-        }
-        any
-    }
-
-    fn give(self) {
-        for waiter in self.first.into_iter().chain(self.rest) {
-            // SAFETY: `take_all` took this waiter's node out of its list, once, under the list's lock.
-            unsafe { waiter.wake() };
-        }
-    }
-}
-
-impl std::fmt::Debug for Wakes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Wakes")
-            .field("count", &(usize::from(self.first.is_some()) + self.rest.len()))
-            .finish()
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{self, SocketAddrAny};
 
-use super::common::SOCKET_FLAGS;
-use crate::io::readiness::{Closed, Interest};
+use super::transfer::SOCKET_FLAGS;
+use crate::io::closed::is_closed;
+use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 
@@ -84,7 +85,7 @@ impl<L> Incoming<'_, L> {
             return None;
         }
         match accept() {
-            Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Closed>()) => {
+            Err(error) if is_closed(&error) => {
                 self.ended = true;
                 None
             }

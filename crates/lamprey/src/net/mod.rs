@@ -29,10 +29,11 @@ mod common;
 mod connect;
 mod listen;
 mod tcp;
+mod transfer;
 mod udp;
 mod unix;
 
-pub use crate::io::readiness::Closed;
+pub use crate::io::closed::Closed;
 pub use addr::{ToSocketAddrs, lookup};
 pub use listen::Incoming;
 pub use tcp::{TcpListener, TcpStream};

@@ -7,9 +7,10 @@ use std::time::Duration;
 use rustix::net::{self, AddressFamily, Shutdown, SocketType, ipproto, sockopt};
 
 use super::addr::{ToSocketAddrs, first_of};
-use super::common::{SOCKET_FLAGS, has_timeouts, is_stream, owns_descriptor};
+use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::connect;
 use super::listen::{self, Incoming};
+use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
 
 /// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.

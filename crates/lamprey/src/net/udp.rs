@@ -6,7 +6,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use rustix::net::{self, RecvFlags};
 
 use super::addr::{ToSocketAddrs, first_of};
-use super::common::{RECV, SEND, has_timeouts, owns_descriptor};
+use super::common::{has_timeouts, owns_descriptor};
+use super::transfer::{RECV, SEND};
 use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;

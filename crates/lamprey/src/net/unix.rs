@@ -9,9 +9,10 @@ use std::path::Path;
 
 use rustix::net::{self, AddressFamily, Shutdown, SocketAddrUnix, SocketType};
 
-use super::common::{SOCKET_FLAGS, has_timeouts, is_stream, owns_descriptor};
+use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::connect_unix;
 use super::listen::{self, Incoming};
+use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
 
 /// A Unix stream: [`std::os::unix::net::UnixStream`] that blocks only the calling host.

@@ -1,0 +1,66 @@
+//! Settings of a socket value.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What the standard library keeps in the kernel, where non-blocking sockets ignore it.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) read_timeout: Timeout,
+    pub(crate) write_timeout: Timeout,
+    nonblocking: AtomicBool,
+}
+
+impl Options {
+    /// Does an operation that would have to wait fail instead?
+    pub(crate) fn nonblocking(&self) -> bool {
+        // Relaxed: a setting, not a signal; see `set_nonblocking`.
+        self.nonblocking.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_nonblocking(&self, on: bool) {
+        // Relaxed: nothing is published with it; another thread sees it when it sees it.
+        self.nonblocking.store(on, Ordering::Relaxed);
+    }
+
+    /// Starts with the values of `other`.
+    pub(crate) fn copy_from(&self, other: &Self) {
+        self.read_timeout.put(other.read_timeout.get());
+        self.write_timeout.put(other.write_timeout.get());
+        self.set_nonblocking(other.nonblocking());
+    }
+}
+
+/// An optional time limit, as nanoseconds; 0 is none.
+#[derive(Debug, Default)]
+pub(crate) struct Timeout(AtomicU64);
+
+impl Timeout {
+    pub(crate) fn get(&self) -> Option<Duration> {
+        // Relaxed: a setting on its own; nothing is published with it.
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            nanos => Some(Duration::from_nanos(nanos)),
+        }
+    }
+
+    /// # Errors
+    /// `InvalidInput` for a limit of zero, as in the standard library.
+    pub(crate) fn set(&self, limit: Option<Duration>) -> io::Result<()> {
+        if limit == Some(Duration::ZERO) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a timeout of 0 is not possible: use None for no timeout, or set_nonblocking(true) never to wait",
+            ));
+        }
+        self.put(limit);
+        Ok(())
+    }
+
+    fn put(&self, limit: Option<Duration>) {
+        let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+        // Relaxed: as in `get`.
+        self.0.store(nanos, Ordering::Relaxed);
+    }
+}
