@@ -91,7 +91,7 @@ class Hosts(gdb.Command):
             found = worker()
             if found is None:
                 continue
-            print(f"== {thread.name}: {int(plain(found['hosts']))} hosts ==")
+            print(f"== {thread.name or thread.num}: {int(plain(found['hosts']))} hosts ==")
             host = plain(found["newest"])
             while int(host):
                 count += 1
