@@ -9,6 +9,8 @@
 //!                         Cancelling --return or panic------> Returned, Panicked
 //!                         Cancelling --suspend--------------> Stuck
 //! ```
+//! `RunningInUnwind` is `Running` with a resumer that is itself unwinding, so that a yield can tell
+//! that unwind from one of the body.
 //!
 //! # Invariants
 //! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
@@ -31,6 +33,8 @@ pub(super) enum State {
     Fresh,
     Suspended,
     Running,
+    /// Running, and the thread was unwinding already when it was resumed: a destructor uses a generator.
+    RunningInUnwind,
     Cancelling,
     Returned,
     Panicked,
@@ -41,8 +45,6 @@ pub(super) enum State {
 pub(super) struct Control {
     pub(super) peer: Cell<StackPointer>,
     pub(super) state: Cell<State>,
-    /// Whether the resumer was unwinding when it resumed.
-    pub(super) resumer_unwinds: Cell<bool>,
     pub(super) label: Label,
     /// The body that has not started, a `Start<F>` on the same stack, and how to drop it.
     pub(super) start: *mut (),
@@ -55,7 +57,6 @@ impl Control {
         Self {
             peer: Cell::new(peer),
             state: Cell::new(State::Fresh),
-            resumer_unwinds: Cell::new(false),
             label,
             start: start.cast(),
             drop_start: drop_start::<F>,

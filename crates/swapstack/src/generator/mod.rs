@@ -163,8 +163,8 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
         if !matches!(control.state.get(), State::Suspended | State::Fresh) {
             refuse_resume(control);
         }
-        control.state.set(State::Running);
-        control.resumer_unwinds.set(std::thread::panicking());
+        let unwinds = std::thread::panicking();
+        control.state.set(if unwinds { State::RunningInUnwind } else { State::Running });
         // SAFETY: the body waits for an `R`, and answers with what the state then says.
         unsafe {
             let answer = control.exchange::<R, ()>(value).word();
@@ -179,7 +179,8 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     /// Whether the body is over: it has returned or panicked.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        !matches!(self.control().state.get(), State::Fresh | State::Suspended | State::Running)
+        use State::{Fresh, Running, RunningInUnwind, Suspended};
+        !matches!(self.control().state.get(), Fresh | Suspended | Running | RunningInUnwind)
     }
 
     /// The stack that the body runs on.
@@ -200,7 +201,6 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
             }
             State::Suspended => {
                 control.state.set(State::Cancelling);
-                control.resumer_unwinds.set(std::thread::panicking());
                 // SAFETY: a body that is cancelled opens no parcel; it answers with what the state then says.
                 unsafe {
                     let answer = control.exchange::<(), ()>(()).word();
@@ -304,7 +304,9 @@ fn show_label<S: Stack>(stack: &S, label: &Label) -> Option<Registration> {
 fn refuse_resume(control: &Control) -> ! {
     let Label { name, site } = control.label;
     match control.state.get() {
-        State::Running | State::Cancelling => panic!("generator `{name}` (created at {site}) resumes itself"),
+        State::Running | State::RunningInUnwind | State::Cancelling => {
+            panic!("generator `{name}` (created at {site}) resumes itself")
+        }
         _ => panic!("generator `{name}` (created at {site}) is resumed after its end"),
     }
 }

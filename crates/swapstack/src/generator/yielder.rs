@@ -36,9 +36,8 @@ impl<R, Y> Yielder<R, Y> {
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
         let control = unsafe { &*self.control };
-        if std::thread::panicking() && !control.resumer_unwinds.get() || control.state.get() != State::Running
-        {
-            refuse(control);
+        if std::thread::panicking() || control.state.get() != State::Running {
+            check(control);
         }
         control.state.set(State::Suspended);
         // SAFETY: `Suspended` says that a `Y` comes; whoever resumes brings an `R` or sets `Cancelling`.
@@ -51,12 +50,13 @@ impl<R, Y> Yielder<R, Y> {
     }
 }
 
-/// A yield that must not happen.
+/// Lets a yield pass whose thread unwinds for a reason outside of the body; all others must not happen.
 #[cold]
 #[inline(never)]
-fn refuse(control: &Control) {
+fn check(control: &Control) {
     let label = &control.label;
     match control.state.get() {
+        State::RunningInUnwind => {}
         State::Cancelling if std::thread::panicking() => {
             eprintln!("generator `{}` (created at {}) yields while it is dropped", label.name, label.site);
             std::process::abort();

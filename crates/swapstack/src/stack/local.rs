@@ -3,7 +3,7 @@
 //! Invariant: every stack in `cached[class]` is idle, of that class, and guarded. A list is never
 //! borrowed across code that could come back here.
 
-use super::pool::{CLASSES, LARGE, StackPool, class_of};
+use super::pool::{CLASSES, Inner, LARGE, StackPool, class_of};
 use super::region::PooledStack;
 use std::cell::UnsafeCell;
 use std::io;
@@ -34,14 +34,20 @@ const FULL: usize = 64;
 pub struct LocalPool {
     cached: [UnsafeCell<Vec<PooledStack>>; CLASSES.len()],
     shared: Arc<StackPool>,
+    /// The address of what `shared` holds, to know its stacks by.
+    home: *const Inner,
 }
+
+// SAFETY: `home` is only compared, and all else is Send.
+unsafe impl Send for LocalPool {}
 
 impl LocalPool {
     /// An empty cache in front of `shared`.
     #[must_use]
     pub fn new(shared: Arc<StackPool>) -> Self {
         let cached = std::array::from_fn(|_| UnsafeCell::new(Vec::with_capacity(FULL)));
-        Self { cached, shared }
+        let home = Arc::as_ptr(&shared.inner);
+        Self { cached, shared, home }
     }
 
     /// The pool behind this one.
@@ -84,7 +90,7 @@ impl LocalPool {
     #[inline(always)]
     pub fn give(&self, stack: PooledStack) {
         let class = stack.class();
-        if class != LARGE && stack.is_of(&self.shared.inner) {
+        if class != LARGE && stack.is_of(self.home) {
             // SAFETY: not Sync, and the borrow ends before anything else is called.
             let cached = unsafe { &mut *self.cached[class].get() };
             if cached.len() < FULL {
@@ -98,7 +104,7 @@ impl LocalPool {
     #[cold]
     #[inline(never)]
     fn give_shared(&self, class: usize, stack: PooledStack) {
-        if class == LARGE || !stack.is_of(&self.shared.inner) {
+        if class == LARGE || !stack.is_of(self.home) {
             return self.shared.give(stack);
         }
         // SAFETY: not Sync; the shared pool, which is called with the borrow alive, never comes back here.

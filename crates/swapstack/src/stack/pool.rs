@@ -179,7 +179,7 @@ impl StackPool {
 
     /// Takes a stack back. Nothing may run on it any more, and nothing on it may be in use.
     pub fn give(&self, stack: PooledStack) {
-        if stack.is_of(&self.inner) {
+        if stack.is_of(Arc::as_ptr(&self.inner)) {
             self.inner.give(stack);
         }
         // A stack of another pool goes back there: that is what dropping it does.

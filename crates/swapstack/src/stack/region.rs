@@ -218,8 +218,8 @@ impl PooledStack {
     }
 
     #[inline(always)]
-    pub(crate) fn is_of(&self, pool: &Arc<Inner>) -> bool {
-        Weak::as_ptr(&self.region.pool) == Arc::as_ptr(pool)
+    pub(crate) fn is_of(&self, pool: *const Inner) -> bool {
+        Weak::as_ptr(&self.region.pool) == pool
     }
 
     pub(crate) fn install_guard(&self) -> io::Result<()> {
