@@ -34,6 +34,10 @@ fn yield_now(scheduler: *mut Scheduler) {
     }
 }
 
+/// The base of a task's stack.
+///
+/// # Safety
+/// `task` is a `Task` from `Box::into_raw`, for this call alone, and this runs on its stack.
 unsafe extern "C" fn run(_word: usize, task: *mut ()) -> ! {
     // SAFETY: `spawn` has made this box for us, and the scheduler outlives all tasks.
     let (scheduler, stack) = unsafe {

@@ -73,6 +73,8 @@ fn check_guard(limit: NonNull<u8>) {
     }
 }
 
+/// # Safety
+/// `back` is a place that holds a suspended context.
 unsafe extern "C" fn answers(word: usize, back: *mut ()) -> ! {
     let local = std::hint::black_box([word; 64]);
     // SAFETY: `back` is where `check_context` has saved itself.

@@ -312,13 +312,13 @@ fn stacks_go_back_to_where_they_came_from() {
 
 #[test]
 fn captures_of_every_size_fit_or_are_refused() {
-    let large = [3_u8; 300_000];
+    let large = [3_u8; 100_000];
     let mut generator =
-        GeneratorBuilder::new().build(|y: &Yielder<(), u8>, ()| y.suspend(large[299_999])).unwrap();
+        GeneratorBuilder::new().build(|y: &Yielder<(), u8>, ()| y.suspend(large[99_999])).unwrap();
     assert_eq!(generator.next(), Some(3));
-    let moved = [3_u8; 300_000];
+    let moved = [3_u8; 100_000];
     let mut generator =
-        GeneratorBuilder::new().build(move |y: &Yielder<(), u8>, ()| y.suspend(moved[299_999])).unwrap();
+        GeneratorBuilder::new().build(move |y: &Yielder<(), u8>, ()| y.suspend(moved[99_999])).unwrap();
     assert_eq!(generator.next(), Some(3));
     let small = DefaultStack::take(16 << 10).unwrap();
     let refused = catch_unwind(AssertUnwindSafe(|| {

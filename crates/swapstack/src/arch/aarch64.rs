@@ -134,6 +134,9 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
 }
 
 /// Where a fresh context begins, with the word in `x0`: fetches entry function and data, and calls.
+///
+/// # Safety
+/// Only to be jumped to, on a stack that `init` has prepared and nobody has used since.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() -> ! {
     naked_asm!(

@@ -54,6 +54,8 @@ fn take_over(signal: libc::c_int) {
     unsafe { libc::sigaction(signal, &action, ptr::null_mut()) };
 }
 
+/// # Safety
+/// Called by the kernel only, as a handler with SA_SIGINFO.
 unsafe extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, machine: *mut libc::c_void) {
     // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.
     let (address, from_kernel, sp) =

@@ -16,6 +16,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
+// SAFETY: as the sanitizer's interface headers declare them.
 unsafe extern "C" {
     fn __sanitizer_start_switch_fiber(fake_stack: *mut *mut c_void, bottom: *const c_void, size: usize);
     fn __sanitizer_finish_switch_fiber(
@@ -101,6 +102,9 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
 }
 
 /// Announces the arrival, then does what was to be done.
+///
+/// # Safety
+/// The entry function of a context that `init` has prepared, with its `First`.
 unsafe extern "C" fn enter(word: Word, first: *mut ()) -> ! {
     // SAFETY: `first` was written by `init`, and a fresh context has no fake stack yet.
     unsafe {
