@@ -37,6 +37,9 @@
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
 
+// Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
+#![cfg_attr(loom, allow(dead_code))]
+
 #[macro_use]
 mod bug;
 pub(crate) mod channel;

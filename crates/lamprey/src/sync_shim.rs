@@ -41,6 +41,26 @@ mod std_form {
         }
     }
 
+    /// The way to park the calling kernel thread and, through a clone, to unpark it: one token, kept.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Parker(thread::Thread);
+
+    impl Parker {
+        /// The calling kernel thread's. Only that thread may call `park` and `park_timeout`.
+        pub(crate) fn of_current() -> Self {
+            Self(thread::current())
+        }
+        pub(crate) fn park(&self) {
+            thread::park();
+        }
+        pub(crate) fn park_timeout(&self, left: std::time::Duration) {
+            thread::park_timeout(left);
+        }
+        pub(crate) fn unpark(&self) {
+            self.0.unpark();
+        }
+    }
+
     /// 1 while not probed, 2 when the kernel offers `membarrier`, 3 when it does not.
     static MEMBARRIER: AtomicU32 = AtomicU32::new(1);
 
@@ -103,18 +123,50 @@ pub(crate) use loom_form::*;
 
 #[cfg(loom)]
 mod loom_form {
+    use crate::model::{Broken, is_broken};
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread;
     pub(crate) use loom::thread_local;
 
+    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it.)
+    #[derive(Debug, Clone)]
+    pub(crate) struct Parker(Arc<loom::sync::Notify>);
+
+    impl Parker {
+        pub(crate) fn of_current() -> Self {
+            Self(Arc::new(loom::sync::Notify::new()))
+        }
+        pub(crate) fn park(&self) {
+            self.0.wait();
+        }
+        pub(crate) fn unpark(&self) {
+            self.0.notify();
+        }
+    }
+
+    /// A fence, left out in the broken variant.
+    pub(crate) fn fence(order: Ordering) {
+        if !is_broken(Broken::Fence) {
+            loom::sync::atomic::fence(order);
+        }
+    }
+
     pub(crate) fn light_barrier() {
-        fence(Ordering::SeqCst);
+        if !is_broken(Broken::LightBarrier) {
+            // StoreLoad race: stands for the kernel's barrier; pairs with the fence in `heavy_barrier`.
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
     }
+
     pub(crate) fn heavy_barrier() {
-        fence(Ordering::SeqCst);
+        if !is_broken(Broken::HeavyBarrier) {
+            // StoreLoad race: pairs with the fence in `light_barrier`.
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
     }
+
     pub(crate) fn relax(_spins: &mut u32) {
         loom::thread::yield_now();
     }

@@ -130,10 +130,11 @@ impl<T> Meeting<T> {
         Self { word: AtomicPtr::new(bare(EMPTY)), list: UnsafeCell::new(List::new()) }
     }
 
+    /// Changes the word in one step; on failure gives what is there instead.
     #[inline(always)]
-    fn change(&self, from: *mut PartyNode<T>, to: *mut PartyNode<T>) -> bool {
+    fn change(&self, from: *mut PartyNode<T>, to: *mut PartyNode<T>) -> Result<(), *mut PartyNode<T>> {
         // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new guess.
-        self.word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
     }
 
     /// Takes the oldest waiter of the other side, or else waits with `mine` (if it is given).
@@ -145,47 +146,51 @@ impl<T> Meeting<T> {
     /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling thread.
     #[inline(always)]
     pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<PartyNode<T>>>) -> Arrival<T> {
+        // Relaxed: a guess, confirmed by the CAS.
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            // Relaxed: a guess, confirmed by the CAS.
-            let word = self.word.load(Ordering::Relaxed);
-            if word.addr() == EMPTY {
+            let (to, arrival) = if word.addr() == EMPTY {
                 let Some(mine) = mine else { return Arrival::Waiting };
-                if self.change(word, mine.as_ptr().map_addr(|addr| addr | side as usize)) {
-                    return Arrival::Waiting;
-                }
+                (mine.as_ptr().map_addr(|addr| addr | side as usize), Arrival::Waiting)
             } else if word.addr() & LOCK == 0
                 && side_of(word) != side as usize
                 && let Some(peer) = node_of(word)
             {
-                if self.change(word, bare(EMPTY)) {
-                    return Arrival::Peer(peer);
+                (bare(EMPTY), Arrival::Peer(peer))
+            } else {
+                // SAFETY: as promised by the caller.
+                match unsafe { self.meet_in_list(word, side, mine) } {
+                    Ok(arrival) => return arrival,
+                    Err(now) => word = now,
                 }
-            // SAFETY: as promised by the caller.
-            } else if let Some(arrival) = unsafe { self.meet_in_list(word, side, mine) } {
-                return arrival;
+                continue;
+            };
+            match self.change(word, to) {
+                Ok(()) => return arrival,
+                Err(now) => word = now,
             }
         }
     }
 
-    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. `None`: look again.
+    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. On failure gives the word as it is now.
     #[cold]
     unsafe fn meet_in_list(
         &self,
         word: *mut PartyNode<T>,
         side: Side,
         mine: Option<NonNull<PartyNode<T>>>,
-    ) -> Option<Arrival<T>> {
+    ) -> Result<Arrival<T>, *mut PartyNode<T>> {
         if side_of(word) == CLOSED {
-            return Some(Arrival::Closed);
+            return Ok(Arrival::Closed);
         }
         if side_of(word) == side as usize && mine.is_none() {
-            return Some(Arrival::Waiting);
+            return Ok(Arrival::Waiting);
         }
-        let Some(waiting) = self.lock(word) else { return None };
+        let waiting = self.lock(word)?;
         if side_of(word) != side as usize {
             let peer = self.with_list(List::pop);
             self.unlock(side_of(word));
-            return Some(Arrival::Peer(peer.unwrap_or_else(|| crate::bug!("MANY without a waiter"))));
+            return Ok(Arrival::Peer(peer.unwrap_or_else(|| crate::bug!("MANY without a waiter"))));
         }
         self.with_list(|list| {
             for node in waiting.into_iter().chain(mine) {
@@ -194,7 +199,7 @@ impl<T> Meeting<T> {
             }
         });
         self.unlock(side as usize);
-        Some(Arrival::Waiting)
+        Ok(Arrival::Waiting)
     }
 
     /// Takes `mine` out again; false if somebody has it already and owes the wake.
@@ -202,56 +207,66 @@ impl<T> Meeting<T> {
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
     pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
+        // Relaxed: a guess. If it does not show our node or side, whoever took the node out did so before, and what it
+        // did arrives with its wake.
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            // Relaxed: a guess. If it no longer shows our node or side, whoever took the node out did so before, and
-            // what it did arrives with its wake.
-            let word = self.word.load(Ordering::Relaxed);
-            if word.addr() & LOCK == 0 && node_of(word) == Some(mine) {
-                if self.change(word, bare(EMPTY)) {
-                    return true;
-                }
-            } else if word.addr() & LOCK == 0 && (side_of(word) != side as usize || node_of(word).is_some()) {
+            let locked = word.addr() & LOCK != 0;
+            let outcome = if !locked && node_of(word) == Some(mine) {
+                self.change(word, bare(EMPTY)).map(|()| true)
+            } else if !locked && (side_of(word) != side as usize || node_of(word).is_some()) {
                 return false;
-            } else if self.lock(word).is_some() {
-                // SAFETY: the lock is held; if the node is linked, then in this list.
-                let left = self.with_list(|list| unsafe { list.remove(mine) });
-                self.unlock(side as usize);
-                return left;
+            } else {
+                self.lock(word).map(|_| {
+                    // SAFETY: the lock is held; if the node is linked, then in this list.
+                    let left = self.with_list(|list| unsafe { list.remove(mine) });
+                    self.unlock(side as usize);
+                    left
+                })
+            };
+            match outcome {
+                Ok(left) => return left,
+                Err(now) => word = now,
             }
         }
     }
 
     /// Closes the channel. `each` gets all who wait, oldest first, to give them their `end` and their wake.
     pub(super) fn close(&self, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
-        loop {
-            // Relaxed: a guess; a channel that is closed stays so.
-            let word = self.word.load(Ordering::Relaxed);
-            if side_of(word) == CLOSED {
-                return;
+        // Relaxed: a guess; a channel that is closed stays so.
+        let mut word = self.word.load(Ordering::Relaxed);
+        while side_of(word) != CLOSED {
+            match self.lock(word) {
+                Ok(alone) => {
+                    let many = self.with_list(List::take);
+                    // Release pairs with the next look at the word.
+                    self.word.store(bare(CLOSED), Ordering::Release);
+                    // A node is out of the list before its thread is woken; those behind it are still blocked.
+                    alone.into_iter().for_each(&mut each);
+                    return std::iter::from_fn(|| many.pop()).for_each(&mut each);
+                }
+                Err(now) => word = now,
             }
-            let Some(alone) = self.lock(word) else { continue };
-            let many = self.with_list(List::take);
-            // Release pairs with the next look at the word.
-            self.word.store(bare(CLOSED), Ordering::Release);
-            // A node is out of the list before its thread is woken; those behind it are still blocked.
-            alone.into_iter().for_each(&mut each);
-            std::iter::from_fn(|| many.pop()).for_each(&mut each);
-            return;
         }
     }
 
-    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. `None`: the
-    /// word has changed, or was locked and is no longer.
-    fn lock(&self, word: *mut PartyNode<T>) -> Option<Option<NonNull<PartyNode<T>>>> {
+    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. On failure gives
+    /// the word as it is now, not locked.
+    fn lock(&self, word: *mut PartyNode<T>) -> Result<Option<NonNull<PartyNode<T>>>, *mut PartyNode<T>> {
+        let mut now = word;
         if word.addr() & LOCK == 0 {
-            return self.change(word, bare(side_of(word) | LOCK)).then(|| node_of(word));
+            match self.change(word, bare(side_of(word) | LOCK)) {
+                Ok(()) => return Ok(node_of(word)),
+                Err(other) => now = other,
+            }
         }
         let mut spins = 0;
-        // Relaxed: only waits; the caller looks again.
-        while self.word.load(Ordering::Relaxed).addr() & LOCK != 0 {
+        while now.addr() & LOCK != 0 {
             relax(&mut spins);
+            // Relaxed: only waits; the caller looks again.
+            now = self.word.load(Ordering::Relaxed);
         }
-        None
+        Err(now)
     }
 
     /// Drops the LOCK: `MANY(side)`, or EMPTY if the list has become empty.

@@ -33,6 +33,15 @@ use crate::sync_shim::{
     AtomicBool, AtomicUsize, Mutex, Ordering, UnsafeCell, heavy_barrier, light_barrier, relax,
 };
 
+/// A broken variant for the checker: the thief does not wait for the owner.
+#[inline(always)]
+fn is_hasty() -> bool {
+    #[cfg(loom)]
+    return crate::model::is_broken(crate::model::Broken::NoWait);
+    #[cfg(not(loom))]
+    false
+}
+
 /// What a thief saw of a queue: counters of its oldest entry and of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Look {
@@ -158,7 +167,7 @@ impl<T: Copy> Fresh<T> {
         heavy_barrier();
         let mut spins = 0;
         // Acquire pairs with every Release store to `busy` in `as_owner`.
-        while self.busy.load(Ordering::Acquire) {
+        while self.busy.load(Ordering::Acquire) && !is_hasty() {
             relax(&mut spins);
         }
         // SAFETY: invariant 1 (b): lock held, `thief` set, heavy barrier passed, `busy` seen clear.

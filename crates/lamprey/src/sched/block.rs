@@ -57,7 +57,6 @@ pub(crate) enum Woke {
     /// The deadline passed; the node may still be queued.
     TimedOut,
     /// The host is to end; the node may still be queued.
-    #[cfg_attr(loom, expect(dead_code, reason = "only hosts are cancelled, and the model has none"))]
     Cancelled,
 }
 

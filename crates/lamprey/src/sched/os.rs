@@ -5,18 +5,18 @@
 //!
 //! # Invariants
 //! 1. For each block at most one wake comes (the right to wake goes with the removed node), so `woken` is a flag.
-//! 2. The waker clones the thread's handle *before* it sets `woken`: once the flag is set, the thread may run on and
+//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may run on and
 //!    end, and its descriptor with it.
 //!
 //! # Orderings
-//! `woken = true` is Release and pairs with the Acquire swap in `block`: what the waker did before is visible.
+//! `woken = true` is Release and pairs with the Acquire load in `block`: what the waker did before is visible.
 //!
 //! # Checked by
 //! `model::channel` (loom): under the checker every blocking call takes this path.
 
 use super::block::Woke;
 use super::thread::Thread;
-use crate::sync_shim::{AtomicBool, Ordering, thread, thread_local};
+use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -25,11 +25,11 @@ use std::time::Instant;
 pub(crate) struct OsThread {
     descriptor: Thread,
     woken: AtomicBool,
-    handle: thread::Thread,
+    parker: Parker,
 }
 
 thread_local! {
-    static ME: OsThread = OsThread { descriptor: Thread::os(), woken: AtomicBool::new(false), handle: thread::current() };
+    static ME: OsThread = OsThread { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: Parker::of_current() };
 }
 
 /// The calling kernel thread's descriptor; valid until the thread ends.
@@ -42,32 +42,32 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
     ME.with(|me| {
         loop {
             // Acquire pairs with the Release store in `wake`.
-            if me.woken.swap(false, Ordering::Acquire) {
+            if me.woken.load(Ordering::Acquire) {
+                // Relaxed: the next wake is for a node that this thread has yet to queue.
+                me.woken.store(false, Ordering::Relaxed);
                 return Woke::Woken;
             }
             match deadline {
-                None => thread::park(),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Woke::TimedOut;
-                    }
-                    park_timeout(left);
-                }
+                None => me.parker.park(),
+                Some(deadline) if has_passed(deadline) => return Woke::TimedOut,
+                #[cfg(not(loom))]
+                Some(deadline) => me.parker.park_timeout(deadline.saturating_duration_since(Instant::now())),
+                #[cfg(loom)]
+                Some(_) => crate::bug!("a deadline of the model did not pass"),
             }
         }
     })
 }
 
 #[cfg(not(loom))]
-fn park_timeout(left: std::time::Duration) {
-    thread::park_timeout(left);
+fn has_passed(deadline: Instant) -> bool {
+    Instant::now() >= deadline
 }
 
-/// The checker has no clock: a park with a timeout may end at once.
+/// The checker has no clock: a deadline passes at the first look, which the checker moves about.
 #[cfg(loom)]
-fn park_timeout(_: std::time::Duration) {
-    thread::yield_now();
+fn has_passed(_: Instant) -> bool {
+    true
 }
 
 /// Ends the block of an OS thread.
@@ -79,8 +79,8 @@ pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     let os = thread.cast::<OsThread>();
     // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.
     let os = unsafe { os.as_ref() };
-    let handle = os.handle.clone();
-    // Release pairs with the Acquire swap in `block`. From here on `os` may be gone.
+    let parker = os.parker.clone();
+    // Release pairs with the Acquire load in `block`. From here on `os` may be gone.
     os.woken.store(true, Ordering::Release);
-    handle.unpark();
+    parker.unpark();
 }

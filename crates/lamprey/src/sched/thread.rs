@@ -21,12 +21,13 @@ use super::block::Woke;
 use super::reason::Wait;
 use crate::queue::inbox::Linked;
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 #[cfg(not(loom))]
 use {
     super::worker::Seat,
     std::panic::Location,
+    std::ptr::NonNull,
     std::sync::Arc,
     swapstack::{PooledStack, StackPointer},
 };

@@ -1,0 +1,60 @@
+//! The protocols under the model checker: loom runs every interleaving that the memory model allows (up to a bound on
+//! preemptions where three threads meet).
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p lamprey --lib --release`.
+//!
+//! A model that cannot fail proves nothing, so each protocol with a fence is also run in a **broken variant**
+//! ([`Broken`]) that the checker must catch.
+
+mod channel;
+mod completion;
+mod fresh;
+mod inbox;
+mod park;
+
+use std::cell::Cell;
+
+/// What a broken variant leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    Nothing,
+    /// The owner's side of the asymmetric barrier.
+    LightBarrier,
+    /// The thief's side of it.
+    HeavyBarrier,
+    /// Both fences of the parking protocol.
+    Fence,
+    /// The thief does not wait for the owner to leave.
+    NoWait,
+}
+
+// One test is one kernel thread, whose loom threads all run on it.
+std::thread_local! {
+    static BROKEN: Cell<Broken> = const { Cell::new(Broken::Nothing) };
+}
+
+/// True in the variant that leaves `what` out.
+pub(crate) fn is_broken(what: Broken) -> bool {
+    BROKEN.get() == what
+}
+
+/// Explores `model` completely.
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    loom::model(model);
+}
+
+/// Explores `model` with at most `preemptions` forced switches a run: for three threads and more.
+fn check_bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(model);
+}
+
+/// Explores `model` with `what` left out: the checker must find the fault.
+fn must_fail(what: Broken, model: impl Fn() + Send + Sync + 'static) {
+    BROKEN.set(what);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check_bounded(3, model)));
+    BROKEN.set(Broken::Nothing);
+    assert!(caught.is_err(), "the checker did not notice that {what:?} is missing");
+}
