@@ -123,6 +123,16 @@ impl<T> Party<T> {
         const { assert!(align_of::<PartyNode<T>>() > TAGS) };
         Node::new(Self { waiter, slot: UnsafeCell::new(slot), end: Cell::new(End::Waiting) })
     }
+
+    /// Moves the slot's content out.
+    ///
+    /// # Safety
+    /// The node is out of the channel and the caller has it to itself.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self) -> MaybeUninit<T> {
+        // SAFETY: nobody else touches the slot (contract).
+        self.slot.with(|slot| unsafe { slot.read() })
+    }
 }
 
 impl<T> Meeting<T> {

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. A thread that waits here holds a reference to its own end, so while it waits its side is not gone.
-//! 2. [`Chan::finish`] is the only place where a waiter's outcome is decided after its block.
+//! 2. A waiter's outcome is decided by its node (`outcome`), never by why its block ended.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::meeting::{Arrival, End, Meeting, Party, PartyNode, Side};
@@ -65,56 +65,42 @@ impl<T> Chan<T> {
     /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
     #[inline(always)]
     fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
-        let node = Party::node(sched::waiter(), slot);
-        let mine = NonNull::from(&node);
-        if sched::must_not_block() {
-            // SAFETY: without a node of ours there is nothing to promise.
-            return match unsafe { self.meeting.meet(side, None) } {
-                // SAFETY: the peer was just taken out.
-                Arrival::Peer(peer) => {
-                    Ended::Met(unsafe { deal(side, node.value.slot.with(|slot| slot.read()), peer) })
-                }
-                Arrival::Waiting | Arrival::Closed => Ended::Closed(node.value.slot.with(|slot| {
-                    // SAFETY: the node was never queued.
-                    unsafe { slot.read() }
-                })),
-            };
+        // SAFETY: without a node of ours there is nothing to promise.
+        match unsafe { self.meeting.meet(side, None) } {
+            // SAFETY: the peer was just taken out.
+            Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer) }),
+            Arrival::Closed => return Ended::Closed(slot),
+            Arrival::Waiting if sched::must_not_block() => return Ended::Closed(slot),
+            Arrival::Waiting => {}
         }
+        let node = Party::node(sched::waiter(), slot);
         // SAFETY: `node` is fresh, stays here until it is out again (below), and its waiter is this thread.
-        match unsafe { self.meeting.meet(side, Some(mine)) } {
+        match unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) } {
             // SAFETY: our node was not queued, so its slot is ours; the peer was just taken out.
-            Arrival::Peer(peer) => {
-                Ended::Met(unsafe { deal(side, node.value.slot.with(|slot| slot.read()), peer) })
-            }
+            Arrival::Peer(peer) => Ended::Met(unsafe { deal(side, node.value.take(), peer) }),
             // SAFETY: as above.
-            Arrival::Closed => Ended::Closed(node.value.slot.with(|slot| unsafe { slot.read() })),
+            Arrival::Closed => Ended::Closed(unsafe { node.value.take() }),
             Arrival::Waiting => {
                 let reason = if side == Side::Sender { Wait::Send } else { Wait::Recv };
                 let woke = time::block_until(reason, deadline);
-                self.finish(side, reason, &node, woke)
+                if woke != Woke::Woken {
+                    return self.interrupted(side, reason, &node, woke);
+                }
+                outcome(&node)
             }
         }
     }
 
-    /// After the block: what has become of our node.
-    #[inline(always)]
-    fn finish(&self, side: Side, reason: Wait, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
-        // SAFETY: queued above by this thread.
-        let left = woke != Woke::Woken && unsafe { self.meeting.leave(side, NonNull::from(node)) };
-        if woke != Woke::Woken && !left {
+    /// The block ended early: takes our node out, or waits for whoever was faster.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, side: Side, reason: Wait, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
+        // SAFETY: queued by this thread.
+        if !unsafe { self.meeting.leave(side, NonNull::from(node)) } {
             sched::block_until_woken(reason);
         }
-        // SAFETY: the node is out, and whoever took it is done with it: the slot is ours again.
-        let slot = node.value.slot.with(|slot| unsafe { slot.read() });
-        let ended = match node.value.end.get() {
-            End::Met => Ended::Met(slot),
-            End::Closed => Ended::Closed(slot),
-            End::Waiting => Ended::TimedOut(slot),
-        };
-        if woke == Woke::Cancelled {
-            cancelled(side, ended);
-        }
-        ended
+        let ended = outcome(node);
+        if woke == Woke::Cancelled { cancelled(side, ended) } else { ended }
     }
 
     /// The last handle of a side is gone: everyone who waits is of the other side.
@@ -128,6 +114,18 @@ impl<T> Chan<T> {
                 waiter.wake();
             }
         });
+    }
+}
+
+/// What has become of our node, now that it is out and ours again.
+#[inline(always)]
+fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
+    // SAFETY: whoever took the node out is done with it.
+    let slot = unsafe { node.value.take() };
+    match node.value.end.get() {
+        End::Met => Ended::Met(slot),
+        End::Closed => Ended::Closed(slot),
+        End::Waiting => Ended::TimedOut(slot),
     }
 }
 
@@ -188,7 +186,7 @@ impl<T> Sender<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no receiver is
     /// there, the value comes back as if none were left.
-    #[inline]
+    #[inline(always)]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
             Ended::Met(_) => Ok(()),
@@ -241,7 +239,7 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no sender is
     /// there, the call fails as if none were left.
-    #[inline]
+    #[inline(always)]
     pub fn recv(&self) -> Result<T, RecvError> {
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
             // SAFETY: a receiver's slot that has met.

@@ -13,20 +13,22 @@ use std::mem::MaybeUninit;
 #[derive(Debug)]
 pub(crate) struct Ring<T: Copy> {
     slots: Box<[MaybeUninit<T>]>,
+    /// Capacity - 1.
+    mask: usize,
     head: usize,
     tail: usize,
 }
 
 impl<T: Copy> Ring<T> {
     pub(crate) fn new() -> Self {
-        Self { slots: uninit(if cfg!(loom) { 2 } else { 64 }), head: 0, tail: 0 }
+        let slots = uninit(if cfg!(loom) { 2 } else { 64 });
+        Self { mask: slots.len() - 1, slots, head: 0, tail: 0 }
     }
 
     #[inline(always)]
     fn slot(&mut self, at: usize) -> &mut MaybeUninit<T> {
-        let mask = self.slots.len() - 1;
         // SAFETY: the capacity is a power of two and never zero, so `at & mask` is below it.
-        unsafe { self.slots.get_unchecked_mut(at & mask) }
+        unsafe { self.slots.get_unchecked_mut(at & self.mask) }
     }
 
     #[inline(always)]
@@ -48,7 +50,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline(always)]
     pub(crate) fn push_back(&mut self, value: T) {
-        if self.len() == self.slots.len() {
+        if self.len() > self.mask {
             self.grow();
         }
         let at = self.tail;
@@ -58,7 +60,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline(always)]
     pub(crate) fn push_front(&mut self, value: T) {
-        if self.len() == self.slots.len() {
+        if self.len() > self.mask {
             self.grow();
         }
         let at = self.head.wrapping_sub(1);
@@ -86,6 +88,7 @@ impl<T: Copy> Ring<T> {
             let counter = self.head.wrapping_add(at);
             larger[counter & mask] = *self.slot(counter);
         }
+        self.mask = mask;
         self.slots = larger;
     }
 }

@@ -1,7 +1,7 @@
 //! The one shape of a blocked thread: every blocking call of the crate is written with these few functions.
 //!
 //! # States
-//! See [`State`](super::thread::State): Running, Blocked, Committed, Ready.
+//! See [`State`](super::thread::State): Runnable, Blocked, Committed.
 //!
 //! # Invariants
 //! 1. **A wake is a right.** A thread that is about to block puts a node with its [`Waiter`] into some queue. Whoever

@@ -9,16 +9,16 @@
 //! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every scheduling
 //! point. How many scheduling points that is depends on the program; the loop measures it: the budget doubles while a
 //! round is short and shrinks in proportion when a round was long, so that hosts that compute for a millisecond each
-//! let the loop in at every switch, and hosts that yield every 3 ns do so every 64th time.
+//! let the loop in at every switch, and hosts that yield every 3 ns look at the clock every 64th time.
 
-use super::switch;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
+use super::{clock, switch};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often sources are polled while the worker is busy.
-const POLL: Duration = Duration::from_micros(50);
+pub(super) const POLL: Duration = Duration::from_micros(50);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
 
@@ -47,7 +47,6 @@ impl Worker {
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.budget.set(self.window.get());
-        self.root.state.set(State::Ready);
         self.switch_to(&self.root, next.0);
         true
     }
@@ -66,27 +65,38 @@ impl Worker {
         if !self.stopping.get() && self.shared.stopping.load(Ordering::Acquire) {
             self.stop();
         }
-        let now = Instant::now();
+        let now = clock::ticks();
         self.measure(now);
-        if now.duration_since(self.polled.get()) >= POLL {
+        if now.wrapping_sub(self.polled.get()) >= self.poll_every {
             self.polled.set(now);
             // SAFETY: only the root reaches the sources, one call at a time.
             unsafe { &mut *self.sources.get() }.poll();
         }
     }
 
+    /// The budget is used up: true if the root has something to do. Otherwise a new round begins.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn root_is_due(&self) -> bool {
+        let now = clock::ticks();
+        self.measure(now);
+        self.budget.set(self.window.get());
+        // Relaxed: a hint; the root looks again with Acquire.
+        let stop = self.shared.stopping.load(Ordering::Relaxed);
+        stop || now.wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
+    }
+
     /// Adapts the budget to how long the last round took.
-    fn measure(&self, now: Instant) {
-        let round = now.duration_since(self.attended.replace(now));
+    fn measure(&self, now: u64) {
+        let round = now.wrapping_sub(self.measured.replace(now));
         if self.budget.get() != 0 {
-            return; // the round ended because nothing was ready
+            return; // the round was ended early: nothing was ready
         }
         let window = self.window.get();
-        self.window.set(if round < POLL {
+        self.window.set(if round < self.poll_every {
             (window * 2).min(LARGEST_WINDOW)
         } else {
-            let fair = u128::from(window) * POLL.as_nanos() / round.as_nanos();
-            (fair as u32).max(2)
+            (u64::from(window) * self.poll_every / round).max(1) as u32
         });
     }
 
@@ -119,7 +129,7 @@ impl Worker {
         if self.seat.inbox.is_empty() && !stop {
             sources.wait(timeout);
             sources.poll_others();
-            self.polled.set(Instant::now());
+            self.polled.set(clock::ticks());
         }
         self.seat.parking.finish();
         if self.shared.claim_idle(&self.seat) {

@@ -65,12 +65,11 @@ impl Worker {
             return self.refuse_block(me) == Woke::Cancelled;
         }
         if let Some(next) = self.pick_other() {
-            me.state.set(State::Ready);
             // SAFETY: the policy reference ends with the call.
             unsafe { self.policy() }.ready(Ready(NonNull::from(me)), Why::Yielded);
             self.switch_to(me, next);
         }
-        me.cancelled.get()
+        false
     }
 
     /// Makes a host of this worker runnable after its wake.
@@ -87,7 +86,7 @@ impl Worker {
     #[inline(always)]
     fn make_ready(&self, thread: &Thread, woke: Woke) {
         thread.woke.set(woke);
-        thread.state.set(State::Ready);
+        thread.state.set(State::Runnable);
         // SAFETY: the policy reference ends with the call.
         unsafe { self.policy() }.ready(Ready(NonNull::from(thread)), Why::Woken);
     }
@@ -133,7 +132,7 @@ impl Worker {
     fn pick_other(&self) -> Option<NonNull<Thread>> {
         let budget = self.budget.get() - 1;
         self.budget.set(budget);
-        if budget == 0 {
+        if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
         // SAFETY: the policy reference ends with the call.
@@ -151,15 +150,11 @@ impl Worker {
     pub(super) fn switch_to(&self, me: &Thread, next: NonNull<Thread>) {
         // SAFETY: a picked thread is alive until it has run.
         let target = unsafe { next.as_ref() };
-        if ptr::eq(me, target) {
-            me.state.set(State::Running);
-            return;
-        }
+        debug_assert!(!ptr::eq(me, target), "a thread was picked while it ran");
         let mut sp = target.sp.get();
         if sp.is_null() {
             sp = self.start(target);
         } else {
-            target.state.set(State::Running);
             self.running.set(next);
         }
         // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and has not
@@ -186,7 +181,7 @@ impl Worker {
     fn begin(&self, thread: &Thread, stack: PooledStack) {
         thread.stack.set(Some(stack));
         thread.home.set(Arc::as_ptr(&self.seat));
-        thread.state.set(State::Running);
+        thread.state.set(State::Runnable);
         self.enlist(thread);
         self.running.set(NonNull::from(thread));
     }
@@ -205,7 +200,6 @@ impl Worker {
     fn refuse(&self, thread: &Thread, error: std::io::Error) -> StackPointer {
         // SAFETY: only this kernel thread reaches the list, and the reference ends with the call.
         unsafe { &mut *self.refused.get() }.push((NonNull::from(thread), error));
-        self.root.state.set(State::Running);
         self.running.set(NonNull::from(&self.root));
         self.root.sp.get()
     }
@@ -245,7 +239,6 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
             }
             sp = worker.start(target);
         } else {
-            target.state.set(State::Running);
             worker.running.set(next);
         }
         // Still in use, but nothing takes a stack between here and the jump (invariant 3).

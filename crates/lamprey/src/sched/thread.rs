@@ -10,10 +10,11 @@
 //!
 //! # States (`state`)
 //! ```text
-//! Unstarted --start--> Running --block--> Blocked --wake or interrupt--> Ready --picked--> Running --> Finished
-//!                         |  \--block_until_woken--> Committed --wake--> Ready
-//!                         \--yield--> Ready
+//! Unstarted --start--> Runnable --block--> Blocked --wake or interrupt--> Runnable --> Finished
+//!                         \--block_until_woken--> Committed --wake--> Runnable
 //! ```
+//! Runnable is running, or in the policy's queue; `Worker::running` tells which.
+//!
 //! A wake that finds its thread neither Blocked nor Committed is kept in `owed` and taken by the next block: the
 //! thread was interrupted (timeout, cancellation) while the wake was under way.
 
@@ -36,8 +37,7 @@ use {
 #[repr(u8)]
 pub(crate) enum State {
     Unstarted,
-    Ready,
-    Running,
+    Runnable,
     Blocked,
     Committed,
     Finished,
@@ -144,7 +144,7 @@ impl Thread {
     pub(crate) fn os() -> Self {
         Self {
             kind: Kind::Os,
-            state: Cell::new(State::Running),
+            state: Cell::new(State::Runnable),
             woke: Cell::new(Woke::Woken),
             owed: Cell::new(false),
             cancelled: Cell::new(false),
@@ -156,13 +156,13 @@ impl Thread {
     /// The descriptor of a kernel thread.
     #[cfg(not(loom))]
     pub(crate) fn os() -> Self {
-        Self::bare(Kind::Os, State::Running, &NO_BODY, Label::none())
+        Self::bare(Kind::Os, State::Runnable, &NO_BODY, Label::none())
     }
 
     /// The descriptor of a worker's loop.
     #[cfg(not(loom))]
     pub(crate) fn root() -> Self {
-        Self::bare(Kind::Root, State::Running, &NO_BODY, Label::none())
+        Self::bare(Kind::Root, State::Runnable, &NO_BODY, Label::none())
     }
 
     /// The descriptor of a host that has not started.

@@ -5,6 +5,7 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
+use super::clock;
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
 use super::runtime::Shared;
@@ -17,7 +18,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 use swapstack::LocalPool;
 
 /// What other kernel threads may touch of a worker.
@@ -87,8 +87,11 @@ pub(crate) struct Worker {
     pub(super) sources: UnsafeCell<Sources>,
     pub(super) watch: UnsafeCell<Watch>,
     pub(super) window: Cell<u32>,
-    pub(super) attended: Cell<Instant>,
-    pub(super) polled: Cell<Instant>,
+    /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of
+    /// [`super::clock`].
+    pub(super) measured: Cell<u64>,
+    pub(super) polled: Cell<u64>,
+    pub(super) poll_every: u64,
 }
 
 thread_local! {
@@ -109,7 +112,7 @@ impl Worker {
     }
 
     pub(super) fn new(seat: Arc<Seat>, shared: Arc<Shared>, policy: PolicySlot, sources: Sources) -> Self {
-        let now = Instant::now();
+        let now = clock::ticks();
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
@@ -124,8 +127,9 @@ impl Worker {
             sources: UnsafeCell::new(sources),
             watch: UnsafeCell::new(Watch::new(shared.seats().len())),
             window: Cell::new(8),
-            attended: Cell::new(now),
+            measured: Cell::new(now),
             polled: Cell::new(now),
+            poll_every: clock::in_ticks(super::root::POLL),
             seat,
             shared,
         }

@@ -54,6 +54,7 @@ impl Completion {
     }
 
     /// Host: the outcome has been written.
+    #[inline(always)]
     pub(crate) fn publish(&self) -> Published {
         // Release pairs with the Acquire loads in `is_done`, `register` and `unregister`; Acquire with their Release.
         let before = self.0.swap(DONE, Ordering::AcqRel);
@@ -66,12 +67,14 @@ impl Completion {
     }
 
     /// Handle: true once the outcome can be read, and the object is the handle's.
+    #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         // Acquire pairs with the Release swap in `publish`.
         self.0.load(Ordering::Acquire) == DONE
     }
 
     /// Handle: asks for a wake; false if the host is done already.
+    #[inline(always)]
     pub(crate) fn register(&self, waiter: Waiter) -> bool {
         self.change(RUNNING, waiter.into_raw())
     }
@@ -86,6 +89,7 @@ impl Completion {
         self.change(RUNNING, DETACHED)
     }
 
+    #[inline(always)]
     fn change(&self, from: *mut Thread, to: *mut Thread) -> bool {
         // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release half.
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()

@@ -1,7 +1,7 @@
 //! The handle of a host, and how a host ends.
 
 use super::packet::{self, Head, Outcome};
-use crate::sched::{self, Wait, Woke};
+use crate::sched::{self, Wait, Waiter, Woke};
 use std::any::Any;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -57,6 +57,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
+    #[inline(always)]
     pub fn join(self) -> Result<T, JoinError> {
         if !self.head().completion.is_done() && !self.wait() {
             return Err(JoinError::Unwinding);
@@ -67,26 +68,26 @@ impl<T> JoinHandle<T> {
     }
 
     /// Blocks until the host is done; false if the caller must not block.
+    #[inline(always)]
     fn wait(&self) -> bool {
         if sched::must_not_block() {
             return false;
         }
-        let (completion, me) = (&self.head().completion, sched::waiter());
-        if !completion.register(me) {
-            return true;
-        }
-        match sched::block(Wait::Join) {
-            Woke::Woken => {}
-            Woke::TimedOut => crate::bug!("a join without a deadline timed out"),
-            Woke::Cancelled => {
-                if completion.unregister(me) {
-                    sched::unwind_cancelled();
-                }
-                sched::block_until_woken(Wait::Join);
-                sched::unwind_cancelled();
-            }
+        let me = sched::waiter();
+        if self.head().completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
+            self.interrupted(me);
         }
         true
+    }
+
+    /// The caller has been cancelled while it waited.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, me: Waiter) {
+        if !self.head().completion.unregister(me) {
+            sched::block_until_woken(Wait::Join);
+        }
+        sched::unwind_cancelled();
     }
 
     /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that

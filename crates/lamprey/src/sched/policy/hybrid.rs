@@ -22,7 +22,7 @@ pub struct Hybrid {
     ring: Ring<NonNull<super::Thread>>,
     /// How many more may go to the head in this cycle.
     lifo: u32,
-    /// The cycle ends when the ring's head counter reaches this.
+    /// The cycle ends when the ring's head counter reaches this: the tail when the cycle began.
     cycle_end: usize,
     turn: u32,
 }
@@ -36,20 +36,35 @@ impl Default for Hybrid {
 impl Hybrid {
     #[inline(always)]
     fn next_started(&mut self) -> Option<Ready> {
-        let thread = self.ring.pop_front()?;
-        if self.ring.head().wrapping_sub(self.cycle_end) as isize >= 0 {
+        self.ring.pop_front().map(Ready)
+    }
+
+    /// It is an unstarted thread's turn, or nothing else is ready.
+    #[inline]
+    fn next_unstarted(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        self.turn = TURN;
+        unstarted.pop()
+    }
+
+    /// True if a thread that is woken now may go to the head.
+    #[inline(always)]
+    fn may_overtake(&mut self) -> bool {
+        if self.lifo == 0 {
+            if (self.ring.head().wrapping_sub(self.cycle_end) as isize) < 0 {
+                return false;
+            }
             self.lifo = LIFO;
             self.cycle_end = self.ring.tail();
         }
-        Some(Ready(thread))
+        self.lifo -= 1;
+        true
     }
 }
 
 impl Policy for Hybrid {
     #[inline(always)]
     fn ready(&mut self, thread: Ready, why: Why) {
-        if why == Why::Woken && self.lifo > 0 {
-            self.lifo -= 1;
+        if why == Why::Woken && self.may_overtake() {
             self.ring.push_front(thread.0);
         } else {
             self.ring.push_back(thread.0);
@@ -58,17 +73,13 @@ impl Policy for Hybrid {
 
     #[inline(always)]
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        if unstarted.is_empty() {
-            return self.next_started();
-        }
         self.turn -= 1;
-        if self.turn != 0
-            && let Some(thread) = self.next_started()
+        if self.turn == 0
+            && let Some(thread) = self.next_unstarted(unstarted)
         {
             return Some(thread);
         }
-        self.turn = TURN;
-        unstarted.pop().or_else(|| self.next_started())
+        self.next_started().or_else(|| self.next_unstarted(unstarted))
     }
 
     #[inline(always)]
