@@ -13,6 +13,8 @@ pub(crate) mod reason;
 pub(crate) mod thread;
 
 #[cfg(not(loom))]
+mod blocks;
+#[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
 pub(crate) mod policy;

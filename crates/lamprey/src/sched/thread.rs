@@ -167,12 +167,14 @@ impl Thread {
 
     /// The descriptor of a host that has not started.
     #[cfg(not(loom))]
+    #[inline(always)]
     pub(crate) fn host(body: &'static Body, label: Label) -> Self {
         Self::bare(Kind::Host, State::Unstarted, body, label)
     }
 
     /// A descriptor without history.
     #[cfg(not(loom))]
+    #[inline(always)]
     fn bare(kind: Kind, state: State, body: &'static Body, label: Label) -> Self {
         Self {
             sp: Cell::new(StackPointer::NULL),

@@ -5,6 +5,7 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
+use super::blocks::{self, Blocks};
 use super::clock;
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
@@ -14,6 +15,7 @@ use super::steal::Watch;
 use super::thread::Thread;
 use crate::queue::fresh::Fresh;
 use crate::queue::inbox::Inbox;
+use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -74,6 +76,7 @@ pub(crate) struct Worker {
     pub(super) policy: UnsafeCell<PolicySlot>,
     pub(crate) seat: Arc<Seat>,
     pub(super) stacks: LocalPool,
+    blocks: Blocks,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
@@ -118,6 +121,7 @@ impl Worker {
             budget: Cell::new(1),
             policy: UnsafeCell::new(policy),
             stacks: LocalPool::new(shared.stacks.clone()),
+            blocks: Blocks::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
             stopping: Cell::new(false),
@@ -211,5 +215,29 @@ impl Worker {
         self.hosts.set(hosts);
         // Relaxed: a hint for placement.
         self.seat.hosts.store(hosts, Ordering::Relaxed);
+    }
+}
+
+/// Memory for a thread's object, from the calling worker's blocks where there is one.
+#[inline(always)]
+pub(crate) fn take_block(layout: Layout) -> NonNull<u8> {
+    match Worker::current() {
+        Some(worker) => worker.blocks.take(layout),
+        None => blocks::take_from_system(layout),
+    }
+}
+
+/// Takes a block back.
+///
+/// # Safety
+/// It came from [`take_block`] with this layout, on whatever kernel thread, and is not used any more.
+#[inline(always)]
+pub(crate) unsafe fn give_block(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match Worker::current() {
+            Some(worker) => worker.blocks.give(block, layout),
+            None => blocks::give_to_system(block, layout),
+        }
     }
 }

@@ -11,6 +11,8 @@ use super::join::JoinError;
 use super::local;
 use crate::sched::block::CancelUnwind;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
+use crate::sched::worker::{give_block, take_block};
+use std::alloc::Layout;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -38,16 +40,16 @@ struct Packet<T, F> {
 /// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
 #[inline(always)]
 pub(super) fn new<T, F: FnOnce() -> T>(closure: F, label: Label) -> NonNull<Head<T>> {
-    let packet = Box::new(Packet {
-        head: Head {
-            thread: Thread::host(Vtable::<T, F>::BODY, label),
-            completion: Completion::new(),
-            outcome: UnsafeCell::new(MaybeUninit::uninit()),
-        },
-        closure: UnsafeCell::new(MaybeUninit::new(closure)),
-    });
-    let head: NonNull<Packet<T, F>> = NonNull::from(Box::leak(packet));
-    head.cast()
+    let packet = take_block(Layout::new::<Packet<T, F>>()).cast::<Packet<T, F>>();
+    // Field by field: a packet built as a value would be copied into its place.
+    // SAFETY: fresh memory of this layout; `outcome` is `MaybeUninit`.
+    unsafe {
+        let place = packet.as_ptr();
+        (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F>::BODY, label));
+        (&raw mut (*place).head.completion).write(Completion::new());
+        (&raw mut (*place).closure).write(UnsafeCell::new(MaybeUninit::new(closure)));
+    }
+    packet.cast()
 }
 
 struct Vtable<T, F>(T, F);
@@ -124,8 +126,11 @@ unsafe fn dispose<T>(thread: NonNull<Thread>) {
 }
 
 unsafe fn free<T, F>(thread: NonNull<Thread>) {
-    // SAFETY: made by `new` from a box of this type; closure and outcome are `MaybeUninit`, already moved out.
-    drop(unsafe { Box::from_raw(thread.cast::<Packet<T, F>>().as_ptr()) });
+    // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is dropped here.
+    unsafe {
+        std::ptr::drop_in_place(thread.as_ptr());
+        give_block(thread.cast(), Layout::new::<Packet<T, F>>());
+    }
 }
 
 /// Drops an outcome that nobody joined; a panic in it is reported, once.
