@@ -350,6 +350,94 @@ fn half_a_connection_can_be_closed() {
     });
 }
 
+/// A read that has emptied the socket lets the next one wait without asking the kernel; whatever comes after the
+/// short read has to end that wait. `and_then` makes it come, together with the bytes or after they were read.
+fn after_a_short_read(and_then: fn(std::net::TcpStream), outcome: Result<usize, ErrorKind>) {
+    run(1, move || {
+        for together in [true, false] {
+            let (mut stream, mut peer) = pair_with_std();
+            let mut buf = [0; 64];
+            for _ in 0..2 {
+                peer.write_all(b"short").unwrap();
+                assert_eq!(stream.read(&mut buf).unwrap(), 5);
+            }
+            peer.write_all(b"last").unwrap();
+            if together {
+                and_then(peer);
+                lamprey::sleep(SETTLE);
+                assert_eq!(stream.read(&mut buf).unwrap(), 4);
+            } else {
+                assert_eq!(stream.read(&mut buf).unwrap(), 4);
+                lamprey::spawn(move || {
+                    lamprey::sleep(SETTLE);
+                    and_then(peer);
+                });
+            }
+            assert_eq!(stream.read(&mut buf).map_err(|error| error.kind()), outcome);
+        }
+    });
+}
+
+#[test]
+fn the_end_after_a_short_read_is_seen() {
+    after_a_short_read(drop, Ok(0));
+}
+
+#[test]
+fn half_the_end_after_a_short_read_is_seen() {
+    // The peer's other half stays open, in a clone that is never closed.
+    let half = |peer: std::net::TcpStream| {
+        std::mem::forget(peer.try_clone().unwrap());
+        peer.shutdown(Shutdown::Write).unwrap();
+    };
+    after_a_short_read(half, Ok(0));
+}
+
+#[test]
+fn more_bytes_after_a_short_read_are_seen() {
+    run(1, || {
+        let (mut stream, mut peer) = pair_with_std();
+        for turn in 0..500_u32 {
+            peer.write_all(&turn.to_ne_bytes()).unwrap();
+            let mut buf = [0; 64];
+            assert_eq!(stream.read(&mut buf).unwrap(), 4);
+            assert_eq!(buf[..4], turn.to_ne_bytes());
+        }
+    });
+}
+
+#[test]
+fn bytes_behind_an_urgent_one_are_seen() {
+    run(1, || {
+        let (mut stream, mut peer) = pair_with_std();
+        for _ in 0..3 {
+            peer.write_all(b"before").unwrap();
+            rustix::net::send(&peer, b"!", rustix::net::SendFlags::OOB).unwrap();
+            peer.write_all(b"behind").unwrap();
+            lamprey::sleep(SETTLE);
+            let (mut received, mut buf) = (Vec::new(), [0; 64]);
+            while received.len() < 12 {
+                let count = stream.read(&mut buf).unwrap();
+                received.extend_from_slice(&buf[..count]);
+            }
+            assert_eq!(received, b"beforebehind");
+        }
+    });
+}
+
+#[test]
+fn a_nonblocking_read_after_a_short_one_asks_the_kernel() {
+    run(1, || {
+        let (mut stream, mut peer) = pair_with_std();
+        peer.write_all(b"a").unwrap();
+        assert_eq!(stream.read(&mut [0; 8]).unwrap(), 1);
+        peer.write_all(b"b").unwrap();
+        stream.set_nonblocking(true).unwrap();
+        assert_eq!(stream.read(&mut [0; 8]).unwrap(), 1);
+        assert_eq!(stream.read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    });
+}
+
 #[test]
 fn shutting_down_for_reading_ends_a_read_that_waits() {
     run(1, || {

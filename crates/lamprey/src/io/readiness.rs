@@ -1,13 +1,27 @@
 //! What one descriptor is waited for, and by whom.
 //!
-//! States of a direction (read, write): *quiet*; *edge* (an edge came while nobody waited); *waited for* (a list of
-//! threads). `edge` and a non-empty list exclude each other: an edge that finds waiters wakes **all** of them and is
-//! spent; they try their system call again, and those that get `EAGAIN` come back.
+//! Each direction (read, write) has a count of the **edges** that the kernel has reported and a list of the threads that
+//! wait for the next one. An edge wakes all of them; they try their system call again, and those that get `EAGAIN`
+//! come back.
 //!
-//! Why no edge is lost: a thread enters the list only after `EAGAIN`, and looks at `edge` under the lock. An edge that
-//! came before that look is in `edge`, one that comes later finds the thread in the list. The converse does not hold: an
-//! edge may tell of bytes that somebody has read since, which costs one `EAGAIN`. So edges are hints, and a stray one
-//! (see [`reactor`](super::source::reactor)) is harmless.
+//! Why no edge is lost: a thread reads the count *before* its system call, and enters the list only if the count is
+//! still the same, under the lock under which edges are counted. So an edge since that call either has changed the count
+//! or finds the thread in the list. The converse does not hold: an edge may tell of bytes that somebody has read since,
+//! which costs one `EAGAIN`. So edges are hints, and a stray one (see [`reactor`](super::source::reactor)) is harmless.
+//!
+//! Rejected: one flag for "an edge has come" that the next to wait takes back. Of two threads that had got `EAGAIN`, the
+//! first would take it and the second sleep beside the second connection that it told of.
+//!
+//! # Orderings
+//! The counts are written under the lock (Release) and read without it (Acquire, before the system call: a count
+//! that were read late could hide an edge). Whoever waits compares again under the lock.
+//!
+//! # What a short read tells
+//! A TCP read that gives less than was asked for has emptied the socket: more will come with an edge. The next read need not
+//! ask the kernel only to hear `EAGAIN`, and waits at once, as long as there has been no edge since
+//! ([`is_drained`](Readiness::is_drained)). Two things come without an edge of their own: the end of the stream (or an error) that
+//! was there with the bytes, and what is behind an urgent byte, where the kernel cuts a read short. Both show in the flags of an edge,
+//! and a socket that has had such flags is never taken for drained.
 //!
 //! Who may touch what: everything in [`State`] under its lock. A node is on the stack of a blocked thread; whoever takes
 //! it out of a list owes that thread one wake, and gives it after unlocking. The lock is never held across a switch.
@@ -18,7 +32,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -40,18 +54,31 @@ pub(crate) enum Interest {
     Close,
 }
 
+/// What an event of the kernel says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edge {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    /// There is something besides bytes: the end, an error, urgent data.
+    pub(crate) special: bool,
+}
+
 /// See the module's text.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     closed: AtomicBool,
+    special: AtomicBool,
+    read_edges: AtomicU64,
+    write_edges: AtomicU64,
+    drained_at: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     home: Option<Home>,
-    read: Direction,
-    write: Direction,
+    reading: List<Waiter>,
+    writing: List<Waiter>,
     pausing: List<Waiter>,
     polling: Vec<Arc<OwnedFd>>,
 }
@@ -63,49 +90,71 @@ struct Home {
     key: usize,
 }
 
-#[derive(Debug)]
-struct Direction {
-    edge: bool,
-    waiters: List<Waiter>,
-}
-
 // SAFETY: the lists point to nodes on the stacks of blocked threads; all access to them is under the lock of the `Mutex`
 // around `State`, and a `Waiter` may be used from every thread.
 unsafe impl Send for State {}
 
-impl Direction {
-    const fn new() -> Self {
-        Self { edge: false, waiters: List::new() }
-    }
-}
-
 impl State {
     fn waiters(&self, interest: Interest) -> &List<Waiter> {
         match interest {
-            Interest::Read => &self.read.waiters,
-            Interest::Write => &self.write.waiters,
+            Interest::Read => &self.reading,
+            Interest::Write => &self.writing,
             Interest::Close => &self.pausing,
-        }
-    }
-
-    /// Spends an edge that has come; false when there is none.
-    fn spend_edge(&mut self, interest: Interest) -> bool {
-        match interest {
-            Interest::Read => std::mem::take(&mut self.read.edge),
-            Interest::Write => std::mem::take(&mut self.write.edge),
-            Interest::Close => false,
         }
     }
 }
 
 impl Readiness {
     pub(crate) fn new() -> Arc<Self> {
-        let (read, write) = (Direction::new(), Direction::new());
-        let state = State { home: None, read, write, pausing: List::new(), polling: Vec::new() };
-        Arc::new(Self { closed: AtomicBool::new(false), state: Mutex::new(state) })
+        let state = State {
+            home: None,
+            reading: List::new(),
+            writing: List::new(),
+            pausing: List::new(),
+            polling: Vec::new(),
+        };
+        Arc::new(Self {
+            closed: AtomicBool::new(false),
+            special: AtomicBool::new(false),
+            // From 1 on, so that `drained_at` means nothing at first.
+            read_edges: AtomicU64::new(1),
+            write_edges: AtomicU64::new(1),
+            drained_at: AtomicU64::new(0),
+            state: Mutex::new(state),
+        })
     }
 
-    /// Waits until `fd` may be ready (a hint: the caller tries again). `Ok` also when it has been closed meanwhile.
+    /// How many edges there have been. To be read before the system call that may lead to a [`wait`](Self::wait).
+    #[inline]
+    pub(crate) fn edges(&self, interest: Interest) -> u64 {
+        match interest {
+            // Acquire: keeps the system call behind this load; pairs with the Release in `edge`.
+            Interest::Read => self.read_edges.load(Ordering::Acquire),
+            // Acquire: as above.
+            Interest::Write => self.write_edges.load(Ordering::Acquire),
+            Interest::Close => 0,
+        }
+    }
+
+    /// A TCP read gave less than it asked for, when there had been `seen` edges.
+    #[inline]
+    pub(crate) fn note_short_read(&self, seen: u64) {
+        // Relaxed: if the edge that set it is among the `seen`, the Acquire load of that count has made it visible.
+        if !self.special.load(Ordering::Relaxed) {
+            // Relaxed: a number that is compared with the count of edges; no other data goes with it.
+            self.drained_at.store(seen, Ordering::Relaxed);
+        }
+    }
+
+    /// Would a read only hear `EAGAIN`? A hint: `wait` looks again.
+    #[inline]
+    pub(crate) fn is_drained(&self) -> bool {
+        // Relaxed: as in `note_short_read`.
+        self.drained_at.load(Ordering::Relaxed) == self.edges(Interest::Read)
+    }
+
+    /// Waits until `fd` may be ready (a hint: the caller tries again), that is, until there have been more than `seen`
+    /// edges. `Ok` also when it has been closed meanwhile.
     ///
     /// # Errors
     /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot register `fd`.
@@ -113,6 +162,7 @@ impl Readiness {
         self: &Arc<Self>,
         fd: BorrowedFd<'_>,
         interest: Interest,
+        seen: u64,
         reason: Wait,
         deadline: Option<Instant>,
     ) -> io::Result<()> {
@@ -132,7 +182,7 @@ impl Readiness {
         {
             let mut state = self.lock();
             self.register(&mut state, fd, reactor)?;
-            if self.is_closed() || state.spend_edge(interest) {
+            if self.is_closed() || self.edges(interest) != seen {
                 return Ok(());
             }
             // SAFETY: `node` is new, and this function does not return before it has been taken out of the list.
@@ -202,15 +252,23 @@ impl Readiness {
         result
     }
 
-    /// The kernel reports edges: wakes those who wait for them.
-    pub(crate) fn edge(&self, read: bool, write: bool) {
+    /// The kernel reports an edge: wakes those who wait for it.
+    pub(crate) fn edge(&self, edge: Edge) {
         let mut wakes = Wakes::default();
         {
-            let state = &mut *self.lock();
-            for (came, direction) in [(read, &mut state.read), (write, &mut state.write)] {
-                if came && !wakes.take_all(&direction.waiters) {
-                    direction.edge = true;
-                }
+            let state = self.lock();
+            if edge.special {
+                // Relaxed: published by the Release below.
+                self.special.store(true, Ordering::Relaxed);
+            }
+            let directions = [
+                (edge.read, &self.read_edges, &state.reading),
+                (edge.write, &self.write_edges, &state.writing),
+            ];
+            for (_, edges, waiters) in directions.into_iter().filter(|(came, ..)| *came) {
+                // Release: pairs with the Acquire in `edges`. No other thread writes: the lock is held.
+                edges.fetch_add(1, Ordering::Release);
+                wakes.take_all(waiters);
             }
         }
         wakes.give();
@@ -223,7 +281,7 @@ impl Readiness {
             state.home.take_if(|home| Arc::ptr_eq(&home.reactor, reactor))
         };
         if gone.is_some() {
-            self.edge(true, true);
+            self.edge(Edge { read: true, write: true, special: false });
         }
     }
 

@@ -31,6 +31,16 @@ pub(crate) struct Socket<S: AsFd> {
     pub(crate) options: Options,
 }
 
+/// How an attempt waits.
+struct Waiting {
+    interest: Interest,
+    reason: Wait,
+    timeout: Option<Duration>,
+    deadline: Option<Instant>,
+    /// The deadline has passed; there is one try left.
+    late: bool,
+}
+
 impl<S: AsFd> Socket<S> {
     /// Takes `inner`, which must be in non-blocking mode.
     pub(crate) fn new(inner: S) -> Self {
@@ -75,40 +85,89 @@ impl<S: AsFd> Socket<S> {
         timeout: Option<Duration>,
         mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
     ) -> io::Result<T> {
+        let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
+        self.attempt_from(false, &mut waiting, |fd, _| operation(fd))
+    }
+
+    /// [`attempt`](Self::attempt) for a TCP read of `len` bytes: after a short one, the next begins by waiting.
+    #[inline]
+    pub(crate) fn attempt_read(
+        &self,
+        len: usize,
+        mut read: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
+    ) -> io::Result<usize> {
+        // Who may not wait must ask the kernel: the socket may hold what no event has told of yet.
+        let drained = self.readiness.is_drained() && len != 0;
+        let wait_first = drained && !self.options.nonblocking() && !sched::must_not_block();
+        let timeout = self.options.read_timeout.get();
+        let mut waiting = Waiting {
+            interest: Interest::Read,
+            reason: Wait::SocketRead,
+            timeout,
+            deadline: None,
+            late: false,
+        };
+        self.attempt_from(wait_first, &mut waiting, |fd, seen| {
+            let received = read(fd)?;
+            if received != 0 && received < len {
+                self.readiness.note_short_read(seen);
+            }
+            Ok(received)
+        })
+    }
+
+    #[inline(always)]
+    fn attempt_from<T>(
+        &self,
+        mut wait_first: bool,
+        waiting: &mut Waiting,
+        mut operation: impl FnMut(BorrowedFd<'_>, u64) -> Result<T, Errno>,
+    ) -> io::Result<T> {
         take_a_turn();
-        let mut deadline = None;
         loop {
             self.check_open()?;
-            match operation(self.inner.as_fd()) {
+            let seen = self.readiness.edges(waiting.interest);
+            let outcome = if std::mem::take(&mut wait_first) {
+                Err(Errno::AGAIN)
+            } else {
+                operation(self.inner.as_fd(), seen)
+            };
+            match outcome {
                 Ok(value) => return Ok(value),
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait(interest, reason, timeout, &mut deadline)?,
+                Err(Errno::AGAIN) => self.wait(waiting, seen)?,
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
     #[cold]
-    fn wait(
-        &self,
-        interest: Interest,
-        reason: Wait,
-        timeout: Option<Duration>,
-        deadline: &mut Option<Instant>,
-    ) -> io::Result<()> {
+    fn wait(&self, waiting: &mut Waiting, seen: u64) -> io::Result<()> {
         if self.options.nonblocking() {
             return Err(Errno::AGAIN.into());
         }
-        if deadline.is_none() {
-            // A timeout beyond the clock's range is none.
-            *deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        if waiting.late {
+            return Err(io::ErrorKind::TimedOut.into());
         }
-        self.readiness.wait(self.inner.as_fd(), interest, reason, *deadline)
+        if waiting.deadline.is_none() {
+            // A timeout beyond the clock's range is none.
+            waiting.deadline = waiting.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        }
+        let Waiting { interest, reason, deadline, .. } = *waiting;
+        match self.readiness.wait(self.inner.as_fd(), interest, seen, reason, deadline) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                // Once more: on a busy worker the event may not have been looked at yet.
+                waiting.late = true;
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     /// Blocks for `time`, or until the socket is closed.
     pub(crate) fn pause(&self, reason: Wait, time: Duration) -> io::Result<()> {
-        match self.readiness.wait(self.inner.as_fd(), Interest::Close, reason, Some(Instant::now() + time)) {
+        match self.readiness.wait(self.inner.as_fd(), Interest::Close, 0, reason, Some(Instant::now() + time))
+        {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
             other => other,
         }

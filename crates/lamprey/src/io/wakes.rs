@@ -11,11 +11,9 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    /// Empties `list`; false when it was empty.
-    pub(super) fn take_all(&mut self, list: &List<Waiter>) -> bool {
-        let mut any = false;
+    /// Empties `list`.
+    pub(super) fn take_all(&mut self, list: &List<Waiter>) {
         while let Some(node) = list.pop() {
-            any = true;
             // SAFETY: the node's thread is blocked until the wake that is now owed to it: the node is alive.
             let waiter = unsafe { node.as_ref() }.value;
             match self.first {
@@ -23,7 +21,6 @@ impl Wakes {
                 Some(_) => self.rest.push(waiter),
             }
         }
-        any
     }
 
     pub(super) fn give(self) {

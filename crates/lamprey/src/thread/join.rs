@@ -126,10 +126,11 @@ impl<T> JoinHandle<T> {
 ///
 /// # Safety
 /// The packet is done and the caller is its only owner.
+#[inline(always)]
 unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
     // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its type.
     unsafe {
-        let outcome = (*head.as_ref().outcome.get()).assume_init_read();
+        let outcome = packet::take_outcome(head);
         let thread = head.cast();
         let body = head.as_ref().thread.body;
         (body.free)(thread);
@@ -145,7 +146,7 @@ impl<T> Drop for JoinHandle<T> {
         // SAFETY: detach failed, so the packet is done and ours; the handle is never used again.
         unsafe {
             let head = self.0;
-            let outcome = (*head.as_ref().outcome.get()).assume_init_read();
+            let outcome = packet::take_outcome(head);
             packet::drop_outcome(&head.as_ref().thread.label, outcome);
             (head.as_ref().thread.body.free)(head.cast());
         }

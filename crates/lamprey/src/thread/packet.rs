@@ -116,12 +116,27 @@ unsafe fn publish<T>(thread: NonNull<Thread>) -> Fate {
     }
 }
 
+/// Moves the outcome out.
+///
+/// # Safety
+/// The packet is done, and the caller's; its outcome is taken once.
+#[inline(always)]
+pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
+    // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach memory.
+    // SAFETY: the outcome is full (invariant 2), and each part is read once.
+    unsafe {
+        match (*head.as_ref().outcome.get()).assume_init_ref() {
+            Ok(value) => Ok(std::ptr::read(value)),
+            Err(error) => Err(std::ptr::read(error)),
+        }
+    }
+}
+
 unsafe fn dispose<T>(thread: NonNull<Thread>) {
     // SAFETY: after DETACHED the packet is the scheduler's alone; the outcome is full (invariant 2).
     unsafe {
-        let head = thread.cast::<Head<T>>().as_ref();
-        let outcome = (*head.outcome.get()).assume_init_read();
-        drop_outcome(&head.thread.label, outcome);
+        let outcome = take_outcome(thread.cast::<Head<T>>());
+        drop_outcome(&thread.as_ref().label, outcome);
     }
 }
 

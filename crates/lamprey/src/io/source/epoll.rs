@@ -17,7 +17,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 
 use super::reactor::Reactor;
-use crate::io::readiness::Readiness;
+use crate::io::readiness::{Edge, Readiness};
 use crate::sched::source::{Notifier, Source};
 
 /// The event data of the eventfd; no slab ever has this many slots.
@@ -70,10 +70,12 @@ impl Epoll {
         let keys = events.iter().filter(|event| event.data.u64() != NOTIFY_KEY);
         self.reactor.look_up(keys.map(|event| (event.data.u64() as usize, event.flags)), &mut self.found);
         for (readiness, flags) in self.found.drain(..) {
-            let trouble = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-            let read = trouble || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
-            let write = trouble || flags.contains(EventFlags::OUT);
-            readiness.edge(read, write);
+            let ended = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+            readiness.edge(Edge {
+                read: ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI),
+                write: ended || flags.contains(EventFlags::OUT),
+                special: ended || flags.intersects(EventFlags::RDHUP | EventFlags::PRI),
+            });
         }
         Ok(())
     }

@@ -25,6 +25,14 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
 }
 
+/// What a socket is registered for: both directions, and what tells that a short read need not mean an empty socket
+/// (see [`readiness`](crate::io::readiness)).
+const INTEREST: EventFlags = EventFlags::IN
+    .union(EventFlags::OUT)
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::PRI)
+    .union(EventFlags::ET);
+
 /// What is registered with one epoll instance.
 #[derive(Debug)]
 pub(crate) struct Reactor {
@@ -69,8 +77,7 @@ impl Reactor {
             self.count_changed(slots.table.len() + 1);
             slots.table.insert(Arc::clone(readiness))
         };
-        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        if let Err(error) = epoll::add(&self.epoll, fd, EventData::new_u64(key as u64), interest) {
+        if let Err(error) = epoll::add(&self.epoll, fd, EventData::new_u64(key as u64), INTEREST) {
             self.forget(key);
             return Err(error.into());
         }
