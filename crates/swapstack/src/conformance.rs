@@ -49,6 +49,9 @@ fn check_memory_of<S: Stack>(stack: &S) {
 
 /// Every word can be written and keeps its value until the last is written.
 fn check_memory(limit: NonNull<u8>, top: NonNull<u8>) {
+    // What contexts were in the middle of when they left for ever is still marked as off limits.
+    #[cfg(feature = "asan")]
+    crate::tools::asan::unpoison(limit.addr().get(), top.addr().get());
     let words = (top.addr().get() - limit.addr().get()) / size_of::<usize>();
     let first = top.cast::<usize>();
     for index in 1..=words {
@@ -82,6 +85,13 @@ unsafe extern "C" fn answers(word: usize, back: *mut ()) -> ! {
 }
 
 fn check_context<S: Stack>(stack: &S) {
+    // AddressSanitizer asks the registry where a stack ends.
+    #[cfg(feature = "asan")]
+    let _known = crate::overflow::registry::Registration::of_stack(
+        stack.limit().addr().get(),
+        stack.top().addr().get(),
+        std::ptr::null(),
+    );
     let mut main = StackPointer::NULL;
     // SAFETY: the stack is not in use, and outlives the context, which ends with its jump.
     let answer = unsafe { switch(&raw mut main, init(stack.top(), answers, (&raw mut main).cast()), 3) };

@@ -28,6 +28,11 @@ fn child() {
             let guard = if guard == "light" { GuardKind::Light } else { GuardKind::Mapped };
             overflow_on(guard, size.parse().unwrap());
         }
+        Some(("kernel", _)) => {
+            overflow::install(Some(name_it));
+            overflow::arm_thread().unwrap();
+            recurse(0);
+        }
         Some(("fault", previous)) => fault_elsewhere(previous),
         _ => panic!("unknown case {case}"),
     }
@@ -143,6 +148,16 @@ fn fault_elsewhere(previous: &str) {
     }
     // SAFETY: the test is that this is not sound.
     unsafe { std::ptr::without_provenance::<u64>(8).read_volatile() };
+}
+
+/// The stack of a kernel thread is the standard library's affair.
+#[test]
+fn an_overflow_of_a_kernel_thread_is_still_reported_by_the_standard_library() {
+    let output = run("kernel thread");
+    assert!(!output.status.success());
+    let expected = if cfg!(feature = "asan") { "stack-overflow" } else { "has overflowed its stack" };
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("swapstack:"), "{}", stderr(&output));
 }
 
 #[test]

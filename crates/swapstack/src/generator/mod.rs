@@ -53,6 +53,16 @@ pub enum Resumed<Y, T> {
 /// std::thread::spawn(move || drop(generator));
 /// ```
 ///
+/// What it has borrowed must live as long as it does:
+///
+/// ```compile_fail,E0597
+/// let mut generator = {
+///     let words = vec!["short", "lived"];
+///     swapstack::Generator::new(|y, ()| words.iter().for_each(|word| y.suspend(word.len())))
+/// };
+/// generator.next();
+/// ```
+///
 /// # Examples
 /// ```
 /// use swapstack::{Generator, Resumed::*};

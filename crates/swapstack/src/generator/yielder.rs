@@ -7,7 +7,22 @@ use std::marker::PhantomData;
 /// How the body of a [`Generator`](super::Generator) yields: it gets a reference to one, which it
 /// cannot keep.
 ///
-/// A generator that is run by the body may capture it and yield for the outer one.
+/// A generator that is run by the body may capture it and yield for the outer one. Another thread
+/// may not:
+///
+/// ```compile_fail,E0277
+/// swapstack::Generator::new(|y, ()| {
+///     std::thread::scope(|scope| { scope.spawn(|| y.suspend(1)); });
+/// })
+/// .next();
+/// ```
+///
+/// And it stays inside of the body:
+///
+/// ```compile_fail,E0521
+/// let mut stolen = None;
+/// swapstack::Generator::new(|y, ()| { stolen = Some(y); y.suspend(1); }).next();
+/// ```
 pub struct Yielder<R, Y> {
     control: *const Control,
     types: PhantomData<fn(Y) -> R>,

@@ -19,7 +19,8 @@ const MADV_GUARD_INSTALL: libc::c_int = 102;
 /// How the page below each stack is made unusable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GuardKind {
-    /// Light guards where the kernel has them, else mapped ones.
+    /// Light guards where the kernel has them, else mapped ones. (Memory that is locked, see `mlockall`,
+    /// takes no light guards.)
     #[default]
     Best,
     /// `MADV_GUARD_INSTALL` (Linux 6.13): no limit on their number. Where the kernel does not have
@@ -30,7 +31,7 @@ pub enum GuardKind {
 }
 
 impl GuardKind {
-    /// What is really used: `Best` decided by a probe, which runs once in a process.
+    /// What is used if nothing is in the way: `Best` decided by a probe, which runs once in a process.
     pub(crate) fn resolve(self) -> Self {
         match self {
             Self::Best if light_guards_work() => Self::Light,
@@ -39,19 +40,22 @@ impl GuardKind {
         }
     }
 
-    /// Makes the page at `page` unusable.
+    /// Makes the page at `page` unusable, and says how: `Light` or `Mapped`.
     ///
     /// # Safety
     /// The page is mapped, belongs to the caller and nothing in it is needed.
-    pub(crate) unsafe fn install(self, page: NonNull<u8>) -> io::Result<()> {
-        match self {
+    pub(crate) unsafe fn install(self, page: NonNull<u8>) -> io::Result<Self> {
+        if self.resolve() == Self::Light {
             // SAFETY: handed on.
-            Self::Best => unsafe { self.resolve().install(page) },
-            // SAFETY: handed on.
-            Self::Light => unsafe { install_light(page) },
-            // SAFETY: handed on.
-            Self::Mapped => unsafe { install_mapped(page) },
+            match unsafe { install_light(page) } {
+                Ok(()) => return Ok(Self::Light),
+                Err(_) if self == Self::Best => {}
+                Err(error) => return Err(error),
+            }
         }
+        // SAFETY: handed on.
+        unsafe { install_mapped(page) }?;
+        Ok(Self::Mapped)
     }
 }
 
@@ -63,7 +67,7 @@ unsafe fn install_light(page: NonNull<u8>) -> io::Result<()> {
         return Ok(());
     }
     let cause = io::Error::last_os_error();
-    let hint = "light stack guards (MADV_GUARD_INSTALL) need Linux 6.13: use GuardKind::Best";
+    let hint = "light stack guards need Linux 6.13 and memory that is not locked: use GuardKind::Best";
     Err(io::Error::new(cause.kind(), format!("{hint} ({cause})")))
 }
 

@@ -56,7 +56,7 @@ impl PoolConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// The guards in use: `Light` or `Mapped`, never `Best`.
+    /// The guards that are tried first: `Light` or `Mapped`, never `Best`.
     pub guard: GuardKind,
     /// Mappings of the pooled classes.
     pub regions: usize,
@@ -120,9 +120,10 @@ impl StackPool {
     /// An empty pool. Nothing is mapped before the first [`take`](Self::take).
     #[must_use]
     pub fn new(config: PoolConfig) -> Self {
-        let guard = config.guard.resolve();
         let (large, trimmed_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { inner: Arc::new(Inner { guard, classes: Default::default(), large, trimmed_bytes }) }
+        Self {
+            inner: Arc::new(Inner { guard: config.guard, classes: Default::default(), large, trimmed_bytes }),
+        }
     }
 
     /// A stack with at least `size` usable bytes (and at least [`MIN_STACK_SIZE`]).
@@ -202,7 +203,7 @@ impl StackPool {
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         let mut stats = PoolStats {
-            guard: self.inner.guard,
+            guard: self.inner.guard.resolve(),
             regions: 0,
             reserved_bytes: 0,
             carved: 0,
@@ -310,6 +311,7 @@ fn give_memory_back(run: &[PooledStack]) -> usize {
     let (Some(last), Some(first)) = (run.first(), run.last()) else { return 0 };
     let (start, end) = (first.span().0, last.span().1);
     // SAFETY: all of these slots are idle and owned by the caller; their contents are not needed.
-    unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_DONTNEED) };
-    end - start
+    let status = unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_DONTNEED) };
+    // Locked memory cannot be given back.
+    if status == 0 { end - start } else { 0 }
 }

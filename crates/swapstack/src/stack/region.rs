@@ -60,7 +60,7 @@ pub(crate) struct Region {
     stride: usize,
     class: usize,
     guard: GuardKind,
-    guards: AtomicUsize,
+    mapped_guards: AtomicUsize,
     pool: Weak<Inner>,
     #[cfg(feature = "valgrind")]
     valgrind_ids: std::sync::Mutex<Vec<usize>>,
@@ -110,14 +110,14 @@ impl Region {
         unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         let start = base.as_ptr().addr();
         let registration = Some(Registration::of_region(start, start + bytes, stride));
-        let guards = AtomicUsize::new(0);
+        let mapped_guards = AtomicUsize::new(0);
         Ok(Arc::new(Self {
             base,
             slots,
             stride,
             class,
             guard,
-            guards,
+            mapped_guards,
             pool,
             registration,
             #[cfg(feature = "valgrind")]
@@ -166,9 +166,7 @@ impl Drop for Region {
         self.deregister_from_valgrind();
         // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
-        if self.guard == GuardKind::Mapped {
-            guard::forget_mapped(*self.guards.get_mut());
-        }
+        guard::forget_mapped(*self.mapped_guards.get_mut());
     }
 }
 
@@ -224,9 +222,11 @@ impl PooledStack {
 
     pub(crate) fn install_guard(&self) -> io::Result<()> {
         // SAFETY: the guard page is in the slot that this value owns, below `limit`.
-        unsafe { self.region.guard.install(self.slot_base()) }?;
-        // Relaxed: read only by `Region::drop`, which the reference count of the region orders.
-        self.region.guards.fetch_add(1, Relaxed);
+        let kind = unsafe { self.region.guard.install(self.slot_base()) }?;
+        if kind == GuardKind::Mapped {
+            // Relaxed: read only by `Region::drop`, which the reference count of the region orders.
+            self.region.mapped_guards.fetch_add(1, Relaxed);
+        }
         #[cfg(feature = "valgrind")]
         self.region.register_with_valgrind(self);
         Ok(())

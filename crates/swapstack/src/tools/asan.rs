@@ -12,6 +12,7 @@ use crate::arch::{Entry, Word, machine};
 use crate::context::StackPointer;
 use crate::overflow::registry;
 use crate::stack::page_size;
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
@@ -33,7 +34,20 @@ fn bounds(address: usize) -> (usize, usize) {
         let limit = slot.guard + page_size();
         return (limit, slot.top - limit);
     }
-    thread_stack()
+    OWN.get()
+}
+
+thread_local! {
+    /// Start and size of this thread's own stack, (0, 0) before the first switch.
+    static OWN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Notes where this thread's own stack is, the first time that it switches: from that stack, for asking
+/// takes more than a small one has.
+fn note_own() {
+    if OWN.get() == (0, 0) {
+        OWN.set(thread_stack());
+    }
 }
 
 fn thread_stack() -> (usize, usize) {
@@ -49,10 +63,17 @@ fn thread_stack() -> (usize, usize) {
     (start.addr(), size)
 }
 
+/// Makes `limit..top` accessible in the sanitizer's eyes.
+pub(crate) fn unpoison(limit: usize, top: usize) {
+    // SAFETY: changes only the sanitizer's books.
+    unsafe { __asan_unpoison_memory_region(limit as *const c_void, top - limit) };
+}
+
 /// # Safety
 /// As [`crate::switch`].
 #[inline(always)]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
+    note_own();
     let (bottom, size) = bounds(to.0.addr());
     let mut fake_stack = ptr::null_mut();
     // SAFETY: the announcements stand directly before the switch and directly after the return from it; the
@@ -94,7 +115,7 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
         let first = top.cast::<First>().sub(1);
         if let Some(slot) = registry::find(top.addr().get() - 1) {
             let limit = slot.guard + page_size();
-            __asan_unpoison_memory_region(limit as *const c_void, top.addr().get() - limit);
+            unpoison(limit, top.addr().get());
         }
         first.write(First { entry, data });
         machine::init(first.cast(), enter, first.as_ptr().cast())
