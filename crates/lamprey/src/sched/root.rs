@@ -130,6 +130,9 @@ impl Worker {
             sources.wait(timeout);
             sources.poll_others();
             self.polled.set(clock::ticks());
+            if !self.seat.inbox.is_empty() {
+                watch.expect_messages();
+            }
         }
         self.seat.parking.finish();
         if self.shared.claim_idle(&self.seat) {

@@ -13,6 +13,9 @@
 //! idle --a host is spawned somewhere--> watching      any --inbox, event--> working
 //! ```
 //!
+//! How long it spins for a message before it sleeps follows from whether that has paid lately: from nothing (a worker
+//! that waits for sockets) to 40 us (two workers whose hosts talk to each other).
+//!
 //! # Invariants
 //! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose seat's `idle` is
 //!    set. Whoever clears a seat's `idle` lowers the count.
@@ -49,7 +52,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(workers: usize) -> Self {
-        Self { looks: vec![Look::default(); workers], looked: None, spin: LONGEST_SPIN, doze: DOZES.0 }
+        Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
     }
 
     /// Remembers where all queues end; true if any has an entry.
@@ -70,6 +73,11 @@ impl Watch {
         doze
     }
 
+    /// A message ended a sleep: the next ones may come soon, so it is worth waiting for them awake.
+    pub(super) fn expect_messages(&mut self) {
+        self.spin = self.spin.max(LONGEST_SPIN / 4);
+    }
+
     /// Work came: the next dozes are short again.
     pub(super) fn refresh(&mut self) {
         self.doze = DOZES.0;
@@ -80,33 +88,40 @@ impl Watch {
 impl Worker {
     /// Looks for work elsewhere for a moment; true if there may be some now.
     pub(super) fn look_for_work(&self) -> bool {
-        // Relaxed: a hint (see Orderings).
-        if self.shared.awake.load(Ordering::Relaxed) <= 1 || self.stopping.get() {
-            return false;
-        }
         // SAFETY: only the root reaches the watch, one call at a time.
         let watch = unsafe { &mut *self.watch.get() };
+        // Relaxed: a hint (see Orderings).
+        let others_awake = self.shared.awake.load(Ordering::Relaxed) > 1;
+        if self.stopping.get() || (!others_awake && watch.spin.is_zero()) {
+            return false;
+        }
         let start = Instant::now();
-        if self.steal_aged(watch, start) {
+        if others_awake && self.steal_aged(watch, start) {
             return true;
         }
-        let promising = watch.look(self.shared.seats(), start);
+        let promising = others_awake && watch.look(self.shared.seats(), start);
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin };
+        if self.spin(until) {
+            watch.spin = LONGEST_SPIN;
+            return true;
+        }
+        watch.spin = if watch.spin < LONGEST_SPIN / 16 { Duration::ZERO } else { watch.spin / 2 };
+        promising && self.steal_aged(watch, Instant::now())
+    }
+
+    /// Waits for a message without sleeping; true if one has come.
+    fn spin(&self, until: Instant) -> bool {
         loop {
             for _ in 0..32 {
                 if !self.seat.inbox.is_empty() {
-                    watch.spin = LONGEST_SPIN;
                     return true;
                 }
                 std::hint::spin_loop();
             }
             if Instant::now() >= until {
-                break;
+                return false;
             }
         }
-        // Never to nothing, so that a worker that is talked to again finds out.
-        watch.spin = (watch.spin / 2).max(LONGEST_SPIN / 16);
-        promising && self.steal_aged(watch, Instant::now())
     }
 
     /// Takes half of what was already waiting at the last look, if that was long enough ago.
