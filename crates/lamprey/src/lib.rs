@@ -63,6 +63,11 @@ mod runtime;
 #[cfg(all(test, loom))]
 mod model;
 
+/// The README's programs, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
     TryRecvError, TrySendError, channel,

@@ -88,7 +88,7 @@ mod std_form {
     pub(crate) fn light_barrier() {
         // Relaxed: a stale value only means a fence that was not needed.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 {
-            // Pairs with the membarrier in `heavy_barrier`: the compiler keeps program order, the kernel adds the CPU barrier.
+            // StoreLoad race, as below: the compiler keeps the order, the membarrier in `heavy_barrier` adds the CPU.
             compiler_fence(Ordering::SeqCst);
         } else {
             // StoreLoad race: the caller's store before against its load after; pairs with the fence in `heavy_barrier`.

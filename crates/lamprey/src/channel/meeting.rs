@@ -182,7 +182,11 @@ impl<T> Meeting<T> {
         }
     }
 
-    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. On failure gives the word as it is now.
+    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. On failure gives the word as it
+    /// is now.
+    ///
+    /// # Safety
+    /// As for [`meet`](Self::meet).
     #[cold]
     unsafe fn meet_in_list(
         &self,

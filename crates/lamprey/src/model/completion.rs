@@ -31,6 +31,7 @@ impl Packet {
                 false
             }
             Published::Unwanted => {
+                // SAFETY: the handle is gone: the host's alone.
                 self.outcome.with_mut(|outcome| unsafe { *outcome = 0 });
                 true
             }

@@ -115,6 +115,10 @@ impl<T: Copy> Fresh<T> {
         Look { head, tail }
     }
 
+    /// Runs `section` on the ring as the owner.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
     #[inline(always)]
     unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
         // Release pairs with the Acquire load of `busy` in `steal` (entry included: a thief that reads it sees our past).

@@ -106,8 +106,8 @@ impl Worker {
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
         // SAFETY: the policy reference ends with the call.
-        if !unsafe { self.policy() }.is_empty() {
-            return;
+        if !unsafe { self.policy() }.is_empty() || !self.seat.unstarted.is_empty() {
+            return; // the sources have woken, or spawned
         }
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };

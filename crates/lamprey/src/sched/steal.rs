@@ -126,7 +126,7 @@ impl Worker {
 
     /// Takes half of what was already waiting at the last look, if that was long enough ago.
     fn steal_aged(&self, watch: &mut Watch, now: Instant) -> bool {
-        if !watch.looked.is_some_and(|looked| now.duration_since(looked) >= PATIENCE) {
+        if watch.looked.is_none_or(|looked| now.duration_since(looked) < PATIENCE) {
             return false;
         }
         let mut taken = Vec::new();

@@ -50,6 +50,9 @@ impl Worker {
     /// Blocks the running host where only the wake may end it; see [`block_until_woken`](super::block_until_woken).
     pub(crate) fn block_committed(&self, reason: Wait) {
         let me = self.running_ref();
+        if me.kind == Kind::Root {
+            self.refuse_block(me);
+        }
         if !me.owed.replace(false) {
             me.reason.set(reason);
             me.state.set(State::Committed);
@@ -154,6 +157,9 @@ impl Worker {
         let mut sp = target.sp.get();
         if sp.is_null() {
             sp = self.start(target);
+            if ptr::eq(self.running.get().as_ptr(), me) {
+                return; // refused, and the root is here already
+            }
         } else {
             self.running.set(next);
         }
@@ -224,6 +230,9 @@ impl Worker {
 /// Base of every host's stack: runs hosts on it until the next thing to do lives elsewhere.
 ///
 /// A finished host's stack is used at once by the next unstarted host of the same size, without a switch.
+///
+/// # Safety
+/// Entered only through a context that [`Worker::start`] made, whose thread is then the running one.
 unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
     let worker = Worker::current().expect("hosts run on workers");
     loop {
@@ -325,6 +334,10 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     unsafe { wake_elsewhere(thread) }
 }
 
+/// [`wake_host`] for a host of another worker.
+///
+/// # Safety
+/// As for [`wake_host`].
 #[cold]
 unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
     // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any

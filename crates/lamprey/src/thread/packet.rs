@@ -71,6 +71,10 @@ unsafe fn packet<'a, T, F>(thread: NonNull<Thread>) -> &'a Packet<T, F> {
     unsafe { thread.cast::<Packet<T, F>>().as_ref() }
 }
 
+/// [`Body::run`].
+///
+/// # Safety
+/// `thread` heads a packet of these types, and neither this nor `abandon` has been called on it.
 unsafe fn run<T, F: FnOnce() -> T>(thread: NonNull<Thread>) {
     // SAFETY: the scheduler calls this once, on the host's own stack; invariant 2.
     unsafe {
@@ -90,12 +94,17 @@ fn caught(payload: Box<dyn Any + Send>) -> JoinError {
     if payload.is::<CancelUnwind>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
 }
 
+/// [`Body::abandon`].
+///
+/// # Safety
+/// As for [`run`].
 unsafe fn abandon<T, F: FnOnce() -> T>(thread: NonNull<Thread>, why: Abandoned) {
-    // SAFETY: called instead of `run`; invariant 2.
+    // SAFETY: called instead of `run`; invariant 2. The closure's destructors may have made host-local values.
     unsafe {
         let packet = packet::<T, F>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
         quietly(|| drop(closure));
+        local::end(&packet.head.thread);
         (*packet.head.outcome.get()).write(Err(match why {
             Abandoned::Shutdown => JoinError::Cancelled,
             Abandoned::NoStack(error) => JoinError::NoStack(error),
@@ -103,6 +112,10 @@ unsafe fn abandon<T, F: FnOnce() -> T>(thread: NonNull<Thread>, why: Abandoned) 
     }
 }
 
+/// [`Body::publish`].
+///
+/// # Safety
+/// `thread` heads a packet with this outcome, which is full; called once.
 unsafe fn publish<T>(thread: NonNull<Thread>) -> Fate {
     // SAFETY: invariant 3: the head does not depend on the closure's type. Not touched after the swap unless ours.
     match unsafe { thread.cast::<Head<T>>().as_ref() }.completion.publish() {
@@ -132,14 +145,23 @@ pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
     }
 }
 
+/// [`Body::dispose`].
+///
+/// # Safety
+/// After `publish` said `Unwanted`, once.
 unsafe fn dispose<T>(thread: NonNull<Thread>) {
     // SAFETY: after DETACHED the packet is the scheduler's alone; the outcome is full (invariant 2).
     unsafe {
         let outcome = take_outcome(thread.cast::<Head<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
+        local::end(thread.as_ref());
     }
 }
 
+/// [`Body::free`].
+///
+/// # Safety
+/// `thread` heads a packet of these types whose outcome has been taken; it is not used any more.
 unsafe fn free<T, F>(thread: NonNull<Thread>) {
     // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is dropped here.
     unsafe {

@@ -108,6 +108,20 @@ impl Ready {
         self.thread().label.spawn_site
     }
 
+    /// A started thread runs on its own worker only; a policy that got it from another worker's (both may be reached
+    /// by `static`s) is stopped here.
+    fn check_home(&self) {
+        let seat =
+            super::worker::Worker::current().map_or(std::ptr::null(), |worker| Arc::as_ptr(&worker.seat));
+        if self.is_started() && !std::ptr::eq(self.thread().home.get(), seat) {
+            eprintln!(
+                "lamprey: a scheduling policy ran host {} of another worker; started hosts stay where they are",
+                self.id()
+            );
+            std::process::abort();
+        }
+    }
+
     /// True once it has run for the first time: it then stays on its worker.
     pub fn is_started(&self) -> bool {
         self.thread().state.get() != State::Unstarted
@@ -159,7 +173,11 @@ impl PolicySlot {
     pub(crate) fn next(&mut self, unstarted: &Fresh<Entry>) -> Option<Ready> {
         match self {
             Self::Hybrid(policy) => policy.next(&mut Unstarted(unstarted)),
-            Self::Program(slot) => lend(slot, |policy| policy.next(&mut Unstarted(unstarted))),
+            Self::Program(slot) => {
+                let next = lend(slot, |policy| policy.next(&mut Unstarted(unstarted)))?;
+                next.check_home();
+                Some(next)
+            }
         }
     }
 
