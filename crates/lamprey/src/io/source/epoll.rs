@@ -8,7 +8,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +62,11 @@ impl Epoll {
 
     /// Fetches one batch of events and wakes whoever waits for them.
     fn turn(&mut self, timeout: Option<&Timespec>) -> Result<(), Errno> {
-        let (events, _) = epoll::wait(&*self.reactor, &mut self.events[..], timeout)?;
+        let events = if self.whole_milliseconds {
+            wait_milliseconds(&self.reactor, &mut self.events[..], timeout)?
+        } else {
+            epoll::wait(&*self.reactor, &mut self.events[..], timeout)?.0
+        };
         if events.is_empty() {
             return Ok(());
         }
@@ -79,18 +83,30 @@ impl Epoll {
         }
         Ok(())
     }
+}
 
-    /// The kernel's form of `timeout`, never shorter than it.
-    fn timespec(&self, timeout: Duration) -> Timespec {
-        let timeout = if self.whole_milliseconds {
-            timeout.as_nanos().div_ceil(1_000_000) * 1_000_000
-        } else {
-            timeout.as_nanos()
-        };
-        // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in range.
-        let timeout = timeout.min(86_400 * 1_000_000_000);
-        Timespec { tv_sec: (timeout / 1_000_000_000) as i64, tv_nsec: (timeout % 1_000_000_000) as _ }
-    }
+/// The kernel's form of `timeout`.
+fn timespec(timeout: Duration) -> Timespec {
+    // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in range.
+    let timeout = timeout.min(Duration::from_secs(86_400));
+    Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() }
+}
+
+/// `epoll_wait`, for kernels without `epoll_pwait2`: the timeout is rounded up to milliseconds.
+fn wait_milliseconds<'a>(
+    reactor: &Reactor,
+    events: &'a mut [MaybeUninit<Event>],
+    timeout: Option<&Timespec>,
+) -> Result<&'a mut [Event], Errno> {
+    let milliseconds =
+        timeout.map_or(-1, |timeout| timeout.tv_sec * 1000 + (timeout.tv_nsec + 999_999) / 1_000_000);
+    let (fd, room) = (reactor.as_fd().as_raw_fd(), events.len() as i32);
+    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and there is room for `room` of them.
+    let count = unsafe { libc::epoll_wait(fd, events.as_mut_ptr().cast(), room, milliseconds as i32) };
+    let count = usize::try_from(count)
+        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))?;
+    // SAFETY: the kernel has filled in the first `count`.
+    Ok(unsafe { events[..count].assume_init_mut() })
 }
 
 impl Source for Epoll {
@@ -107,7 +123,7 @@ impl Source for Epoll {
         if std::mem::take(&mut self.notified) {
             return self.poll();
         }
-        let until = timeout.map(|timeout| self.timespec(timeout));
+        let until = timeout.map(timespec);
         match self.turn(until.as_ref()) {
             // Linux before 5.11 has no `epoll_pwait2`: whole milliseconds from now on, rounded up.
             Err(Errno::NOSYS) if !self.whole_milliseconds => {
@@ -132,5 +148,24 @@ impl Source for Epoll {
 impl Drop for Epoll {
     fn drop(&mut self) {
         self.reactor.retire();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn both_ways_to_wait_respect_the_timeout_and_the_notifier() {
+        for whole_milliseconds in [false, true] {
+            let mut epoll = Epoll::new().unwrap();
+            epoll.whole_milliseconds = whole_milliseconds;
+            let start = Instant::now();
+            epoll.wait(Some(Duration::from_micros(1500)));
+            assert!(start.elapsed() >= Duration::from_micros(1500), "ended early: {whole_milliseconds}");
+            epoll.notifier().unwrap().notify();
+            epoll.wait(None); // would hang if the notification were lost
+        }
     }
 }
