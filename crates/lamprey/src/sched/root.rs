@@ -11,6 +11,7 @@
 //! round is short and shrinks in proportion when a round was long, so that hosts that compute for a millisecond each
 //! let the loop in at every switch, and hosts that yield every 3 ns look at the clock every 64th time.
 
+use super::source::Sources;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
 use super::{clock, switch};
@@ -19,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// How often sources are polled while the worker is busy.
 pub(super) const POLL: Duration = Duration::from_micros(50);
+/// How long a worker is idle before it gives the memory of its idle stacks back.
+const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
 
@@ -46,6 +49,7 @@ impl Worker {
         let Some(next) = unsafe { self.policy() }.next(&self.seat.unstarted) else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
+        self.untrimmed.set(true);
         self.budget.set(self.window.get());
         self.switch_to(&self.root, next.0);
         true
@@ -106,23 +110,40 @@ impl Worker {
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
         // SAFETY: the policy reference ends with the call.
-        if !unsafe { self.policy() }.is_empty() || !self.seat.unstarted.is_empty() {
-            return; // the sources have woken, or spawned
+        if !unsafe { self.policy() }.is_empty() {
+            return;
         }
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint, like all of `awake` and `idle` (see `steal`).
         let others_awake = self.shared.awake.fetch_sub(1, Ordering::Relaxed) > 1;
-        let mut timeout = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-        if others_awake {
-            let doze = watch.next_doze();
-            timeout = Some(timeout.map_or(doze, |timeout| timeout.min(doze)));
-        } else {
+        if !others_awake {
             // Relaxed: hints.
             self.seat.idle.store(true, Ordering::Relaxed);
             // Relaxed: as above.
             self.shared.idle.fetch_add(1, Ordering::Relaxed);
         }
+        let longest =
+            if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(TRIM_AFTER) };
+        let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+        let slept_out =
+            self.park(sources, longest.into_iter().chain(due).min()) && longest == Some(TRIM_AFTER);
+        if self.shared.claim_idle(&self.seat) {
+            watch.refresh();
+        }
+        // Relaxed: a hint.
+        self.shared.awake.fetch_add(1, Ordering::Relaxed);
+        if !self.seat.inbox.is_empty() {
+            watch.expect_messages();
+        } else if self.untrimmed.get() && !others_awake && slept >= TRIM_AFTER {
+            self.untrimmed.set(false);
+            self.stacks.trim();
+        }
+    }
+
+    /// The sleep itself, by the parking protocol; returns how long it was.
+    fn park(&self, sources: &mut Sources, timeout: Option<Duration>) -> Duration {
+        let start = Instant::now();
         self.seat.parking.prepare();
         // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
         let stop = self.shared.stopping.load(Ordering::Acquire) && !self.stopping.get();
@@ -130,16 +151,9 @@ impl Worker {
             sources.wait(timeout);
             sources.poll_others();
             self.polled.set(clock::ticks());
-            if !self.seat.inbox.is_empty() {
-                watch.expect_messages();
-            }
         }
         self.seat.parking.finish();
-        if self.shared.claim_idle(&self.seat) {
-            watch.refresh();
-        }
-        // Relaxed: a hint.
-        self.shared.awake.fetch_add(1, Ordering::Relaxed);
+        start.elapsed()
     }
 
     /// The runtime stops: every host of this worker is to end.

@@ -5,7 +5,7 @@
 //!    worker's root is an ordinary target, picked when nothing is ready or when it is due.
 //! 2. `Worker::running` names the thread whose stack the kernel thread is on, and is set just before each switch.
 //! 3. A stack goes back to the pool only by the code that runs on it, right before it jumps away, and nothing else
-//!    takes a stack from the pool in between.
+//!    takes a stack from the pool in between. One that no pool keeps is parked in `Worker::parting` instead.
 //! 4. No `&mut` into a worker's cell lives across a switch.
 //!
 //! Everything up to the switch is `#[inline(always)]`: a `ret` whose prediction was spoilt by a switch costs more
@@ -19,6 +19,9 @@ use super::worker::Worker;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use swapstack::{PooledStack, Stack, StackPointer};
+
+/// Larger stacks have a mapping each (`swapstack::StackPool`), which goes when they are given back.
+const LARGEST_POOLED: u32 = 256 << 10;
 
 impl Worker {
     /// Blocks the running host; see [`block`](super::block::block).
@@ -251,13 +254,24 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
             worker.running.set(next);
         }
         // Still in use, but nothing takes a stack between here and the jump (invariant 3).
-        worker.stacks.give(stack);
+        worker.part_with(stack, size);
         // SAFETY: `sp` as in `switch_to`; nothing on this stack needs a destructor any more.
         unsafe { swapstack::jump(sp, 0) }
     }
 }
 
 impl Worker {
+    /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped under the caller's feet:
+    /// it is kept until the next one of its kind comes.
+    #[inline(always)]
+    fn part_with(&self, stack: PooledStack, size: u32) {
+        if size > LARGEST_POOLED {
+            drop(self.parting.replace(Some(stack)));
+        } else {
+            self.stacks.give(stack);
+        }
+    }
+
     /// Runs the host that this stack was given to, from its closure to its published outcome; returns the stack,
     /// and the size that it was asked for with.
     #[inline(always)]

@@ -20,7 +20,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use swapstack::LocalPool;
+use swapstack::{LocalPool, PooledStack};
 
 /// What other kernel threads may touch of a worker.
 pub(crate) struct Seat {
@@ -76,6 +76,10 @@ pub(crate) struct Worker {
     pub(super) policy: UnsafeCell<PolicySlot>,
     pub(crate) seat: Arc<Seat>,
     pub(super) stacks: LocalPool,
+    /// The last large stack that a host has ended on.
+    pub(super) parting: Cell<Option<PooledStack>>,
+    /// Hosts have run since the memory of idle stacks was last given back.
+    pub(super) untrimmed: Cell<bool>,
     blocks: Blocks,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
@@ -121,6 +125,8 @@ impl Worker {
             budget: Cell::new(1),
             policy: UnsafeCell::new(policy),
             stacks: LocalPool::new(shared.stacks.clone()),
+            parting: Cell::new(None),
+            untrimmed: Cell::new(false),
             blocks: Blocks::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),

@@ -83,8 +83,8 @@ pub enum Why {
 #[must_use = "a ready thread that is dropped never runs again"]
 pub struct Ready(pub(crate) NonNull<Thread>);
 
-// SAFETY: a `Ready` reached through safe code can only be inspected (constant fields) or given back to its worker's
-// policy; workers hand them to each other only while unstarted (see `Fresh`).
+// SAFETY: safe code can only inspect a `Ready` (constant fields) or return it from a policy: while unstarted on any
+// worker, like a stolen one; once started on its own only, which `check_home` sees to.
 unsafe impl Send for Ready {}
 
 impl Ready {
