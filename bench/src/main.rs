@@ -85,7 +85,9 @@ fn run(order: &Run) -> Result<bool> {
 fn child(bench: &str, variant: &str, workers: usize) -> Result<()> {
     // On any thread: no part of a bench panics while all is well, and half a bench has no result.
     std::panic::set_hook(Box::new(|panic| {
-        let told = io::stdout().write_all(worker::failure(&anyhow!("{panic}")).as_bytes());
+        let what = panic.payload_as_str().unwrap_or("a payload without text");
+        let file = panic.location().and_then(|at| at.file().rsplit('/').next()).unwrap_or("unknown file");
+        let told = io::stdout().write_all(worker::failure(&anyhow!("panic in {file}: {what}")).as_bytes());
         std::process::exit(if told.is_ok() { 1 } else { 2 });
     }));
     let prepared = benches::find(bench)

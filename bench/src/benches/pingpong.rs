@@ -10,8 +10,8 @@ pub const BENCH: Bench = Bench {
     name: "pingpong",
     about: "a thread sends a number, another sends it back, over two rendezvous channels; ns for each message",
     workers: &[1, 2],
-    size: Size::UntilTakes { first: 1000, goal: Duration::from_millis(100) },
-    runs: 11,
+    size: Size::UntilTakes { first: 1000, goal: Duration::from_millis(50) },
+    runs: 21,
     variants: &[
         Variant::ours("lamprey", lamprey),
         Variant::rival("tokio", tokio::pingpong),

@@ -14,8 +14,8 @@ pub const BENCH: Bench = Bench {
     name: "ring",
     about: "503 threads in a ring hand on a token, less one each time, until it is 0; ns for each hop",
     workers: &[1],
-    size: Size::UntilTakes { first: 10 * HOSTS, goal: Duration::from_millis(100) },
-    runs: 11,
+    size: Size::UntilTakes { first: 10 * HOSTS, goal: Duration::from_millis(50) },
+    runs: 21,
     variants: &[
         Variant::ours("lamprey", lamprey),
         Variant::rival("tokio", tokio::ring),

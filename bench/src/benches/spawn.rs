@@ -14,8 +14,8 @@ pub const BENCH: Bench = Bench {
     about: "spawn a thread that returns a number, and join it: one_by_one; or spawn 1000, then join them: in_batches; \
             ns for each thread",
     workers: &[1],
-    size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(100) },
-    runs: 11,
+    size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(50) },
+    runs: 21,
     variants: &[
         Variant::ours("lamprey", lamprey),
         Variant::rival("tokio", tokio::spawn),

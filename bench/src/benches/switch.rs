@@ -1,19 +1,23 @@
-//! The raw switch: two contexts that do nothing but go to each other.
+//! The switch: two contexts that do nothing but go to each other.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::corosensei;
 use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
-use swapstack::{PoolConfig, Stack, StackPointer, StackPool, init, switch};
+use swapstack::{Generator, PoolConfig, Resumed, Stack, StackPointer, StackPool, init, switch};
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
     name: "switch",
     about: "go to another context, which comes straight back; ns for each of the two switches",
     workers: &[1],
-    size: Size::UntilTakes { first: 10_000, goal: Duration::from_millis(100) },
-    runs: 11,
-    variants: &[Variant::ours("swapstack", raw), Variant::rival("corosensei", corosensei::switch)],
+    size: Size::UntilTakes { first: 10_000, goal: Duration::from_millis(50) },
+    runs: 21,
+    variants: &[
+        Variant::ours("swapstack", raw),
+        Variant::ours("generator", generator),
+        Variant::rival("corosensei", corosensei::switch),
+    ],
 };
 
 /// Where each of the two is while the other runs.
@@ -57,4 +61,21 @@ unsafe extern "C" fn reply(mut word: usize, data: *mut ()) -> ! {
         // SAFETY: `raw` waits in the context that it saved in `main`, and resumes this one from `other`.
         word = unsafe { switch(&raw mut (*pair).other, (*pair).main, word + 1) };
     }
+}
+
+/// `swapstack::Generator`, which is what corosensei's coroutine is.
+fn generator(_workers: usize) -> Result<Runner> {
+    Ok(Box::new(|n| {
+        let mut generator = Generator::<(), (), ()>::new(|yielder, ()| {
+            loop {
+                yielder.suspend(());
+            }
+        });
+        let pairs = n.div_ceil(2);
+        let begun = Instant::now();
+        for _ in 0..pairs {
+            assert_eq!(generator.resume(()), Resumed::Yielded(()));
+        }
+        Ok(vec![Sample::ns_each("switch", begun.elapsed(), pairs * 2)])
+    }))
 }

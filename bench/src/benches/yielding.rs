@@ -13,8 +13,8 @@ pub const BENCH: Bench = Bench {
     name: "yield",
     about: "500 threads yield in a loop, all on one worker; ns for each yield",
     workers: &[1],
-    size: Size::UntilTakes { first: HOSTS * 20, goal: Duration::from_millis(100) },
-    runs: 11,
+    size: Size::UntilTakes { first: HOSTS * 20, goal: Duration::from_millis(50) },
+    runs: 21,
     variants: &[
         Variant::ours("lamprey", lamprey),
         Variant::rival("tokio", tokio::yielding),

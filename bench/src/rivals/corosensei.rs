@@ -18,7 +18,7 @@ pub fn switch(_workers: usize) -> Result<Runner> {
         let pairs = n.div_ceil(2);
         let begun = Instant::now();
         for _ in 0..pairs {
-            coroutine.resume(());
+            assert!(coroutine.resume(()).as_yield().is_some());
         }
         Ok(vec![Sample::ns_each("switch", begun.elapsed(), pairs * 2)])
     }))
