@@ -126,8 +126,7 @@ impl Worker {
         let longest =
             if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(TRIM_AFTER) };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-        let slept_out =
-            self.park(sources, longest.into_iter().chain(due).min()) && longest == Some(TRIM_AFTER);
+        let slept = self.park(sources, longest.into_iter().chain(due).min());
         if self.shared.claim_idle(&self.seat) {
             watch.refresh();
         }
