@@ -13,7 +13,7 @@ fn resident_kib() -> usize {
 #[inline(never)]
 fn deep() -> u8 {
     let bytes = std::hint::black_box([1u8; 32 << 10]);
-    lamprey::yield_now();
+    lamprey::sleep(Duration::from_millis(100)); // so that all of them are there at once
     bytes[usize::from(bytes[0])]
 }
 
