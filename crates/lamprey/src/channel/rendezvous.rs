@@ -86,6 +86,9 @@ impl<T> Chan<T> {
                 if woke != Woke::Woken {
                     return self.interrupted(side, reason, &node, woke);
                 }
+                if node.value.end.get() == End::Waiting {
+                    crate::bug!("a thread was woken although nobody took its node");
+                }
                 outcome(&node)
             }
         }

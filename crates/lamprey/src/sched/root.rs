@@ -45,8 +45,7 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
-        // SAFETY: the policy reference ends with the call.
-        let Some(next) = unsafe { self.policy() }.next(&self.seat.unstarted) else { return false };
+        let Some(next) = self.policy.next(&self.seat.unstarted) else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.untrimmed.set(true);
@@ -109,8 +108,7 @@ impl Worker {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
-        // SAFETY: the policy reference ends with the call.
-        if !unsafe { self.policy() }.is_empty() {
+        if !self.policy.is_empty() {
             return;
         }
         // SAFETY: only the root reaches the watch.
@@ -168,7 +166,9 @@ impl Worker {
 
     /// The last act: whoever still sends something gets it back.
     fn leave(&self) {
-        let late: Vec<_> = self.seat.inbox.close().collect();
+        let mut late: Vec<_> = self.seat.inbox.close().collect();
+        // SAFETY: this is the owning kernel thread. What is still there the program's policy never drew.
+        late.extend(std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| entry.0));
         self.uninstall();
         for thread in late {
             // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.

@@ -166,10 +166,9 @@ fn worker_main(
 ) -> io::Result<()> {
     swapstack::overflow::arm_thread()?;
     let sources = crate::bug::no_unwind("the factory of a source", || Sources::make(&config.sources))?;
-    let policy = match &config.policy {
-        None => PolicySlot::Hybrid(Default::default()),
-        Some(make) => PolicySlot::Program(Some(crate::bug::no_unwind("the factory of a policy", || make()))),
-    };
+    let program =
+        config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));
+    let policy = PolicySlot::new(program);
     seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug!("a seat was taken twice"));
     let worker = Worker::new(seat, shared.clone(), policy, sources);
     worker.install();

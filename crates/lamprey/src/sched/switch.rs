@@ -71,8 +71,7 @@ impl Worker {
             return self.refuse_block(me) == Woke::Cancelled;
         }
         if let Some(next) = self.pick_other() {
-            // SAFETY: the policy reference ends with the call.
-            unsafe { self.policy() }.ready(Ready(NonNull::from(me)), Why::Yielded);
+            self.policy.ready(Ready(NonNull::from(me)), Why::Yielded);
             self.switch_to(me, next);
         }
         false
@@ -93,8 +92,7 @@ impl Worker {
     fn make_ready(&self, thread: &Thread, woke: Woke) {
         thread.woke.set(woke);
         thread.state.set(State::Runnable);
-        // SAFETY: the policy reference ends with the call.
-        unsafe { self.policy() }.ready(Ready(NonNull::from(thread)), Why::Woken);
+        self.policy.ready(Ready(NonNull::from(thread)), Why::Woken);
     }
 
     /// Ends a block on this worker early: the host finds out why and takes its own node out.
@@ -141,8 +139,7 @@ impl Worker {
         if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
-        // SAFETY: the policy reference ends with the call.
-        unsafe { self.policy() }.next(&self.seat.unstarted).map(|ready| ready.0)
+        self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
     }
 
     #[inline(always)]
@@ -222,7 +219,7 @@ impl Worker {
         // SAFETY: as promised by the caller; this is the owning kernel thread.
         unsafe {
             if thread.as_ref().label.pinned {
-                return self.policy().ready(Ready(thread), Why::Spawned);
+                return self.policy.ready(Ready(thread), Why::Spawned);
             }
             self.seat.unstarted.push(super::policy::Entry(thread));
         }

@@ -73,7 +73,7 @@ pub(crate) struct Worker {
     pub(super) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
     pub(super) budget: Cell<u32>,
-    pub(super) policy: UnsafeCell<PolicySlot>,
+    pub(super) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
     pub(super) stacks: LocalPool,
     /// The last large stack that a host has ended on.
@@ -123,7 +123,7 @@ impl Worker {
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
-            policy: UnsafeCell::new(policy),
+            policy,
             stacks: LocalPool::new(shared.stacks.clone()),
             parting: Cell::new(None),
             untrimmed: Cell::new(false),
@@ -177,17 +177,6 @@ impl Worker {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
         id
-    }
-
-    /// The policy, for one call.
-    ///
-    /// # Safety
-    /// The reference must end before any switch and before the policy is asked for again.
-    #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "one kernel thread, one call at a time: see Safety")]
-    pub(super) unsafe fn policy(&self) -> &mut PolicySlot {
-        // SAFETY: only this kernel thread reaches the cell, and the caller lets no two references overlap.
-        unsafe { &mut *self.policy.get() }
     }
 
     /// Enters a host into the list of started hosts.

@@ -9,6 +9,8 @@ pub use hybrid::Hybrid;
 
 use super::thread::{State, Thread};
 use crate::queue::fresh::Fresh;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -77,15 +79,17 @@ pub enum Why {
     Yielded,
 }
 
-/// A thread that can run now. Stands for the right to run it, so it cannot be copied.
+/// A thread that can run now. Stands for the right to run it, so it cannot be copied; and it can run only on this
+/// worker, so it cannot leave the kernel thread:
+/// ```compile_fail,E0277
+/// fn elsewhere(thread: lamprey::Ready) {
+///     std::thread::spawn(move || drop(thread));
+/// }
+/// ```
 #[derive(Debug)]
 #[repr(transparent)]
 #[must_use = "a ready thread that is dropped never runs again"]
 pub struct Ready(pub(crate) NonNull<Thread>);
-
-// SAFETY: safe code can only inspect a `Ready` (constant fields) or return it from a policy: while unstarted on any
-// worker, like a stolen one; once started on its own only, which `check_home` sees to.
-unsafe impl Send for Ready {}
 
 impl Ready {
     fn thread(&self) -> &Thread {
@@ -108,20 +112,6 @@ impl Ready {
         self.thread().label.spawn_site
     }
 
-    /// A started thread runs on its own worker only; a policy that got it from another worker's (both may be reached
-    /// by `static`s) is stopped here.
-    fn check_home(&self) {
-        let seat =
-            super::worker::Worker::current().map_or(std::ptr::null(), |worker| Arc::as_ptr(&worker.seat));
-        if self.is_started() && !std::ptr::eq(self.thread().home.get(), seat) {
-            eprintln!(
-                "lamprey: a scheduling policy ran host {} of another worker; started hosts stay where they are",
-                self.id()
-            );
-            std::process::abort();
-        }
-    }
-
     /// True once it has run for the first time: it then stays on its worker.
     pub fn is_started(&self) -> bool {
         self.thread().state.get() != State::Unstarted
@@ -129,8 +119,15 @@ impl Ready {
 }
 
 /// The worker's threads that have not started yet, oldest first.
+///
+/// Only the worker itself may take from it, so it does not leave the kernel thread:
+/// ```compile_fail,E0277
+/// fn elsewhere(mut unstarted: lamprey::Unstarted<'_>) {
+///     std::thread::scope(|scope| drop(scope.spawn(|| unstarted.pop())));
+/// }
+/// ```
 #[derive(Debug)]
-pub struct Unstarted<'a>(pub(crate) &'a Fresh<Entry>);
+pub struct Unstarted<'a>(&'a Fresh<Entry>, PhantomData<*mut ()>);
 
 impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
@@ -155,45 +152,56 @@ pub(crate) struct Entry(pub(crate) NonNull<Thread>);
 unsafe impl Send for Entry {}
 
 /// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every switch.
+///
+/// The program's is taken out of its cell for the time of a call, so that a call back into the runtime finds it gone
+/// and not a second `&mut`. A panic must not unwind into the middle of a switch.
 pub(crate) enum PolicySlot {
-    Hybrid(Hybrid),
-    Program(Option<Box<dyn Policy>>),
+    Hybrid(UnsafeCell<Hybrid>),
+    Program(Cell<Option<Box<dyn Policy>>>),
 }
 
 impl PolicySlot {
-    #[inline(always)]
-    pub(crate) fn ready(&mut self, thread: Ready, why: Why) {
-        match self {
-            Self::Hybrid(policy) => policy.ready(thread, why),
-            Self::Program(slot) => lend(slot, |policy| policy.ready(thread, why)),
+    pub(crate) fn new(program: Option<Box<dyn Policy>>) -> Self {
+        match program {
+            None => Self::Hybrid(UnsafeCell::default()),
+            Some(policy) => Self::Program(Cell::new(Some(policy))),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn next(&mut self, unstarted: &Fresh<Entry>) -> Option<Ready> {
+    pub(crate) fn ready(&self, thread: Ready, why: Why) {
         match self {
-            Self::Hybrid(policy) => policy.next(&mut Unstarted(unstarted)),
-            Self::Program(slot) => {
-                let next = lend(slot, |policy| policy.next(&mut Unstarted(unstarted)))?;
-                next.check_home();
-                Some(next)
-            }
+            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
+            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.ready(thread, why),
+            Self::Program(cell) => lend(cell, |policy| policy.ready(thread, why)),
         }
     }
 
-    pub(crate) fn is_empty(&mut self) -> bool {
+    #[inline(always)]
+    pub(crate) fn next(&self, unstarted: &Fresh<Entry>) -> Option<Ready> {
+        let mut unstarted = Unstarted(unstarted, PhantomData);
         match self {
-            Self::Hybrid(policy) => policy.is_empty(),
-            Self::Program(slot) => lend(slot, |policy| policy.is_empty()),
+            // SAFETY: as in `ready`.
+            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted),
+            Self::Program(cell) => lend(cell, |policy| policy.next(&mut unstarted)),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            // SAFETY: as in `ready`.
+            Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
+            Self::Program(cell) => lend(cell, |policy| policy.is_empty()),
         }
     }
 }
 
-/// Takes the program's policy out of its slot for the time of a call, so that a call back into the runtime finds it
-/// gone instead of a second `&mut`. A panic must not unwind into the middle of a switch.
-fn lend<R>(slot: &mut Option<Box<dyn Policy>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
-    let mut policy = slot.take().expect("a policy must not call blocking calls, spawn or wake");
-    let result = crate::bug::no_unwind("a scheduling policy", || call(&mut *policy));
-    *slot = Some(policy);
-    result
+#[inline(never)]
+fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
+    crate::bug::no_unwind("a scheduling policy", || {
+        let mut policy = cell.take().expect("a policy must not call blocking calls, spawn or wake");
+        let result = call(&mut *policy);
+        cell.set(Some(policy));
+        result
+    })
 }
