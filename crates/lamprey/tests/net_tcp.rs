@@ -350,8 +350,8 @@ fn half_a_connection_can_be_closed() {
     });
 }
 
-/// A read that has emptied the socket lets the next one wait without asking the kernel; whatever comes after the
-/// short read has to end that wait. `and_then` makes it come, together with the bytes or after they were read.
+/// What comes after a read that has emptied the socket ends the next one. `and_then` makes it come, together with the
+/// bytes (so that there is no edge for it alone) or after they were read.
 fn after_a_short_read(and_then: fn(std::net::TcpStream), outcome: Result<usize, ErrorKind>) {
     run(1, move || {
         for together in [true, false] {

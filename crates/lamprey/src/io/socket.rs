@@ -85,57 +85,15 @@ impl<S: AsFd> Socket<S> {
         timeout: Option<Duration>,
         mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
     ) -> io::Result<T> {
-        let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
-        self.attempt_from(false, &mut waiting, |fd, _| operation(fd))
-    }
-
-    /// [`attempt`](Self::attempt) for a TCP read of `len` bytes: after a short one, the next begins by waiting.
-    #[inline]
-    pub(crate) fn attempt_read(
-        &self,
-        len: usize,
-        mut read: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
-    ) -> io::Result<usize> {
-        // Who may not wait must ask the kernel: the socket may hold what no event has told of yet.
-        let drained = self.readiness.is_drained() && len != 0;
-        let wait_first = drained && !self.options.nonblocking() && !sched::must_not_block();
-        let timeout = self.options.read_timeout.get();
-        let mut waiting = Waiting {
-            interest: Interest::Read,
-            reason: Wait::SocketRead,
-            timeout,
-            deadline: None,
-            late: false,
-        };
-        self.attempt_from(wait_first, &mut waiting, |fd, seen| {
-            let received = read(fd)?;
-            if received != 0 && received < len {
-                self.readiness.note_short_read(seen);
-            }
-            Ok(received)
-        })
-    }
-
-    #[inline(always)]
-    fn attempt_from<T>(
-        &self,
-        mut wait_first: bool,
-        waiting: &mut Waiting,
-        mut operation: impl FnMut(BorrowedFd<'_>, u64) -> Result<T, Errno>,
-    ) -> io::Result<T> {
         take_a_turn();
+        let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
         loop {
             self.check_open()?;
-            let seen = self.readiness.edges(waiting.interest);
-            let outcome = if std::mem::take(&mut wait_first) {
-                Err(Errno::AGAIN)
-            } else {
-                operation(self.inner.as_fd(), seen)
-            };
-            match outcome {
+            let seen = self.readiness.edges(interest);
+            match operation(self.inner.as_fd()) {
                 Ok(value) => return Ok(value),
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => self.wait(waiting, seen)?,
+                Err(Errno::AGAIN) => self.wait(&mut waiting, seen)?,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -169,7 +169,7 @@ pub(super) use has_timeouts;
 
 /// `Read` and `Write`, for the stream and for a reference to it; and the calls that all streams have.
 macro_rules! is_stream {
-    ($name:ident, $read:ident) => {
+    ($name:ident) => {
         impl $name {
             /// Reads like [`Read::read`](::std::io::Read::read), but what is read stays in the socket.
             ///
@@ -225,7 +225,7 @@ macro_rules! is_stream {
         impl ::std::io::Read for &$name {
             #[inline]
             fn read(&mut self, buf: &mut [u8]) -> ::std::io::Result<usize> {
-                self.0.$read(buf)
+                self.0.recv(buf, ::rustix::net::RecvFlags::empty())
             }
             fn read_vectored(&mut self, bufs: &mut [::std::io::IoSliceMut<'_>]) -> ::std::io::Result<usize> {
                 self.0.recv_vectored(bufs)

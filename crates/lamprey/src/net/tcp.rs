@@ -35,7 +35,7 @@ pub struct TcpStream(Socket<std::net::TcpStream>);
 
 owns_descriptor!(TcpStream, std::net::TcpStream);
 has_timeouts!(TcpStream, std::net::TcpStream);
-is_stream!(TcpStream, read_tcp);
+is_stream!(TcpStream);
 
 impl TcpStream {
     /// Connects to the first of the addresses that answers.

@@ -23,18 +23,6 @@ pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;
 const MOST_BUFFERS: usize = 1024;
 
 impl<S: AsFd> Socket<S> {
-    /// Reads from TCP.
-    #[inline]
-    pub(super) fn read_tcp(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.attempt_read(buf.len(), |fd| net::recv(fd, &mut *buf, RECV).map(|(received, _)| received))
-    }
-
-    /// Reads from a Unix stream, where a short read may only mean that descriptors came with the next bytes.
-    #[inline]
-    pub(super) fn read_unix(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.recv(buf, RecvFlags::empty())
-    }
-
     #[inline]
     pub(super) fn recv(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {

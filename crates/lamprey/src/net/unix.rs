@@ -35,7 +35,7 @@ pub struct UnixStream(Socket<std::os::unix::net::UnixStream>);
 
 owns_descriptor!(UnixStream, std::os::unix::net::UnixStream);
 has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
-is_stream!(UnixStream, read_unix);
+is_stream!(UnixStream);
 
 impl UnixStream {
     /// Connects to the listener at `path`.

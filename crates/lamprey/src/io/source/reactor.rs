@@ -25,13 +25,9 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
 }
 
-/// What a socket is registered for: both directions, and what tells that a short read need not mean an empty socket
-/// (see [`readiness`](crate::io::readiness)).
-const INTEREST: EventFlags = EventFlags::IN
-    .union(EventFlags::OUT)
-    .union(EventFlags::RDHUP)
-    .union(EventFlags::PRI)
-    .union(EventFlags::ET);
+/// What a socket is registered for.
+const INTEREST: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
 /// What is registered with one epoll instance.
 #[derive(Debug)]

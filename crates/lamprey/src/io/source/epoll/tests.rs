@@ -1,0 +1,81 @@
+//! The source by itself, called as a worker calls it.
+
+use super::*;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+/// Far longer than a wait that ends for the reason tested.
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_notification_before_the_wait_ends_it() {
+    let mut epoll = Epoll::new().unwrap();
+    let notifier = epoll.notifier().unwrap();
+    for _ in 0..3 {
+        notifier.notify();
+        let start = Instant::now();
+        epoll.wait(Some(LONG));
+        assert!(start.elapsed() < LONG);
+    }
+}
+
+#[test]
+fn a_notification_during_the_wait_ends_it() {
+    let mut epoll = Epoll::new().unwrap();
+    let notifier = epoll.notifier().unwrap();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        notifier.notify();
+    });
+    let start = Instant::now();
+    epoll.wait(None);
+    other.join().unwrap();
+    assert!(start.elapsed() < LONG);
+}
+
+#[test]
+fn a_notification_that_a_poll_took_ends_the_next_wait_and_only_that() {
+    let mut epoll = Epoll::new().unwrap();
+    epoll.notifier().unwrap().notify();
+    epoll.poll();
+    let start = Instant::now();
+    epoll.wait(Some(LONG));
+    assert!(start.elapsed() < LONG);
+    let limit = Duration::from_millis(10);
+    let start = Instant::now();
+    epoll.wait(Some(limit));
+    assert!(start.elapsed() >= limit);
+}
+
+#[test]
+fn both_ways_to_wait_respect_the_timeout_and_the_notifier() {
+    for whole_milliseconds in [false, true] {
+        let mut epoll = Epoll::new().unwrap();
+        epoll.whole_milliseconds = whole_milliseconds;
+        for limit in [1, 999_999, 1_000_001, 2_500_000].map(Duration::from_nanos) {
+            let start = Instant::now();
+            epoll.wait(Some(limit));
+            assert!(start.elapsed() >= limit, "ended early: {limit:?}, {whole_milliseconds}");
+        }
+        epoll.notifier().unwrap().notify();
+        epoll.wait(None); // would hang if the notification were lost
+        epoll.notifier().unwrap().notify();
+        epoll.wait(Some(Duration::MAX));
+    }
+}
+
+#[test]
+fn it_is_active_while_something_is_registered() {
+    let epoll = Epoll::new().unwrap();
+    assert!(!epoll.active());
+    let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
+    let readiness = Readiness::new();
+    let key = epoll.reactor.add(a.as_fd(), &readiness).unwrap();
+    assert!(epoll.active());
+    epoll.reactor.remove(a.as_fd(), key);
+    assert!(!epoll.active());
+    let reactor = Arc::clone(&epoll.reactor);
+    drop(epoll);
+    assert!(reactor.add(a.as_fd(), &readiness).is_err(), "nobody would poll it");
+    assert!(Reactor::current().is_none());
+}
