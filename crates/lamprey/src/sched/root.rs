@@ -108,8 +108,8 @@ impl Worker {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
-        if !self.policy.is_empty() {
-            return;
+        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() {
+            return; // the sources have woken somebody, or spawned
         }
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };

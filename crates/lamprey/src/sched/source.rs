@@ -60,7 +60,8 @@ pub trait Source: 'static {
     }
 
     /// How another kernel thread ends a [`wait`](Source::wait). The first source of a worker that returns one becomes
-    /// the place where the worker sleeps; without any it sleeps on a futex.
+    /// the place where the worker sleeps (sources of the program come before the built-in one for sockets, which is then
+    /// looked at every millisecond while it is active); without any it sleeps on a futex.
     fn notifier(&self) -> Option<Notifier> {
         None
     }
@@ -95,13 +96,20 @@ pub(crate) type SourceFactory = Arc<dyn Fn() -> std::io::Result<Box<dyn Source>>
 pub(crate) struct Sources {
     all: Vec<Box<dyn Source>>,
     sleeper: Option<usize>,
+    /// Those that the worker could sleep in too, but does not.
+    passed_over: Vec<usize>,
 }
+
+/// How often a source that is passed over is looked at while the worker sleeps in another one.
+const PASSED_OVER: Duration = Duration::from_millis(1);
 
 impl Sources {
     pub(crate) fn make(factories: &[SourceFactory]) -> std::io::Result<Self> {
         let all = factories.iter().map(|make| make()).collect::<std::io::Result<Vec<_>>>()?;
-        let sleeper = all.iter().position(|source| source.notifier().is_some());
-        Ok(Self { all, sleeper })
+        let mut sleepers = (0..all.len()).filter(|&at| all[at].notifier().is_some());
+        let sleeper = sleepers.next();
+        let passed_over = sleepers.collect();
+        Ok(Self { all, sleeper, passed_over })
     }
 
     pub(crate) fn notifier(&self) -> Notifier {
@@ -130,7 +138,10 @@ impl Sources {
         self.all.iter().filter_map(|source| source.deadline()).min()
     }
 
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>) {
+    pub(crate) fn wait(&mut self, mut timeout: Option<Duration>) {
+        if self.passed_over.iter().any(|&at| self.all[at].active()) {
+            timeout = Some(timeout.map_or(PASSED_OVER, |timeout| timeout.min(PASSED_OVER)));
+        }
         match (self.sleeper, timeout) {
             (Some(at), _) => self.all[at].wait(timeout),
             (None, Some(timeout)) => std::thread::park_timeout(timeout),
