@@ -1,0 +1,122 @@
+//! What the tests of hosts, channels, time and the scheduler share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes on a loaded machine; a test that needs it has hung.
+pub const FOREVER: Duration = Duration::from_secs(100);
+
+/// Long enough that a host that has been spawned is blocked by then, almost always. No test fails when it is not.
+pub const SETTLE: Duration = Duration::from_millis(20);
+
+/// Runs `main` in a runtime with `workers` workers; a hang fails the test instead of stopping the suite.
+#[track_caller]
+pub fn run<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 'static) -> T {
+    within(FOREVER, move || runtime(workers).run(main))
+}
+
+/// A runtime with `workers` workers.
+pub fn runtime(workers: usize) -> lamprey::Runtime {
+    lamprey::Runtime::builder().workers(workers).build().unwrap()
+}
+
+/// Runs `f` on an OS thread, and panics if it takes longer than `limit`.
+#[track_caller]
+pub fn within<T: Send + 'static>(limit: Duration, f: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let _ = done.send(f());
+    });
+    match result.recv_timeout(limit) {
+        Ok(value) => {
+            thread.join().unwrap();
+            value
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(payload) => std::panic::resume_unwind(payload),
+            Ok(()) => unreachable!("it ended without a value and without a panic"),
+        },
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("hung: not done within {limit:?}"),
+    }
+}
+
+/// Waits, as a host or an OS thread, until `is` holds.
+#[track_caller]
+pub fn eventually(what: &str, is: impl Fn() -> bool) {
+    let deadline = Instant::now() + FOREVER;
+    while !is() {
+        assert!(Instant::now() < deadline, "never came: {what}");
+        lamprey::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Yields until `is` holds. On a runtime with one worker, what a host did just before it blocks is seen only after it
+/// has blocked: so this waits for hosts to be blocked.
+#[track_caller]
+pub fn yield_until(what: &str, is: impl Fn() -> bool) {
+    let deadline = Instant::now() + FOREVER;
+    while !is() {
+        assert!(Instant::now() < deadline, "never came: {what}");
+        lamprey::yield_now();
+    }
+}
+
+/// This test binary again in a process of its own, running only `test`, which finds `role` in [`role`].
+pub fn again(test: &str, role: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--nocapture", "--test-threads=1", "--include-ignored"])
+        .env("LAMPREY_TEST_ROLE", role)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The role that [`again`] gave to this process.
+pub fn role() -> Option<String> {
+    std::env::var("LAMPREY_TEST_ROLE").ok()
+}
+
+/// Runs `test` again as `role` to its end, and returns what came of it with its standard error as text.
+#[track_caller]
+pub fn rerun(test: &str, role: &str) -> (Output, String) {
+    outcome(again(test, role))
+}
+
+/// Runs a command to its end; standard error also as text.
+#[track_caller]
+pub fn outcome(mut command: Command) -> (Output, String) {
+    let output = within(FOREVER, move || command.output().unwrap());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, text)
+}
+
+/// Counts its drops.
+#[derive(Debug)]
+pub struct Counted(pub Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A counter for [`Counted`] and other things.
+pub fn counter() -> Arc<AtomicUsize> {
+    Arc::default()
+}
+
+/// What it says now.
+pub fn count(counter: &AtomicUsize) -> usize {
+    counter.load(Ordering::SeqCst)
+}
+
+/// Adds one.
+pub fn tick(counter: &AtomicUsize) {
+    counter.fetch_add(1, Ordering::SeqCst);
+}
