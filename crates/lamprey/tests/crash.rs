@@ -1,0 +1,165 @@
+//! How a process ends when a host outgrows its stack or touches what it must not, and what a panic prints. Each in a
+//! process of its own.
+mod common;
+
+use common::{again, outcome, rerun, role, runtime};
+use lamprey::Builder;
+use std::hint::black_box;
+use std::os::unix::process::ExitStatusExt;
+
+#[inline(never)]
+#[expect(unconditional_recursion, reason = "this is the test")]
+fn without_end(n: u64) -> u64 {
+    let frame = black_box([n; 16]);
+    without_end(n + 1) + frame[3]
+}
+
+#[test]
+fn an_overflow_names_the_host_its_size_and_its_spawn_site() {
+    const ME: &str = "an_overflow_names_the_host_its_size_and_its_spawn_site";
+    const LINE: u32 = line!() + 4;
+    if let Some(bytes) = role() {
+        let bytes: usize = bytes.parse().unwrap();
+        runtime(2).run(move || {
+            let host = Builder::new().name("deep").stack_size(bytes).spawn(|| without_end(0));
+            host.unwrap().join().unwrap();
+        });
+        return;
+    }
+    for bytes in [16 << 10, 64 << 10, 256 << 10, 1 << 20_usize] {
+        let (output, text) = rerun(ME, &bytes.to_string());
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{bytes}: {text}");
+        let report = text.lines().find(|line| line.contains("stack overflow")).expect(&text);
+        assert!(report.contains("`deep`"), "{report}");
+        assert!(report.contains(&format!("spawned at crates/lamprey/tests/crash.rs:{LINE}:")), "{report}");
+        let size: usize = report.split("size ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!((bytes..bytes + (8 << 10)).contains(&size), "{bytes}: {report}");
+        assert!(report.contains("high-water mark"), "{report}");
+    }
+}
+
+#[test]
+fn an_overflow_while_unwinding_or_in_a_destructor_is_told_too() {
+    const ME: &str = "an_overflow_while_unwinding_or_in_a_destructor_is_told_too";
+    struct Deep;
+    impl Drop for Deep {
+        fn drop(&mut self) {
+            black_box(without_end(0));
+        }
+    }
+    if role().is_some() {
+        let runtime = runtime(1);
+        let host = Builder::new().name("falling").spawn_in(&runtime.handle(), || {
+            let _deep = Deep;
+            panic!("first a panic");
+        });
+        let _: Result<(), _> = host.unwrap().join();
+        return;
+    }
+    let (output, text) = rerun(ME, "child");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    assert!(text.contains("stack overflow in host") && text.contains("`falling`"), "{text}");
+}
+
+#[test]
+fn a_wild_access_takes_the_default_way() {
+    const ME: &str = "a_wild_access_takes_the_default_way";
+    if let Some(role) = role() {
+        let wild = move || {
+            let address = black_box(std::ptr::without_provenance_mut::<u8>(0x10));
+            // SAFETY: none: the fault is what the test is about.
+            unsafe { address.write_volatile(1) };
+        };
+        let runtime = runtime(1);
+        match &*role {
+            "in a host" => drop(runtime.handle().spawn(wild).join()),
+            _ => wild(),
+        }
+        return;
+    }
+    for role in ["in a host", "outside"] {
+        let (output, text) = rerun(ME, role);
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{role}: {text}");
+        assert!(!text.contains("overflow"), "{role}: {text}");
+    }
+}
+
+#[test]
+fn the_main_threads_own_overflow_still_has_its_message() {
+    const ME: &str = "the_main_threads_own_overflow_still_has_its_message";
+    if role().is_some() {
+        let runtime = runtime(1);
+        black_box(without_end(0)); // a thread of the test harness
+        drop(runtime);
+        return;
+    }
+    let (output, text) = rerun(ME, "child");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    assert!(text.contains("has overflowed its stack") && !text.contains("in host"), "{text}");
+}
+
+#[inline(never)]
+fn a_function_of_the_host() {
+    black_box(());
+    panic!("look at the backtrace");
+}
+
+#[test]
+fn a_backtrace_begins_at_the_panic_and_ends_at_the_hosts_entry() {
+    const ME: &str = "a_backtrace_begins_at_the_panic_and_ends_at_the_hosts_entry";
+    if role().is_some() {
+        let runtime = runtime(1);
+        let host = runtime.handle().spawn(|| {
+            lamprey::yield_now();
+            a_function_of_the_host();
+        });
+        drop(host.join());
+        return;
+    }
+    for detail in ["1", "full"] {
+        let mut command = again(ME, "child");
+        command.env("RUST_BACKTRACE", detail);
+        let (output, text) = outcome(command);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("a_function_of_the_host"), "{detail}: {text}");
+        for stranger in ["lang_start", "clone3", "start_thread", "worker_main", "test::run_test"] {
+            assert!(!text.contains(stranger), "{detail}: {stranger} in {text}");
+        }
+        let frames = text
+            .lines()
+            .filter(|line| line.trim_start().split(':').next().is_some_and(|n| n.parse::<u32>().is_ok()));
+        assert!((3..60).contains(&frames.count()), "{detail}: {text}");
+    }
+}
+
+#[test]
+fn a_backtrace_taken_by_the_program_ends_too() {
+    runtime(1).run(|| {
+        let text = std::backtrace::Backtrace::force_capture().to_string();
+        assert!(text.contains("a_backtrace_taken_by_the_program_ends_too"), "{text}");
+        assert!(!text.contains("clone3") && !text.contains("worker_main"), "{text}");
+    });
+}
+
+#[test]
+fn a_panic_while_a_panic_unwinds_aborts_as_always() {
+    const ME: &str = "a_panic_while_a_panic_unwinds_aborts_as_always";
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("second");
+        }
+    }
+    if role().is_some() {
+        let runtime = runtime(1);
+        let host = runtime.handle().spawn(|| {
+            let _panics = Panics;
+            panic!("first");
+        });
+        let _: Result<(), _> = host.join();
+        return;
+    }
+    let (output, text) = rerun(ME, "child");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    assert!(text.contains("first") && text.contains("second"), "{text}");
+}

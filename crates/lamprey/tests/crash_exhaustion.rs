@@ -1,0 +1,157 @@
+//! Running out of address space, threads or descriptors is an `Err` where it can be told, never an abort or a hang.
+//! Each in a process of its own, whose limits it lowers.
+mod common;
+
+use common::{count, counter, rerun, role, runtime, tick};
+use lamprey::{Builder, JoinError, Runtime, channel, spawn};
+
+/// Lowers a limit of this process.
+fn limit(what: libc::__rlimit_resource_t, to: u64) {
+    let limit = libc::rlimit { rlim_cur: to, rlim_max: to };
+    // SAFETY: the pointer is valid for the call.
+    assert_eq!(unsafe { libc::setrlimit(what, &limit) }, 0);
+}
+
+/// Lets the address space grow by `bytes` from here.
+fn limit_growth(bytes: u64) {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+    limit(libc::RLIMIT_AS, pages * 4096 + bytes);
+}
+
+/// Runs this test again as `role`, which must end well.
+fn ends_well(test: &str, role: &str) {
+    let (output, text) = rerun(test, role);
+    assert!(output.status.success(), "{role}: {:?} {text}", output.status);
+}
+
+fn no_stack<T>(outcome: Result<T, JoinError>) -> bool {
+    match outcome {
+        Ok(_) => false,
+        Err(JoinError::NoStack(error)) => {
+            assert!(!error.to_string().is_empty());
+            true
+        }
+        Err(error) => panic!("neither ran nor out of stacks: {error}"),
+    }
+}
+
+#[test]
+fn hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on() {
+    const ME: &str = "hosts_beyond_the_address_space_end_with_no_stack_and_the_others_go_on";
+    let Some(role) = role() else {
+        return ["16384", "65536", "262144", "16777216"].iter().for_each(|role| ends_well(ME, role));
+    };
+    let bytes: usize = role.parse().unwrap();
+    let runtime = runtime(1);
+    runtime.run(|| spawn(|| ()).join().unwrap());
+    limit_growth(300 << 20);
+    let many = (1200 << 20) / bytes;
+    runtime.run(move || {
+        for _ in 0..2 {
+            let (tx, rx) = channel::<()>();
+            let begun = counter();
+            let hosts: Vec<_> = (0..many)
+                .map(|_| {
+                    let (rx, begun) = (rx.clone(), begun.clone());
+                    let host = Builder::new().stack_size(bytes).spawn(move || {
+                        tick(&begun);
+                        rx.recv()
+                    });
+                    host.unwrap()
+                })
+                .collect();
+            // Until each is blocked, or has been refused.
+            while count(&begun) + hosts.iter().filter(|host| host.is_finished()).count() < many {
+                (0..1000).for_each(|_| lamprey::yield_now());
+            }
+            drop(tx);
+            let refused =
+                hosts.into_iter().map(|host| no_stack(host.join())).filter(|&refused| refused).count();
+            assert!(refused > 0 && refused < many, "{refused} of {many} refused");
+            // What has ended leaves room for others.
+            let again = Builder::new().stack_size(bytes).spawn(|| 1).unwrap();
+            assert_eq!(again.join().unwrap(), 1);
+        }
+    });
+}
+
+#[test]
+fn the_first_host_of_a_runtime_gets_no_stack() {
+    const ME: &str = "the_first_host_of_a_runtime_gets_no_stack";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    let runtime = Runtime::builder().workers(1).stack_size(1 << 30).build().unwrap();
+    let handle = runtime.handle();
+    limit_growth(100 << 20);
+    for _ in 0..3 {
+        assert!(no_stack(handle.spawn(|| ()).join()));
+    }
+    let small = Builder::new().stack_size(16 << 10).spawn_in(&handle, || 2).unwrap();
+    assert_eq!(small.join().unwrap(), 2);
+    assert!(no_stack(handle.spawn(|| ()).join()));
+    // From a host that spawns, ends, yields or blocks next to one that gets none.
+    let nested = Builder::new().stack_size(64 << 10).spawn_in(&handle, || {
+        let refused = spawn(|| ());
+        lamprey::yield_now();
+        let second = spawn(|| ());
+        assert!(no_stack(refused.join()));
+        drop(spawn(|| ()));
+        no_stack(second.join())
+    });
+    assert!(nested.unwrap().join().unwrap());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime.run(|| ())));
+    let text = *caught.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("no stack"), "{text}");
+}
+
+#[test]
+fn a_detached_host_without_a_stack_is_reported() {
+    const ME: &str = "a_detached_host_without_a_stack_is_reported";
+    if role().is_none() {
+        let (output, text) = rerun(ME, "child");
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("never ran") && text.contains("crash_exhaustion.rs"), "{text}");
+        return;
+    }
+    let runtime = runtime(1);
+    limit_growth(100 << 20);
+    runtime.run(|| {
+        drop(Builder::new().stack_size(1 << 30).spawn(|| ()).unwrap());
+        lamprey::yield_now();
+        assert!(no_stack(Builder::new().stack_size(1 << 30).spawn(|| ()).unwrap().join()));
+    });
+}
+
+#[test]
+fn a_build_without_room_for_threads_fails() {
+    const ME: &str = "a_build_without_room_for_threads_fails";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    limit_growth(5 << 20); // two stacks of kernel threads
+    let error = Runtime::builder().workers(64).build().unwrap_err();
+    assert!(!error.to_string().is_empty());
+    let _ = Runtime::builder().workers(1).build().map(|runtime| runtime.run(|| ()));
+}
+
+#[test]
+fn a_build_without_descriptors_fails_and_works_again_with_them() {
+    const ME: &str = "a_build_without_descriptors_fails_and_works_again_with_them";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    let mut held: Vec<std::fs::File> = Vec::new();
+    limit(libc::RLIMIT_NOFILE, 64);
+    while let Ok(file) = std::fs::File::open("/dev/null") {
+        held.push(file);
+    }
+    for spare in 0..4 {
+        held.truncate(held.len() - 1);
+        let error = Runtime::builder().workers(8).build().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EMFILE), "{spare} spare: {error}");
+    }
+    held.clear();
+    assert_eq!(runtime(4).run(|| 5), 5);
+}

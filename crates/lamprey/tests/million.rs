@@ -1,0 +1,123 @@
+//! A million hosts at once, in a process of their own whose memory is looked at.
+mod common;
+
+use common::{again, count, counter, outcome, role, runtime, tick};
+use lamprey::{Builder, channel, spawn, yield_now};
+
+const MILLION: usize = 1_000_000;
+
+/// Bytes of memory that this process has.
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+fn child(test: &str) {
+    let (output, text) = outcome(again(test, "child"));
+    assert!(output.status.success(), "{:?} {text}", output.status);
+    eprintln!("{}", text.lines().filter(|line| line.contains("bytes each")).collect::<Vec<_>>().join("\n"));
+}
+
+fn check_memory(before: usize, hosts: usize) {
+    let each = (resident() - before) / hosts;
+    eprintln!("{hosts} hosts blocked, {each} bytes each");
+    // One page of stack, the packet, the handle: 4.4 KiB where the compiler makes small frames.
+    assert!(each < 6 << 10, "{each} bytes each");
+}
+
+#[test]
+fn a_million_hosts_wait_on_one_channel() {
+    const ME: &str = "a_million_hosts_wait_on_one_channel";
+    if role().is_none() {
+        return child(ME);
+    }
+    runtime(1).run(|| {
+        let before = resident();
+        let (tx, rx) = channel::<u64>();
+        let begun = counter();
+        let mut hosts = Vec::with_capacity(MILLION);
+        for n in 0..MILLION {
+            let (rx, begun) = (rx.clone(), begun.clone());
+            let host = Builder::new().stack_size(16 << 10).spawn(move || {
+                tick(&begun);
+                rx.recv().unwrap()
+            });
+            hosts.push(host.unwrap());
+            if n % 256 == 0 {
+                yield_now();
+            }
+        }
+        while count(&begun) < MILLION {
+            yield_now();
+        }
+        check_memory(before, MILLION);
+        (0..MILLION as u64).for_each(|n| tx.send(n).unwrap());
+        let sum: u64 = hosts.into_iter().map(|host| host.join().unwrap()).sum();
+        assert_eq!(sum, (0..MILLION as u64).sum());
+        // Their stacks serve others.
+        assert_eq!(spawn(|| 1).join().unwrap(), 1);
+    });
+}
+
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn a_million_hosts_wait_each_on_its_own_channel_over_two_workers() {
+    const ME: &str = "a_million_hosts_wait_each_on_its_own_channel_over_two_workers";
+    if role().is_none() {
+        return child(ME);
+    }
+    runtime(2).run(|| {
+        let before = resident();
+        let begun = counter();
+        let mut hosts = Vec::with_capacity(MILLION);
+        for n in 0..MILLION {
+            let begun = begun.clone();
+            let (tx, rx) = channel::<usize>();
+            let host = Builder::new().spread().spawn(move || {
+                tick(&begun);
+                rx.recv().unwrap()
+            });
+            hosts.push((tx, host.unwrap()));
+            if n % 256 == 0 {
+                yield_now();
+            }
+        }
+        while count(&begun) < MILLION {
+            lamprey::sleep(std::time::Duration::from_millis(1));
+        }
+        check_memory(before, MILLION);
+        hosts.iter().enumerate().for_each(|(n, (tx, _))| tx.send(n).unwrap());
+        assert!(hosts.into_iter().enumerate().all(|(n, (_, host))| host.join().unwrap() == n));
+    });
+}
+
+#[test]
+fn a_hundred_thousand_hosts_end_with_their_runtime() {
+    const ME: &str = "a_hundred_thousand_hosts_end_with_their_runtime";
+    if role().is_none() {
+        return child(ME);
+    }
+    let drops = counter();
+    let theirs = drops.clone();
+    let runtime = runtime(2);
+    runtime.run(|| {
+        let (_tx, rx) = channel::<u8>();
+        let begun = counter();
+        for n in 0..100_000 {
+            let (rx, begun, held) = (rx.clone(), begun.clone(), common::Counted(theirs.clone()));
+            drop(spawn(move || {
+                let _held = held;
+                tick(&begun);
+                let _ = rx.recv();
+            }));
+            if n % 256 == 0 {
+                yield_now();
+            }
+        }
+        common::eventually("their calls", || count(&begun) == 100_000);
+        std::mem::forget(_tx);
+    });
+    drop(runtime);
+    assert_eq!(count(&drops), 100_000);
+    eprintln!("ended: {} bytes each left", resident() / 100_000);
+}
