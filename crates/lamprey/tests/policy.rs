@@ -219,7 +219,7 @@ impl Policy for Bad {
                     let (_, rx) = channel::<String>();
                     drop(rx.recv());
                 }
-                "joins" => drop(spawn(|| String::new()).join()),
+                "joins" => drop(spawn(String::new).join()),
                 other => unreachable!("{other}"),
             }
         }

@@ -150,7 +150,7 @@ impl Source for Spawns {
         if self.2 > 0 {
             self.2 -= 1;
             let ran = self.0.clone();
-            if self.2 % 2 == 0 {
+            if self.2.is_multiple_of(2) {
                 drop(self.1.spawn(move || tick(&ran)));
             } else {
                 drop(spawn(move || tick(&ran)));

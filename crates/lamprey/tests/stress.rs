@@ -185,7 +185,7 @@ fn storms_of_wakes(seed: u64) {
         })
         .collect();
     senders.into_iter().for_each(|thread| thread.join().unwrap());
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         runtime.run(move || drop(tx));
     } else {
         drop(tx);
