@@ -40,7 +40,6 @@
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]
 
-#[macro_use]
 mod bug;
 pub(crate) mod channel;
 pub(crate) mod queue;

@@ -49,7 +49,8 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// call that they are in, or come to next, unwinds, so that their destructors run; whoever joins them gets
 /// [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of waiting. A call on the
 /// blocking pool is waited for. A host that computes without end, or catches the unwind and goes on, cannot be ended:
-/// after 10 seconds the drop says so on standard error and leaves its kernel thread running.
+/// after 10 seconds the drop says so on standard error and leaves its kernel thread running. A runtime that is dropped by
+/// one of its own hosts, or within [`block`](crate::block), is told to end and not waited for.
 ///
 /// # Examples
 /// ```
@@ -136,7 +137,9 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        Builder::new().spawn_in(self, f).unwrap_or_else(|_| crate::bug!("the plain builder refused to spawn"))
+        Builder::new()
+            .spawn_in(self, f)
+            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
     }
 
     /// The handle of the calling host's runtime; `None` outside of a host.
@@ -155,7 +158,7 @@ impl Handle {
     fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
         // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it.
         unsafe { Builder::new().launch(&self.shared, std::panic::Location::caller(), main) }
-            .unwrap_or_else(|_| crate::bug!("the plain builder refused to spawn"))
+            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
             .join_committed()
     }
 
@@ -225,11 +228,17 @@ impl RuntimeBuilder {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        let left = self.shared.stop(PATIENCE);
+        if io::pool::on_pool_thread() {
+            // Within `block`: the host that waits for this call may be one that the runtime waits for.
+            self.shared.stop(Duration::ZERO);
+            return;
+        }
+        // On a host of another runtime: that one's worker goes on.
+        let left = io::block(|| self.shared.stop(PATIENCE));
         if left > 0 {
             let seconds = PATIENCE.as_secs();
-            eprintln!(
-                "lamprey: {left} of {} workers did not end within {seconds} s of the end of their runtime: a host \
+            crate::bug::say!(
+                "{left} of {} workers did not end within {seconds} s of the end of their runtime: a host \
                  computes without blocking, or caught its cancellation",
                 self.shared.seats().len()
             );

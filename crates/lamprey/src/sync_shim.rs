@@ -100,7 +100,7 @@ mod std_form {
     pub(crate) fn heavy_barrier() {
         // Relaxed: see `probe_membarrier`. A light side that still fences for real pairs with the fence below.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
-            crate::bug!("membarrier was registered and then refused");
+            crate::bug::bug!("membarrier was registered and then refused");
         }
         // StoreLoad race: the caller's store before against its load after; pairs with `light_barrier`.
         fence(Ordering::SeqCst);

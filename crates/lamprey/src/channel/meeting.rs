@@ -204,7 +204,7 @@ impl<T> Meeting<T> {
         if side_of(word) != side as usize {
             let peer = self.with_list(List::pop);
             self.unlock(side_of(word));
-            return Ok(Arrival::Peer(peer.unwrap_or_else(|| crate::bug!("MANY without a waiter"))));
+            return Ok(Arrival::Peer(peer.unwrap_or_else(|| crate::bug::bug!("MANY without a waiter"))));
         }
         self.with_list(|list| {
             for node in waiting.into_iter().chain(mine) {

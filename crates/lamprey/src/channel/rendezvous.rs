@@ -87,7 +87,7 @@ impl<T> Chan<T> {
                     return self.interrupted(side, reason, &node, woke);
                 }
                 if node.value.end.get() == End::Waiting {
-                    crate::bug!("a thread was woken although nobody took its node");
+                    crate::bug::bug!("a thread was woken although nobody took its node");
                 }
                 outcome(&node)
             }

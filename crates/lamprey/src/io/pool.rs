@@ -68,6 +68,11 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     }
 }
 
+/// True on a thread of any pool, that is, within [`block`].
+pub(crate) fn on_pool_thread() -> bool {
+    !MEMBER_OF.get().is_null()
+}
+
 /// The pool of one runtime. Its threads end when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Pool(Arc<Shared>);
@@ -171,7 +176,7 @@ impl Shared {
         match record.result.into_inner() {
             Some(Ok(value)) => value,
             Some(Err(payload)) => resume_unwind(payload),
-            None => crate::bug!("a blocking call was woken without having run"),
+            None => crate::bug::bug!("a blocking call was woken without having run"),
         }
     }
 

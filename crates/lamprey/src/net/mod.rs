@@ -34,6 +34,7 @@ mod udp;
 mod unix;
 
 pub use crate::io::closed::Closed;
+pub use crate::io::source::Epoll;
 pub use addr::{ToSocketAddrs, lookup};
 pub use listen::Incoming;
 pub use tcp::{TcpListener, TcpStream};

@@ -34,7 +34,8 @@ thread_local! {
 
 /// The calling kernel thread's descriptor; valid until the thread ends.
 pub(crate) fn current() -> NonNull<Thread> {
-    ME.with(|me| NonNull::from(&me.descriptor))
+    // Through the whole object, not its first field: `wake` needs the rest.
+    ME.with(|me| NonNull::from(me).cast())
 }
 
 /// Parks until the wake comes, or `deadline` has passed.
@@ -53,7 +54,7 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
                 #[cfg(not(loom))]
                 Some(deadline) => me.parker.park_timeout(deadline.saturating_duration_since(Instant::now())),
                 #[cfg(loom)]
-                Some(_) => crate::bug!("a deadline of the model did not pass"),
+                Some(_) => crate::bug::bug!("a deadline of the model did not pass"),
             }
         }
     })

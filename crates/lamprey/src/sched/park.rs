@@ -26,8 +26,8 @@
 //! * `stale_notify`: invariant 3.
 //!
 //! # Orderings
-//! The two SeqCst fences (in `prepare` and in `claim`) are the StoreLoad pair of invariant 1. The state itself is
-//! Relaxed: what a waker wrote travels through the inbox's Release/Acquire.
+//! The two SeqCst fences (in `prepare` and in `claim`) are the StoreLoad pair of invariant 1. What a waker wrote travels
+//! through the inbox's Release/Acquire; the state's own Release/Acquire shows the waker the sleeper's notifier.
 //!
 //! # Rejected
 //! * Notify on every push: a system call (1-15 us here) for each message to a busy worker.
@@ -51,8 +51,8 @@ impl Parking {
 
     /// Sleeper: announces the sleep. Look for work once more after this, then sleep, then [`finish`](Self::finish).
     pub(crate) fn prepare(&self) {
-        // Relaxed: ordered by the fence below.
-        self.asleep.store(true, Ordering::Relaxed);
+        // Release pairs with the Acquire swap in `claim`: whoever notifies sees how. Ordered by the fence below.
+        self.asleep.store(true, Ordering::Release);
         // StoreLoad race: our ASLEEP against our look at the inbox; pairs with the fence in `claim`.
         fence(Ordering::SeqCst);
     }
@@ -67,7 +67,8 @@ impl Parking {
     pub(crate) fn claim(&self) -> bool {
         // StoreLoad race: our push against our look at the state; pairs with the fence in `prepare`.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence above; the swap only picks one waker.
-        self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::Relaxed)
+        // Relaxed: ordered by the fence above. Acquire in the swap, which picks one waker, pairs with the Release store
+        // in `prepare`.
+        self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::Acquire)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Hosts switch straight to each other, and come here when nothing is ready or when the budget is used up. The loop
 //! takes in what other kernel threads have sent, polls the sources, and sleeps when there is nothing to do. It runs on
-//! the kernel thread's own large stack, so that sources and policies need not fit into a host's. It knows no
-//! particular policy and no particular source.
+//! the kernel thread's own large stack, so that sources need not fit into a host's. (A policy must: it is asked by
+//! whoever blocks.) It knows no particular policy and no particular source.
 //!
 //! # The budget
 //! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every scheduling
@@ -15,6 +15,7 @@ use super::source::Sources;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
 use super::{clock, switch};
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -118,9 +119,12 @@ impl Worker {
         if !others_awake {
             // Relaxed: hints.
             self.seat.idle.store(true, Ordering::Relaxed);
-            // Relaxed: as above.
-            self.shared.idle.fetch_add(1, Ordering::Relaxed);
+            // StoreLoad race: our `idle` against our look at `awake`, for a worker that wakes up just now and spawns;
+            // pairs with the fetch_add of `awake` below and the load in `ask_for_help`.
+            self.shared.idle.fetch_add(1, Ordering::SeqCst);
         }
+        // StoreLoad race: as above.
+        let others_awake = others_awake || self.shared.awake.load(Ordering::SeqCst) != 0;
         let longest =
             if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(TRIM_AFTER) };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
@@ -128,12 +132,13 @@ impl Worker {
         if self.shared.claim_idle(&self.seat) {
             watch.refresh();
         }
-        // Relaxed: a hint.
-        self.shared.awake.fetch_add(1, Ordering::Relaxed);
+        // StoreLoad race: our `awake` against our later looks at `idle`; pairs with the two above.
+        self.shared.awake.fetch_add(1, Ordering::SeqCst);
         if !self.seat.inbox.is_empty() {
             watch.expect_messages();
         } else if self.untrimmed.get() && !others_awake && slept >= TRIM_AFTER {
             self.untrimmed.set(false);
+            drop(self.parting.take());
             self.stacks.trim();
         }
     }
@@ -158,9 +163,12 @@ impl Worker {
         self.stopping.set(true);
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.
-        while let Some(thread) = unsafe { host.as_ref() } {
-            host = thread.older.get();
-            self.cancel(thread);
+        while let Some(thread) = NonNull::new(host.cast_mut()) {
+            // SAFETY: as above.
+            unsafe {
+                host = thread.as_ref().older.get();
+                self.cancel(thread);
+            }
         }
     }
 

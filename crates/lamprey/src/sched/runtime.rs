@@ -62,7 +62,7 @@ impl Shared {
             ended: Condvar::new(),
         });
         let seats = (0..workers).map(|index| Arc::new(Seat::new(index))).collect();
-        shared.seats.set(seats).unwrap_or_else(|_| crate::bug!("the seats of a runtime were set twice"));
+        shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
         if let Err(error) = shared.launch(&Arc::new(config)) {
             shared.stop(Duration::from_secs(1));
             return Err(error);
@@ -90,7 +90,7 @@ impl Shared {
             }
         }
         for _ in self.seats() {
-            reports.recv().unwrap_or_else(|_| crate::bug!("a worker ended without a report"))?;
+            reports.recv().unwrap_or_else(|_| crate::bug::bug!("a worker ended without a report"))?;
         }
         Ok(())
     }
@@ -169,10 +169,12 @@ fn worker_main(
     let program =
         config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));
     let policy = PolicySlot::new(program);
-    seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug!("a seat was taken twice"));
+    seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a seat was taken twice"));
     let worker = Worker::new(seat, shared.clone(), policy, sources);
     worker.install();
     let _ = report.send(Ok(()));
     crate::bug::no_unwind("a source", || worker.work());
+    // Moved only now: while it works, it is reached by its address.
+    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(worker));
     Ok(())
 }

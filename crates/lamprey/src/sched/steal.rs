@@ -23,8 +23,10 @@
 //!    are empty (a worker does not sleep on a queue that has something in it).
 //!
 //! # Orderings
-//! All counters are Relaxed hints: a missed one costs at most one doze (invariant 2); what is stolen is handed over
-//! under the queue's own protocol ([`fresh`](crate::queue::fresh)).
+//! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and then, when it
+//! spawns, looks at `idle`: all four SeqCst, so one of the two sees the other, and either dozes instead or is asked for
+//! help. Everything else is a Relaxed hint: a missed one costs at most one doze (invariant 2). What is stolen is handed
+//! over under the queue's own protocol ([`fresh`](crate::queue::fresh)).
 
 use super::runtime::Shared;
 use super::worker::{Seat, Worker};
@@ -154,8 +156,9 @@ impl Shared {
     /// Called when a host has been queued: wakes one idle worker to look for work.
     #[inline(always)]
     pub(super) fn ask_for_help(&self) {
-        // Relaxed: a hint; an idle worker that is missed now is found by the next spawn (see Invariants).
-        if self.idle.load(Ordering::Relaxed) != 0 {
+        // StoreLoad race: our `awake` (set when we woke up) against this look at `idle`; pairs with the fetch_add of
+        // `idle` in `Worker::sleep`. A plain load on x86-64.
+        if self.idle.load(Ordering::SeqCst) != 0 {
             self.wake_idle();
         }
     }

@@ -44,7 +44,7 @@ impl Worker {
     #[cold]
     fn refuse_block(&self, me: &Thread) -> Woke {
         if me.kind == Kind::Root {
-            eprintln!("lamprey: a source or a policy called a blocking call; its worker cannot go on");
+            crate::bug::say!("a source or a policy called a blocking call; its worker cannot go on");
             std::process::abort();
         }
         Woke::Cancelled
@@ -71,7 +71,7 @@ impl Worker {
             return self.refuse_block(me) == Woke::Cancelled;
         }
         if let Some(next) = self.pick_other() {
-            self.policy.ready(Ready(NonNull::from(me)), Why::Yielded);
+            self.policy.ready(Ready(self.running.get()), Why::Yielded);
             self.switch_to(me, next);
         }
         false
@@ -79,35 +79,49 @@ impl Worker {
 
     /// Makes a host of this worker runnable after its wake.
     #[inline(always)]
-    fn wake_here(&self, thread: &Thread) {
-        if matches!(thread.state.get(), State::Blocked | State::Committed) {
+    fn wake_here(&self, thread: NonNull<Thread>) {
+        // SAFETY: in its blocking call until it runs again, which needs this very wake.
+        let entry = unsafe { thread.as_ref() };
+        if matches!(entry.state.get(), State::Blocked | State::Committed) {
             self.make_ready(thread, Woke::Woken);
         } else {
             // It was interrupted and has not run since: its next block takes this.
-            thread.owed.set(true);
+            entry.owed.set(true);
         }
     }
 
     #[inline(always)]
-    fn make_ready(&self, thread: &Thread, woke: Woke) {
-        thread.woke.set(woke);
-        thread.state.set(State::Runnable);
-        self.policy.ready(Ready(NonNull::from(thread)), Why::Woken);
+    fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) {
+        // SAFETY: blocked, so alive until it runs again.
+        let entry = unsafe { thread.as_ref() };
+        entry.woke.set(woke);
+        entry.state.set(State::Runnable);
+        self.policy.ready(Ready(thread), Why::Woken);
     }
 
     /// Ends a block on this worker early: the host finds out why and takes its own node out.
     ///
     /// Does nothing if the host is not blocked, or no longer interruptible.
-    pub(crate) fn interrupt(&self, thread: &Thread, why: Woke) {
-        if thread.state.get() == State::Blocked {
+    ///
+    /// # Safety
+    /// A started host of this worker that has not ended.
+    pub(crate) unsafe fn interrupt(&self, thread: NonNull<Thread>, why: Woke) {
+        // SAFETY: alive (contract).
+        if unsafe { thread.as_ref() }.state.get() == State::Blocked {
             self.make_ready(thread, why);
         }
     }
 
     /// Marks a host of this worker as cancelled: its blocking calls end with [`Woke::Cancelled`] from now on.
-    pub(super) fn cancel(&self, thread: &Thread) {
-        thread.cancelled.set(true);
-        self.interrupt(thread, Woke::Cancelled);
+    ///
+    /// # Safety
+    /// As for [`interrupt`](Self::interrupt).
+    pub(super) unsafe fn cancel(&self, thread: NonNull<Thread>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            thread.as_ref().cancelled.set(true);
+            self.interrupt(thread, Woke::Cancelled);
+        }
     }
 
     /// What came out of the inbox, or was just taken from another worker: a new host, or a wake for an old one.
@@ -116,12 +130,11 @@ impl Worker {
     /// `thread` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
     pub(super) unsafe fn receive(&self, thread: NonNull<Thread>) {
         // SAFETY: alive until it has run (contract).
-        let entry = unsafe { thread.as_ref() };
-        if entry.state.get() == State::Unstarted {
+        if unsafe { thread.as_ref() }.state.get() == State::Unstarted {
             // SAFETY: owned by us (contract).
             unsafe { self.admit(thread) };
         } else {
-            self.wake_here(entry);
+            self.wake_here(thread);
         }
     }
 
@@ -156,7 +169,7 @@ impl Worker {
         debug_assert!(!ptr::eq(me, target), "a thread was picked while it ran");
         let mut sp = target.sp.get();
         if sp.is_null() {
-            sp = self.start(target);
+            sp = self.start(next);
             if ptr::eq(self.running.get().as_ptr(), me) {
                 return; // refused, and the root is here already
             }
@@ -171,8 +184,9 @@ impl Worker {
 
     /// Gives `thread` a stack and makes it the running one. If there is no stack, the root is told and goes on instead.
     #[inline]
-    fn start(&self, thread: &Thread) -> StackPointer {
-        match self.stacks.take(thread.label.stack_size as usize) {
+    fn start(&self, thread: NonNull<Thread>) -> StackPointer {
+        // SAFETY: picked, so alive until it has run.
+        match self.stacks.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
             Ok(stack) => {
                 // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never returns.
                 let sp = unsafe { swapstack::init(stack.top(), host_main, ptr::null_mut()) };
@@ -184,12 +198,14 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn begin(&self, thread: &Thread, stack: PooledStack) {
-        thread.stack.set(Some(stack));
-        thread.home.set(Arc::as_ptr(&self.seat));
-        thread.state.set(State::Runnable);
+    fn begin(&self, thread: NonNull<Thread>, stack: PooledStack) {
+        // SAFETY: picked, so alive until it has run.
+        let entry = unsafe { thread.as_ref() };
+        entry.stack.set(Some(stack));
+        entry.home.set(Arc::as_ptr(&self.seat));
+        entry.state.set(State::Runnable);
         self.enlist(thread);
-        self.running.set(NonNull::from(thread));
+        self.running.set(thread);
     }
 
     /// Takes the stack of a host that has ended, and forgets the host.
@@ -203,9 +219,9 @@ impl Worker {
 
     /// Keeps a thread that cannot have a stack for the root to end; what runs next is the root.
     #[cold]
-    fn refuse(&self, thread: &Thread, error: std::io::Error) -> StackPointer {
+    fn refuse(&self, thread: NonNull<Thread>, error: std::io::Error) -> StackPointer {
         // SAFETY: only this kernel thread reaches the list, and the reference ends with the call.
-        unsafe { &mut *self.refused.get() }.push((NonNull::from(thread), error));
+        unsafe { &mut *self.refused.get() }.push((thread, error));
         self.running.set(NonNull::from(&self.root));
         self.root.sp.get()
     }
@@ -243,10 +259,10 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
         let mut sp = target.sp.get();
         if sp.is_null() {
             if target.label.stack_size == size {
-                worker.begin(target, stack);
+                worker.begin(next, stack);
                 continue;
             }
-            sp = worker.start(target);
+            sp = worker.start(next);
         } else {
             worker.running.set(next);
         }
@@ -287,7 +303,7 @@ impl Worker {
             let size = thread.as_ref().label.stack_size;
             let mut stack = self.end(thread.as_ref());
             if (body.publish)(thread) == Fate::Unwanted {
-                self.begin(thread.as_ref(), stack);
+                self.begin(thread, stack);
                 (body.dispose)(thread);
                 stack = self.end(thread.as_ref());
                 (body.free)(thread);
@@ -339,7 +355,7 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     if let Some(worker) = Worker::current()
         && ptr::eq(Arc::as_ptr(&worker.seat), home)
     {
-        return worker.wake_here(entry);
+        return worker.wake_here(thread);
     }
     // SAFETY: as above, and the caller holds the right to wake.
     unsafe { wake_elsewhere(thread) }
@@ -358,7 +374,7 @@ unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
         Arc::increment_strong_count(home);
         let seat = Arc::from_raw(home);
         if seat.deliver(thread).is_err() {
-            crate::bug!("a worker ended while one of its hosts was blocked");
+            crate::bug::bug!("a worker ended while one of its hosts was blocked");
         }
     }
 }

@@ -207,9 +207,9 @@ impl Label {
 /// For descriptors that the scheduler never starts: workers' roots and OS threads.
 #[cfg(not(loom))]
 static NO_BODY: Body = Body {
-    run: |_| crate::bug!("a thread without a closure was run"),
-    abandon: |_, _| crate::bug!("a thread without a closure was abandoned"),
-    publish: |_| crate::bug!("a thread without a closure was published"),
-    dispose: |_| crate::bug!("a thread without a closure was disposed of"),
-    free: |_| crate::bug!("a thread without a closure was freed"),
+    run: |_| crate::bug::bug!("a thread without a closure was run"),
+    abandon: |_, _| crate::bug::bug!("a thread without a closure was abandoned"),
+    publish: |_| crate::bug::bug!("a thread without a closure was published"),
+    dispose: |_| crate::bug::bug!("a thread without a closure was disposed of"),
+    free: |_| crate::bug::bug!("a thread without a closure was freed"),
 };

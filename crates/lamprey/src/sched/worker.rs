@@ -62,7 +62,9 @@ impl Seat {
     /// Ends the worker's sleep, if it sleeps.
     pub(crate) fn notify(&self) {
         if self.parking.claim() {
-            self.notifier.get().expect("set before the first sleep").notify();
+            let notifier = self.notifier.get().expect("set before the first sleep");
+            // The caller has just given something up to the worker and must not unwind.
+            crate::bug::no_unwind("the notifier of a source", || notifier.notify());
         }
     }
 }
@@ -180,13 +182,15 @@ impl Worker {
     }
 
     /// Enters a host into the list of started hosts.
-    pub(super) fn enlist(&self, thread: &Thread) {
-        let newest = self.newest.replace(thread);
-        thread.older.set(newest);
-        thread.newer.set(ptr::null());
-        // SAFETY: listed hosts are alive until `delist`.
-        if let Some(second) = unsafe { newest.as_ref() } {
-            second.newer.set(thread);
+    pub(super) fn enlist(&self, thread: NonNull<Thread>) {
+        let newest = self.newest.replace(thread.as_ptr());
+        // SAFETY: listed hosts are alive until `delist`, and so is one that is about to be listed.
+        unsafe {
+            thread.as_ref().older.set(newest);
+            thread.as_ref().newer.set(ptr::null());
+            if let Some(second) = newest.as_ref() {
+                second.newer.set(thread.as_ptr());
+            }
         }
         self.count_hosts(self.hosts.get() + 1);
     }

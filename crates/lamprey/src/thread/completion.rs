@@ -61,7 +61,7 @@ impl Completion {
         match NonNull::new(before) {
             None => Published::Kept,
             Some(_) if before == DETACHED => Published::Unwanted,
-            Some(_) if before == DONE => crate::bug!("a host published two outcomes"),
+            Some(_) if before == DONE => crate::bug::bug!("a host published two outcomes"),
             Some(waiter) => Published::Owed(Waiter::from_raw(waiter)),
         }
     }

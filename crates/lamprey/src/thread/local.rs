@@ -5,11 +5,11 @@
 //! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
 //!    [`HostLocal::with`], which runs on the host.
 
+use super::packet::quietly;
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
 use std::any::Any;
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 /// The values of one thread, with the address of their key. Few, so a search beats a table.
@@ -70,7 +70,7 @@ impl Locals {
         // Without a borrow: the expression may use other keys.
         let value: Box<dyn Any> = Box::new((key.init)());
         self.0.borrow_mut().push((address, value));
-        self.find(address).unwrap_or_else(|| crate::bug!("a host-local value was lost"))
+        self.find(address).unwrap_or_else(|| crate::bug::bug!("a host-local value was lost"))
     }
 
     fn find<T: 'static>(&self, address: usize) -> Option<NonNull<T>> {
@@ -102,8 +102,7 @@ pub(super) fn end(thread: &Thread) {
         // SAFETY: invariant 1: taken out of the descriptor, so this is the only owner.
         let locals = unsafe { Box::from_raw(locals) };
         for (_, value) in locals.0.into_inner() {
-            // A panic here has nobody to go to; the hook has printed it.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+            quietly(|| drop(value));
         }
     }
 }

@@ -176,14 +176,15 @@ pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
         Err(JoinError::Panicked(payload)) => {
             let name = label.name.as_deref().unwrap_or("unnamed");
             let text = super::join::panic_text(&*payload);
-            eprintln!(
-                "lamprey: host {} ({name}), spawned at {}, panicked and nobody joined it: {text}",
-                label.id, label.spawn_site
+            crate::bug::say!(
+                "host {} ({name}), spawned at {}, panicked and nobody joined it: {text}",
+                label.id,
+                label.spawn_site
             );
             quietly(|| drop(payload));
         }
         Err(JoinError::NoStack(error)) => {
-            eprintln!("lamprey: a host spawned at {} never ran: {error}", label.spawn_site);
+            crate::bug::say!("a host spawned at {} never ran: {error}", label.spawn_site);
         }
         Err(_) => {}
         Ok(value) => quietly(|| drop(value)),
@@ -191,7 +192,7 @@ pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
 }
 
 /// Runs destructors of the program where a panic has nobody to go to (its message has been printed by the hook).
-fn quietly(destructors: impl FnOnce()) {
+pub(super) fn quietly(destructors: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(destructors)) {
         // A payload whose own destructor panics is leaked, as `std` does for threads.
         std::mem::forget(payload);

@@ -27,21 +27,29 @@ pub(crate) struct Timers {
     wheel: Wheel<NonNull<Thread>>,
 }
 
-/// What a worker owns of its timers: dropping it takes the pointer back.
-pub(crate) struct TimerSource(Box<Timers>);
+/// What a worker owns of its timers, by the same pointer as `WHEEL`; dropping it frees them.
+pub(crate) struct TimerSource(NonNull<Timers>);
 
 impl TimerSource {
     /// The timers of the worker that is starting on the calling kernel thread.
     pub(crate) fn new() -> Self {
-        let timers = Box::new(Timers { start: Instant::now(), wheel: Wheel::new(0) });
-        WHEEL.set(&*timers);
+        let timers =
+            NonNull::from(Box::leak(Box::new(Timers { start: Instant::now(), wheel: Wheel::new(0) })));
+        WHEEL.set(timers.as_ptr());
         Self(timers)
+    }
+
+    fn timers(&self) -> &Timers {
+        // SAFETY: leaked by `new`, freed by `drop`; only ever shared.
+        unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for TimerSource {
     fn drop(&mut self) {
         WHEEL.set(ptr::null());
+        // SAFETY: from `Box::leak`; no host of this worker is left that could use it.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
@@ -62,19 +70,19 @@ impl Timers {
 impl Source for TimerSource {
     fn poll(&mut self) {
         let worker = Worker::current().expect("sources are polled on workers");
-        let now = (self.0.start.elapsed().as_nanos() >> TICK) as u64;
-        self.0.wheel.advance(now, |thread| {
-            // SAFETY: a linked node's host is blocked (invariant), so its descriptor is alive.
-            worker.interrupt(unsafe { thread.as_ref() }, Woke::TimedOut);
+        let now = (self.timers().start.elapsed().as_nanos() >> TICK) as u64;
+        self.timers().wheel.advance(now, |thread| {
+            // SAFETY: a linked node's host is in its blocking call (invariant).
+            unsafe { worker.interrupt(thread, Woke::TimedOut) };
         });
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.0.wheel.next_expiry().and_then(|tick| self.0.instant_of(tick))
+        self.timers().wheel.next_expiry().and_then(|tick| self.timers().instant_of(tick))
     }
 
     fn active(&self) -> bool {
-        self.0.wheel.len() > 0
+        self.timers().wheel.len() > 0
     }
 }
 
