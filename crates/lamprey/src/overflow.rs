@@ -7,7 +7,9 @@ use swapstack::overflow::{Fault, Report};
 
 /// Puts the handler in place, once for the process.
 pub(crate) fn install() {
-    swapstack::overflow::install(Some(describe));
+    // SAFETY: `describe` allocates nothing, locks nothing and does not panic (formatting into a report cannot), and
+    // what it reads of the running thread does not change while that runs.
+    unsafe { swapstack::overflow::install(Some(describe)) };
 }
 
 /// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant fields,

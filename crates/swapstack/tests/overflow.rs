@@ -29,8 +29,7 @@ fn child() {
             overflow_on(guard, size.parse().unwrap());
         }
         Some(("kernel", _)) => {
-            overflow::install(Some(name_it));
-            overflow::arm_thread().unwrap();
+            install();
             recurse(0);
         }
         Some(("fault", previous)) => fault_elsewhere(previous),
@@ -53,9 +52,14 @@ fn name_it(fault: &Fault, report: &mut Report) -> bool {
     write!(report, "test context with {} bytes", fault.top - fault.limit).is_ok()
 }
 
-fn overflow_on(guard: GuardKind, size: usize) {
-    overflow::install(Some(name_it));
+fn install() {
+    // SAFETY: `name_it` formats numbers into the report and does nothing else.
+    unsafe { overflow::install(Some(name_it)) };
     overflow::arm_thread().unwrap();
+}
+
+fn overflow_on(guard: GuardKind, size: usize) {
+    install();
     let pool = StackPool::new(PoolConfig::default().guard(guard));
     // Not the first stack of the region: the one below must be found to be somebody else's.
     let neighbours: Vec<_> = (0..3).map(|_| pool.take(size).unwrap()).collect();
@@ -138,9 +142,9 @@ fn fault_elsewhere(previous: &str) {
             libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
         }
     }
-    overflow::install(Some(name_it));
-    overflow::install(None);
-    overflow::arm_thread().unwrap();
+    install();
+    // SAFETY: no hook, and the one that is there stays.
+    unsafe { overflow::install(None) };
     if previous == "ignore-sent" {
         // SAFETY: a signal that this process ignores.
         unsafe { libc::raise(libc::SIGSEGV) };

@@ -1,6 +1,6 @@
 //! Where generators get their stacks if nobody says otherwise: a pool of the process, with a cache for each thread.
 
-use crate::stack::{LocalPool, PoolConfig, PooledStack, Stack, StackPool};
+use crate::stack::{LocalPool, PoolConfig, PooledStack, Stack, StackPool, Token};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -44,8 +44,8 @@ unsafe impl Stack for DefaultStack {
         self.0.limit()
     }
 
-    fn label_word(&self) -> Option<&AtomicPtr<()>> {
-        self.0.label_word()
+    fn label_word(&self, token: Token) -> Option<&AtomicPtr<()>> {
+        self.0.label_word(token)
     }
 }
 

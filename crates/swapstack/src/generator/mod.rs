@@ -17,7 +17,7 @@ use self::yielder::swallowed;
 use crate::overflow::Label;
 use crate::overflow::registry::Registration;
 use crate::payload::{Parcel, init_value};
-use crate::stack::{MIN_STACK_SIZE, Stack};
+use crate::stack::{MIN_STACK_SIZE, Stack, Token};
 use std::any::Any;
 use std::fmt;
 use std::iter::FusedIterator;
@@ -235,7 +235,7 @@ impl<R, Y, T, S: Stack> Drop for Generator<'_, R, Y, T, S> {
             std::mem::forget(self.registration.take());
             panic!("{}", swallowed(&self.control().label));
         }
-        if let Some(word) = self.stack.label_word() {
+        if let Some(word) = self.stack.label_word(Token) {
             // Relaxed: read by a signal handler of this thread.
             word.store(ptr::null_mut(), Relaxed);
         }
@@ -301,7 +301,7 @@ const fn overhead<F>() -> usize {
 
 /// Lets the overflow handler find `label` from an address on `stack`.
 fn show_label<S: Stack>(stack: &S, label: &Label) -> Option<Registration> {
-    if let Some(word) = stack.label_word() {
+    if let Some(word) = stack.label_word(Token) {
         // Relaxed: read by a signal handler of this thread.
         word.store(ptr::from_ref(label).cast_mut().cast(), Relaxed);
         return None;

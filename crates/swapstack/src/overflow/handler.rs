@@ -22,11 +22,14 @@ const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 /// from compilers that do not touch page by page.
 const STRIDE_OF_FOREIGN_CODE: usize = 64 << 10;
 
-pub(super) fn install(describe: Option<Describe>) {
-    if let Some(describe) = describe {
-        // Release: pairs with the Acquire load in `report_and_abort`.
-        DESCRIBE.store(describe as *mut (), Release);
-    }
+/// # Safety
+/// As [`super::install`].
+pub(super) unsafe fn set_describe(describe: Describe) {
+    // Release: pairs with the Acquire load in `describe`.
+    DESCRIBE.store(describe as *mut (), Release);
+}
+
+pub(super) fn install() {
     // First the old handlers are noted, then ours comes in: ours may run at once.
     let mut first = false;
     PREVIOUS.get_or_init(|| {
@@ -104,12 +107,12 @@ fn report_and_abort(address: usize, slot: &Slot) -> ! {
 }
 
 fn describe(fault: &Fault, report: &mut Report) -> bool {
-    // Acquire: pairs with the Release store in `install`.
+    // Acquire: pairs with the Release store in `set_describe`.
     let hook = DESCRIBE.load(Acquire);
     if hook.is_null() {
         return false;
     }
-    // SAFETY: only `install` stores here, and what it stores is a `Describe`.
+    // SAFETY: only `set_describe` stores here, and what it stores is a `Describe`.
     let hook = unsafe { mem::transmute::<*mut (), Describe>(hook) };
     hook(fault, report)
 }

@@ -42,8 +42,8 @@ pub struct Fault {
 /// Names the context that has overflowed, as `host 17 "worker" spawned at src/main.rs:4:9`; returns
 /// whether it knew. What it writes stands between "stack overflow in " and ": size ...".
 ///
-/// Called in a signal handler, on the kernel thread that has overflowed: it must be async-signal-safe
-/// (no allocation, no locks, no panics). Formatting numbers and strings into the [`Report`] is.
+/// Called in a signal handler, on the kernel thread that has overflowed: it must be async-signal-safe, as
+/// [`install`] has it. Formatting numbers and strings into the [`Report`] is.
 pub type Describe = fn(fault: &Fault, report: &mut Report) -> bool;
 
 /// Puts the handler in place, once for the process, and sets the hook that names contexts.
@@ -51,13 +51,29 @@ pub type Describe = fn(fault: &Fault, report: &mut Report) -> bool;
 /// The handlers that were there before get all other faults. Later calls only replace the hook, where
 /// they bring one; a program with two runtimes of different origin hears the later one.
 /// A handler that somebody installs afterwards is in front of this one.
-pub fn install(describe: Option<Describe>) {
-    handler::install(describe);
+///
+/// # Safety
+/// `describe` is async-signal-safe: it interrupts its thread anywhere, in the middle of the allocator or
+/// with a lock held. It allocates nothing, takes no lock, does not panic, and reads nothing that the thread may have
+/// been writing. (`None` is always sound.)
+///
+/// ```compile_fail,E0133
+/// swapstack::overflow::install(Some(|_fault, _report| {
+///     println!("allocates, and takes the lock of standard output");
+///     false
+/// }));
+/// ```
+pub unsafe fn install(describe: Option<Describe>) {
+    if let Some(describe) = describe {
+        // SAFETY: the caller's promise.
+        unsafe { handler::set_describe(describe) };
+    }
+    handler::install();
 }
 
 /// All that a thread needs for the report, for those who do not set it up themselves.
 pub(crate) fn arm() -> std::io::Result<()> {
-    handler::install(None);
+    handler::install();
     arm_thread()
 }
 

@@ -44,12 +44,34 @@ pub unsafe trait Stack {
     /// The lower end: the lowest usable byte. The guard is below.
     fn limit(&self) -> NonNull<u8>;
 
-    /// Where the pools keep who lives on a stack. Not for others to implement.
+    /// Where the pools keep who lives on a stack: the overflow handler follows what is there. So nobody else
+    /// may call this, or implement it: they have no token.
+    ///
+    /// ```compile_fail,E0061
+    /// use swapstack::{DefaultStack, Stack};
+    ///
+    /// DefaultStack::take(1)?.label_word();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0603
+    /// use swapstack::{DefaultStack, Stack};
+    ///
+    /// DefaultStack::take(1)?.label_word(swapstack::stack::token::Token);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[doc(hidden)]
-    fn label_word(&self) -> Option<&AtomicPtr<()>> {
+    fn label_word(&self, _: Token) -> Option<&AtomicPtr<()>> {
         None
     }
 }
+
+mod token {
+    /// Proof that this crate asks: nobody else can name it.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Token;
+}
+pub(crate) use token::Token;
 
 /// How many bytes of `stack` have ever been written since its memory was last given back, rounded
 /// up to pages: what is resident, by `mincore`.

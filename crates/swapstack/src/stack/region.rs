@@ -16,7 +16,7 @@
 
 use super::guard::{self, GuardKind};
 use super::pool::Inner;
-use super::{Stack, page_size};
+use super::{Stack, Token, page_size};
 use crate::arch;
 use crate::overflow::registry::{Registration, Slot};
 use std::io;
@@ -263,7 +263,7 @@ unsafe impl Stack for PooledStack {
         unsafe { self.slot_base().add(page_size()) }
     }
 
-    fn label_word(&self) -> Option<&AtomicPtr<()>> {
+    fn label_word(&self, _: Token) -> Option<&AtomicPtr<()>> {
         // SAFETY: the word at `top` belongs to this stack, is aligned, and is used only as an atomic.
         Some(unsafe { self.top.cast().as_ref() })
     }
