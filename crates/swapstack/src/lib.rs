@@ -64,7 +64,7 @@
 //!
 //! * Run on one kernel thread first and on another later. The compiler may have kept the address of a
 //!   thread-local, and code may hold things that are not `Send`. Generators cannot be moved; bare contexts are up to you.
-//! * Wait (switch away) while it unwinds: the panic count belongs to the kernel thread.
+//! * Wait (switch away) while it or its thread unwinds: the panic count belongs to the kernel thread. Generators refuse.
 //! * Keep a scoped thread-local of others' making set across a switch: the next context sees it.
 //!
 //! # Features

@@ -169,22 +169,53 @@ fn drop_while_the_owner_unwinds() {
     assert!(!std::thread::panicking());
 }
 
-/// A destructor, run by an unwind, that uses a generator of its own from start to end.
-#[test]
-fn a_destructor_may_run_a_generator() {
-    struct Sums<'a>(&'a Cell<u32>);
-    impl Drop for Sums<'_> {
+/// Runs `action` in a destructor, while the thread unwinds.
+fn while_unwinding(action: impl FnOnce()) {
+    struct OnDrop<F: FnOnce()>(Option<F>);
+    impl<F: FnOnce()> Drop for OnDrop<F> {
         fn drop(&mut self) {
-            self.0.set(Generator::new(|y, ()| (1..=4).for_each(|i| y.suspend(i))).sum());
+            assert!(std::thread::panicking());
+            self.0.take().unwrap()();
         }
     }
-    let sum = Cell::new(0);
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let _sums = Sums(&sum);
+        let _on_drop = OnDrop(Some(action));
         resume_unwind(Box::new("outer"));
     }));
     assert_eq!(message(&*result.unwrap_err()), "outer");
-    assert_eq!(sum.get(), 10);
+    assert!(!std::thread::panicking());
+}
+
+#[test]
+fn a_destructor_may_run_a_generator_that_does_not_yield() {
+    let seen = Cell::new(0);
+    while_unwinding(|| {
+        let mut generator = Generator::<u32, (), u32>::new(|_, value| value + 1);
+        assert_eq!(generator.resume(4), Returned(5));
+        // A body may catch its own panics meanwhile.
+        let mut generator = Generator::<(), (), bool>::new(|_, ()| {
+            catch_unwind(|| resume_unwind(Box::new("caught"))).is_err()
+        });
+        assert_eq!(generator.resume(()), Returned(true));
+        seen.set(1);
+    });
+    assert_eq!(seen.get(), 1);
+}
+
+/// Otherwise the generator could be kept, and dropped or resumed when that unwind is long over.
+#[test]
+fn a_yield_in_somebody_elses_unwind_is_refused() {
+    let mut fresh = Generator::new(|y, ()| y.suspend(1));
+    let mut suspended = Generator::new(|y, ()| (1..=3).for_each(|i| y.suspend(i)));
+    assert_eq!(suspended.next(), Some(1));
+    while_unwinding(|| {
+        for generator in [&mut fresh as &mut dyn Iterator<Item = i32>, &mut suspended] {
+            let payload = catch_unwind(AssertUnwindSafe(|| generator.next())).unwrap_err();
+            assert!(message(&*payload).contains("yields while its thread unwinds"), "{}", message(&*payload));
+            assert!(message(&*payload).contains("tests/generator.rs:"), "{}", message(&*payload));
+        }
+    });
+    assert!(fresh.is_done() && suspended.is_done());
 }
 
 #[test]
@@ -379,6 +410,7 @@ fn child() {
         Ok("overflow-own-stack") => overflow_in_a_generator(Wrapped(DefaultStack::take(64 << 10).unwrap())),
         Ok("yield-in-destructor") => yield_in_a_destructor(),
         Ok("yield-in-forced-destructor") => yield_in_a_destructor_of_a_drop(),
+        Ok("yield-in-both-unwinds") => while_unwinding(yield_in_a_destructor),
         Ok(other) => panic!("unknown case {other}"),
         Err(_) => {}
     }
@@ -457,8 +489,10 @@ fn yield_in_a_destructor_of_a_drop() {
 
 #[test]
 fn a_yield_in_a_destructor_of_an_unwind_ends_the_process_and_says_why() {
-    let text = run("yield-in-destructor");
-    assert!(text.contains("yields while it unwinds"), "{text}");
+    for case in ["yield-in-destructor", "yield-in-both-unwinds"] {
+        let text = run(case);
+        assert!(text.contains("yields while its thread unwinds"), "{text}");
+    }
     let text = run("yield-in-forced-destructor");
     assert!(text.contains("yields while it is dropped"), "{text}");
 }

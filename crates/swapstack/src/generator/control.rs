@@ -9,13 +9,12 @@
 //!                         Cancelling --return or panic------> Returned, Panicked
 //!                         Cancelling --suspend--------------> Stuck
 //! ```
-//! `RunningInUnwind` is `Running` with a resumer that is itself unwinding, so that a yield can tell
-//! that unwind from one of the body.
-//!
 //! # Invariants
 //! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
 //!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context is over; in `Stuck` it must never run again.
 //! * Only one side runs at a time, on one kernel thread, so plain cells are enough.
+//! * Nothing unwinds across a suspend: it is refused while the thread panics, whoever began. So a body takes no part of the
+//!   kernel thread's panic count with it, and one that is resumed during an unwind runs to its end.
 
 use crate::arch;
 use crate::context::StackPointer;
@@ -33,8 +32,6 @@ pub(super) enum State {
     Fresh,
     Suspended,
     Running,
-    /// Running, and the thread was unwinding already when it was resumed: a destructor uses a generator.
-    RunningInUnwind,
     Cancelling,
     Returned,
     Panicked,

@@ -166,15 +166,15 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     /// what the [`suspend`](Yielder::suspend) in which it waits returns afterwards.
     ///
     /// # Panics
-    /// With the body's payload if the body panics. If the body is already over.
+    /// With the body's payload if the body panics. If the body is already over. In a destructor that runs because
+    /// the thread unwinds, if the body [yields](Yielder::suspend#panics).
     #[inline(always)]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         let control = self.control();
         if !matches!(control.state.get(), State::Suspended | State::Fresh) {
             refuse_resume(control);
         }
-        let unwinds = std::thread::panicking();
-        control.state.set(if unwinds { State::RunningInUnwind } else { State::Running });
+        control.state.set(State::Running);
         // SAFETY: the body waits for an `R`, and answers with what the state then says.
         unsafe {
             let answer = control.exchange::<R, ()>(value).word();
@@ -189,8 +189,7 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     /// Whether the body is over: it has returned or panicked.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        use State::{Fresh, Running, RunningInUnwind, Suspended};
-        !matches!(self.control().state.get(), Fresh | Suspended | Running | RunningInUnwind)
+        !matches!(self.control().state.get(), State::Fresh | State::Suspended | State::Running)
     }
 
     /// The stack that the body runs on.
@@ -314,7 +313,7 @@ fn show_label<S: Stack>(stack: &S, label: &Label) -> Option<Registration> {
 fn refuse_resume(control: &Control) -> ! {
     let Label { name, site } = control.label;
     match control.state.get() {
-        State::Running | State::RunningInUnwind | State::Cancelling => {
+        State::Running | State::Cancelling => {
             panic!("generator `{name}` (created at {site}) resumes itself")
         }
         _ => panic!("generator `{name}` (created at {site}) is resumed after its end"),

@@ -40,9 +40,10 @@ impl<R, Y> Yielder<R, Y> {
     /// run. (`catch_unwind` sees that unwind; pass it on with `resume_unwind`.)
     ///
     /// # Panics
-    /// In a destructor that runs because the body unwinds: a context that waits in the middle of an
-    /// unwind would make all others of the thread look as if they panicked. As every panic of a destructor
-    /// during an unwind, this one ends the process, with a message that names the generator.
+    /// While the thread unwinds ([`std::thread::panicking`]), be it the body or a destructor outside of it that
+    /// resumes this generator: a context that waits in the middle of an unwind would make all others of the thread look as
+    /// if they panicked, even after the unwind is over. The message names the generator. As every panic that
+    /// leaves a destructor during an unwind, this one ends the process then.
     ///
     /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a message
     /// that says so, and the stack with all that is on it is leaked. Where the drop happens during
@@ -52,7 +53,7 @@ impl<R, Y> Yielder<R, Y> {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
         let control = unsafe { &*self.control };
         if std::thread::panicking() || control.state.get() != State::Running {
-            check(control);
+            refuse_yield(control);
         }
         control.state.set(State::Suspended);
         // SAFETY: `Suspended` says that a `Y` comes; whoever resumes brings an `R` or sets `Cancelling`.
@@ -65,25 +66,22 @@ impl<R, Y> Yielder<R, Y> {
     }
 }
 
-/// Lets a yield pass whose thread unwinds for a reason outside of the body; all others must not happen.
+/// A yield during an unwind, or of a body that is being dropped.
 #[cold]
 #[inline(never)]
-fn check(control: &Control) {
-    let label = &control.label;
-    match control.state.get() {
-        State::RunningInUnwind => {}
-        State::Cancelling if std::thread::panicking() => {
-            eprintln!("generator `{}` (created at {}) yields while it is dropped", label.name, label.site);
-            std::process::abort();
-        }
-        State::Cancelling => {
-            control.state.set(State::Stuck);
-            // SAFETY: `Stuck` says that nothing comes, and nobody ever answers.
-            unsafe { control.exchange::<(), ()>(()) };
-            unreachable!("a generator that was given up is resumed");
-        }
-        _ => panic!("generator `{}` (created at {}) yields while it unwinds", label.name, label.site),
+fn refuse_yield(control: &Control) -> ! {
+    let Label { name, site } = control.label;
+    if control.state.get() != State::Cancelling {
+        panic!("generator `{name}` (created at {site}) yields while its thread unwinds");
     }
+    if std::thread::panicking() {
+        eprintln!("generator `{name}` (created at {site}) yields while it is dropped");
+        std::process::abort();
+    }
+    control.state.set(State::Stuck);
+    // SAFETY: `Stuck` says that nothing comes, and nobody ever answers.
+    unsafe { control.exchange::<(), ()>(()) };
+    unreachable!("a generator that was given up is resumed")
 }
 
 /// What is said of a generator that does not let itself be dropped.
