@@ -1,7 +1,7 @@
 //! Two search trees of different shape, compared value by value: each is walked by a generator, and
 //! neither is copied. Stops at the first difference; what is left of the walks is unwound.
 
-use swapstack::{Generator, Yielder};
+use swapstack::{Generator, ScopedGenerator, Yielder};
 
 #[derive(Default)]
 struct Tree(Option<Box<Node>>);
@@ -30,8 +30,14 @@ impl Tree {
         }
     }
 
-    fn values(&self) -> impl Iterator<Item = u32> {
-        Generator::new(|out, ()| self.walk(out))
+    /// Lends the values to `user`, one by one.
+    fn values<U>(&self, user: impl FnOnce(ScopedGenerator<'_, (), u32, ()>) -> U) -> U {
+        Generator::scoped(|out, ()| self.walk(out), user)
+    }
+
+    /// The first place where the two have different values.
+    fn difference(&self, other: &Tree) -> Option<(u32, u32)> {
+        self.values(|mine| other.values(|theirs| mine.zip(theirs).find(|(one, two)| one != two)))
     }
 }
 
@@ -47,11 +53,10 @@ fn main() {
     let bushy: Tree = (0..300).map(|i| i * 113 % 300).collect();
     let list: Tree = (0..300).collect();
     let other: Tree = (0..300).map(|i| if i == 200 { 2000 } else { i }).collect();
-    println!("same values: {}", bushy.values().eq(list.values()));
-    let differ = bushy.values().zip(other.values()).find(|(one, two)| one != two);
-    println!("first difference: {differ:?}");
-    assert!(bushy.values().eq(list.values()));
-    assert_eq!(differ, Some((200, 201)));
+    println!("first difference to the list: {:?}", bushy.difference(&list));
+    println!("first difference to the other: {:?}", bushy.difference(&other));
+    assert_eq!(bushy.difference(&list), None);
+    assert_eq!(bushy.difference(&other), Some((200, 201)));
 }
 
 #[test]

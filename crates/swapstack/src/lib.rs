@@ -30,8 +30,12 @@
 //!
 //! let leaf = || Box::new(Tree::Leaf);
 //! let tree = Tree::Node(Box::new(Tree::Node(leaf(), 1, leaf())), 2, leaf());
-//! assert!(Generator::new(|out, ()| walk(&tree, out)).eq([1, 2]));
+//! assert!(Generator::scoped(|out, ()| walk(&tree, out), |values| values.eq([1, 2])));
+//! assert!(Generator::new(move |out, ()| walk(&tree, out)).eq([1, 2]));
 //! ```
+//!
+//! A [`Generator`] owns what it works on and goes wherever its owner puts it; a [scoped](Generator::scoped) one may borrow
+//! and is over when the call that lends it returns.
 //!
 //! # The switch
 //!
@@ -66,6 +70,12 @@
 //!   thread-local, and code may hold things that are not `Send`. Generators cannot be moved; bare contexts are up to you.
 //! * Wait (switch away) while it or its thread unwinds: the panic count belongs to the kernel thread. Generators refuse.
 //! * Keep a scoped thread-local of others' making set across a switch: the next context sees it.
+//! * Outlast a thread-local that it has borrowed. A generator that is suspended inside of a [`LocalKey::with`] must be over
+//!   before its thread ends: `with` trusts the order of calls on one stack, and destructors of thread-locals run in
+//!   no order that this crate could see or enforce. No compiler notices, and what is read then is freed. Do not suspend there; take
+//!   what you need out of the thread-local (a clone, an `Rc`).
+//!
+//! [`LocalKey::with`]: std::thread::LocalKey::with
 //!
 //! # Features
 //!
@@ -86,5 +96,5 @@ pub mod stack;
 mod tools;
 
 pub use context::{StackPointer, init, jump, switch};
-pub use generator::{DefaultStack, Generator, GeneratorBuilder, Resumed, Yielder};
+pub use generator::{DefaultStack, Generator, GeneratorBuilder, Resumed, ScopedGenerator, Yielder};
 pub use stack::{GuardKind, LocalPool, MIN_STACK_SIZE, PoolConfig, PoolStats, PooledStack, Stack, StackPool};

@@ -53,14 +53,23 @@ impl GeneratorBuilder {
     /// # Errors
     /// No stack is to be had: out of address space, mappings or guards. The message says which.
     #[track_caller]
-    pub fn build<'a, R, Y, T, F>(self, body: F) -> io::Result<Generator<'a, R, Y, T>>
+    pub fn build<R, Y, T, F>(self, body: F) -> io::Result<Generator<R, Y, T>>
     where
-        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+        R: 'static,
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'static,
     {
+        let (stack, label) = self.stack_for::<F>()?;
+        // SAFETY: `R` and the body are 'static.
+        Ok(unsafe { Generator::place(stack, label, body, false) })
+    }
+
+    /// What a generator with a body of type `F` needs.
+    #[track_caller]
+    pub(super) fn stack_for<F>(self) -> io::Result<(DefaultStack, Label)> {
         overflow::arm()?;
         let size = self.stack_size.max(crate::MIN_STACK_SIZE).saturating_add(super::overhead::<F>());
         let label = Label { name: self.name.unwrap_or(std::any::type_name::<F>()), site: Location::caller() };
-        Ok(Generator::place(DefaultStack::take(size)?, label, body))
+        Ok((DefaultStack::take(size)?, label))
     }
 }
 

@@ -7,7 +7,7 @@
 //!                       Running --panic---> Panicked      (payload handed over)
 //!     Suspended --drop--> Cancelling --unwound to the base--> Unwound
 //!                         Cancelling --return or panic------> Returned, Panicked
-//!                         Cancelling --suspend--------------> Stuck
+//!                         Cancelling --suspend--------------> Stuck (if it borrows, or in an unwind: abort)
 //! ```
 //! # Invariants
 //! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
@@ -43,6 +43,8 @@ pub(super) struct Control {
     pub(super) peer: Cell<StackPointer>,
     pub(super) state: Cell<State>,
     pub(super) label: Label,
+    /// Whether the body borrows what goes when the generator is dropped. Never `Stuck` then.
+    pub(super) borrows: bool,
     /// The body that has not started, a `Start<F>` on the same stack, and how to drop it.
     pub(super) start: *mut (),
     pub(super) drop_start: unsafe fn(*mut ()),
@@ -50,11 +52,12 @@ pub(super) struct Control {
 
 impl Control {
     /// The control of a generator whose body waits in `start`.
-    pub(super) fn fresh<F>(peer: StackPointer, start: *mut Start<F>, label: Label) -> Self {
+    pub(super) fn fresh<F>(peer: StackPointer, start: *mut Start<F>, label: Label, borrows: bool) -> Self {
         Self {
             peer: Cell::new(peer),
             state: Cell::new(State::Fresh),
             label,
+            borrows,
             start: start.cast(),
             drop_start: drop_start::<F>,
         }

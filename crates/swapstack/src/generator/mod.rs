@@ -1,15 +1,18 @@
 //! Generators: functions that hand out values on the way, on a stack of their own.
 //!
 //! Invariant: a [`Generator`] owns its stack and everything on it. Its body runs only inside
-//! [`resume`](Generator::resume) or the drop, on the thread that made it.
+//! [`resume`](Generator::resume) or the drop, on the thread that made it. Safe code may leak it at any moment, with the body
+//! in the middle of a call; so whatever goes into the body is 'static, or the generator is [scoped](Generator::scoped).
 
 mod builder;
 mod control;
 mod default_stack;
+mod scoped;
 mod yielder;
 
 pub use builder::GeneratorBuilder;
 pub use default_stack::DefaultStack;
+pub use scoped::ScopedGenerator;
 pub use yielder::Yielder;
 
 use self::control::{Control, Start, State};
@@ -40,8 +43,8 @@ pub enum Resumed<Y, T> {
 /// A function that can be left in the middle, with a value, and entered again there, with another.
 ///
 /// The body gets a [`Yielder`] and the value of the first `resume`; it may yield from any depth of
-/// calls. `R` goes in with each resume, `Y` comes out with each yield, `T` at the end. It may borrow
-/// (`'a`). With `R = ()` a generator is an [`Iterator`] over what it yields.
+/// calls. `R` goes in with each resume, `Y` comes out with each yield, `T` at the end. With `R = ()` a
+/// generator is an [`Iterator`] over what it yields.
 ///
 /// * A panic of the body comes out of `resume`, with its payload; the generator is over then.
 /// * Dropping a suspended generator unwinds its body from the yield where it waits, silently, so
@@ -53,14 +56,20 @@ pub enum Resumed<Y, T> {
 /// std::thread::spawn(move || drop(generator));
 /// ```
 ///
-/// What it has borrowed must live as long as it does:
+/// What goes in is `'static`: the body with what it has captured, and `R`. For a generator can be leaked
+/// ([`std::mem::forget`], or a body that does not let itself be dropped), and then its body is still in the middle of
+/// what it was doing when all that it had borrowed is gone. Bodies that borrow are run by [`Generator::scoped`].
 ///
 /// ```compile_fail,E0597
-/// let mut generator = {
-///     let words = vec!["short", "lived"];
-///     swapstack::Generator::new(|y, ()| words.iter().for_each(|word| y.suspend(word.len())))
-/// };
-/// generator.next();
+/// let words = vec!["short".to_owned(), "lived".to_owned()];
+/// let words = &words;
+/// swapstack::Generator::new(move |y, ()| words.iter().for_each(|word| y.suspend(word.len()))).next();
+/// ```
+///
+/// ```compile_fail,E0597
+/// let word = "short-lived".to_owned();
+/// let mut lengths = swapstack::Generator::new(|y, mut word: &str| loop { word = y.suspend(word.len()) });
+/// let _: swapstack::Resumed<usize, ()> = lengths.resume(&word);
 /// ```
 ///
 /// # Examples
@@ -82,18 +91,18 @@ pub enum Resumed<Y, T> {
 /// assert_eq!(average.resume(Some(8.0)), Yielded(6.0));
 /// assert_eq!(average.resume(None), Returned(2));
 /// ```
-pub struct Generator<'a, R, Y, T, S: Stack = DefaultStack> {
+pub struct Generator<R, Y, T, S: Stack = DefaultStack> {
     /// On the generator's own stack.
     control: NonNull<Control>,
     /// Taken out by `drop`.
     stack: ManuallyDrop<S>,
     /// How the overflow handler finds a stack that is not from a pool.
     registration: Option<Registration>,
-    /// A body that may borrow for `'a`; `*mut`: neither Send nor Sync, and no variance.
-    body: PhantomData<*mut (&'a (), R, Y, T)>,
+    /// Neither Send nor Sync, and no variance.
+    body: PhantomData<*mut (R, Y, T)>,
 }
 
-impl<'a, R, Y, T> Generator<'a, R, Y, T> {
+impl<R: 'static, Y, T> Generator<R, Y, T> {
     /// A generator with this body, on a stack of 64 KiB from a pool.
     ///
     /// Nothing runs before the first [`resume`](Self::resume). For another size, a name, or an `Err` where
@@ -105,7 +114,7 @@ impl<'a, R, Y, T> Generator<'a, R, Y, T> {
     #[must_use = "a generator does nothing until it is resumed"]
     pub fn new<F>(body: F) -> Self
     where
-        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'static,
     {
         match GeneratorBuilder::new().build(body) {
             Ok(generator) => generator,
@@ -114,7 +123,7 @@ impl<'a, R, Y, T> Generator<'a, R, Y, T> {
     }
 }
 
-impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
+impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
     /// A generator with this body, on `stack`, which is dropped with it.
     ///
     /// # Panics
@@ -123,17 +132,24 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     #[must_use = "a generator does nothing until it is resumed"]
     pub fn with_stack<F>(stack: S, body: F) -> Self
     where
-        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+        R: 'static,
+        F: FnOnce(&Yielder<R, Y>, R) -> T + 'static,
     {
         // Without an alternate stack an overflow still ends the process, though perhaps without its line.
         let _ = crate::overflow::arm();
-        Self::place(stack, Label { name: std::any::type_name::<F>(), site: Location::caller() }, body)
+        let label = Label { name: std::any::type_name::<F>(), site: Location::caller() };
+        // SAFETY: `R` and the body are 'static.
+        unsafe { Self::place(stack, label, body, false) }
     }
 
     /// Puts control and body at the top of the stack, and the first frame below.
-    fn place<F>(stack: S, label: Label, body: F) -> Self
+    ///
+    /// # Safety
+    /// The body and `R` are 'static; or `borrows` is true, and the generator is certain to be dropped while all that the
+    /// body and any `R` borrow is still there.
+    unsafe fn place<F>(stack: S, label: Label, body: F, borrows: bool) -> Self
     where
-        F: FnOnce(&Yielder<R, Y>, R) -> T + 'a,
+        F: FnOnce(&Yielder<R, Y>, R) -> T,
     {
         let size = stack.top().addr().get() - stack.limit().addr().get();
         let overhead = overhead::<F>();
@@ -150,7 +166,7 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
             let base = start.map_addr(|address| NonZero::new_unchecked(address.get() & !15)).cast();
             start.write(Start { control: control.as_ptr(), body });
             let fresh = init_value(base, control::run::<F, R, Y, T>, start.as_ptr().cast());
-            control.write(Control::fresh::<F>(fresh, start.as_ptr(), label));
+            control.write(Control::fresh::<F>(fresh, start.as_ptr(), label, borrows));
             let registration = show_label(&stack, &control.as_ref().label);
             Self { control, stack: ManuallyDrop::new(stack), registration, body: PhantomData }
         }
@@ -167,9 +183,15 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     ///
     /// # Panics
     /// With the body's payload if the body panics. If the body is already over. In a destructor that runs because
-    /// the thread unwinds, if the body [yields](Yielder::suspend#panics).
+    /// the thread unwinds, if the body [yields](Yielder::suspend).
     #[inline(always)]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
+        self.run(value)
+    }
+
+    /// [`resume`](Self::resume). The state, not the borrow, sees to it that only one side runs.
+    #[inline(always)]
+    fn run(&self, value: R) -> Resumed<Y, T> {
         let control = self.control();
         if !matches!(control.state.get(), State::Suspended | State::Fresh) {
             refuse_resume(control);
@@ -226,7 +248,21 @@ impl<'a, R, Y, T, S: Stack> Generator<'a, R, Y, T, S> {
     }
 }
 
-impl<R, Y, T, S: Stack> Drop for Generator<'_, R, Y, T, S> {
+impl<Y, T, S: Stack> Generator<(), Y, T, S> {
+    /// The next yielded value, if the body is not over.
+    #[inline(always)]
+    fn run_for_value(&self) -> Option<Y> {
+        if self.is_done() {
+            return None;
+        }
+        match self.run(()) {
+            Resumed::Yielded(value) => Some(value),
+            Resumed::Returned(_) => None,
+        }
+    }
+}
+
+impl<R, Y, T, S: Stack> Drop for Generator<R, Y, T, S> {
     fn drop(&mut self) {
         let payload = self.end_body();
         if self.control().state.get() == State::Stuck {
@@ -250,25 +286,19 @@ impl<R, Y, T, S: Stack> Drop for Generator<'_, R, Y, T, S> {
     }
 }
 
-impl<Y, T, S: Stack> Iterator for Generator<'_, (), Y, T, S> {
+impl<Y, T, S: Stack> Iterator for Generator<(), Y, T, S> {
     type Item = Y;
 
     /// The next yielded value. What the body returns in the end is dropped.
     #[inline(always)]
     fn next(&mut self) -> Option<Y> {
-        if self.is_done() {
-            return None;
-        }
-        match self.resume(()) {
-            Resumed::Yielded(value) => Some(value),
-            Resumed::Returned(_) => None,
-        }
+        self.run_for_value()
     }
 }
 
-impl<Y, T, S: Stack> FusedIterator for Generator<'_, (), Y, T, S> {}
+impl<Y, T, S: Stack> FusedIterator for Generator<(), Y, T, S> {}
 
-impl<R, Y, T, S: Stack> fmt::Debug for Generator<'_, R, Y, T, S> {
+impl<R, Y, T, S: Stack> fmt::Debug for Generator<R, Y, T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let control = self.control();
         f.debug_struct("Generator")

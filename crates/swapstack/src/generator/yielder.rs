@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 /// How the body of a [`Generator`](super::Generator) yields: it gets a reference to one, which it
 /// cannot keep.
 ///
-/// A generator that is run by the body may capture it and yield for the outer one. Another thread
-/// may not:
+/// A [scoped](super::Generator::scoped) generator that is run by the body may capture it and yield for the outer one.
+/// Another thread may not:
 ///
 /// ```compile_fail,E0277
 /// swapstack::Generator::new(|y, ()| {
@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 ///
 /// ```compile_fail,E0521
 /// let mut stolen = None;
-/// swapstack::Generator::new(|y, ()| { stolen = Some(y); y.suspend(1); }).next();
+/// swapstack::Generator::scoped(|y, ()| { stolen = Some(y); y.suspend(1); }, |mut generator| generator.next());
 /// ```
 pub struct Yielder<R, Y> {
     control: *const Control,
@@ -47,7 +47,8 @@ impl<R, Y> Yielder<R, Y> {
     ///
     /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a message
     /// that says so, and the stack with all that is on it is leaked. Where the drop happens during
-    /// an unwind, or the yield is in a destructor, the process aborts instead, with a message.
+    /// an unwind, or the yield is in a destructor, or the generator is a scoped one, the process aborts instead, with a
+    /// message.
     #[inline(always)]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
@@ -74,7 +75,7 @@ fn refuse_yield(control: &Control) -> ! {
     if control.state.get() != State::Cancelling {
         panic!("generator `{name}` (created at {site}) yields while its thread unwinds");
     }
-    if std::thread::panicking() {
+    if control.borrows || std::thread::panicking() {
         eprintln!("generator `{name}` (created at {site}) yields while it is dropped");
         std::process::abort();
     }

@@ -34,7 +34,7 @@ pub const MIN_STACK_SIZE: usize = 8 << 10;
 /// * There are at least [`MIN_STACK_SIZE`] of them.
 /// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else.
 ///   (Rust code touches its stack page by page on the way down, so one page is enough.)
-/// * The memory stays valid if the value is leaked.
+/// * The memory stays valid for ever if the value is leaked.
 ///
 /// [`conformance::check`](crate::conformance::check) puts an implementation to the test.
 pub unsafe trait Stack {

@@ -1,6 +1,11 @@
 //! What several test files need.
 
+#![allow(dead_code, reason = "not each of them needs everything")]
+
+use std::cell::Cell;
+use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::rc::Rc;
 
 /// The command that runs the test `name` of this executable, alone, in a process of its own: through
 /// cargo's runner (the emulator) where that is how this process was started.
@@ -22,4 +27,30 @@ pub fn this_test(name: &str) -> Command {
     };
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command
+}
+
+/// Runs `case` of the test `child`, which must abort; returns what it says on standard error.
+pub fn abort_of(case: &str) -> String {
+    let output = this_test("child").env("CASE", case).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    text
+}
+
+/// How often a [`Counted`] has been dropped.
+pub type Drops = Rc<Cell<u32>>;
+
+/// Counts how often it is dropped.
+pub struct Counted(pub Drops);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// The text of a panic.
+pub fn message(payload: &(dyn std::any::Any + Send)) -> &str {
+    let formatted = payload.downcast_ref::<String>().map(String::as_str);
+    formatted.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("?")
 }

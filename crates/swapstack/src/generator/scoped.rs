@@ -1,0 +1,145 @@
+//! Generators whose bodies borrow: lent to a function, and over when that returns.
+//!
+//! Invariant: the [`Generator`] is a local of the frame that lends it, and all that gets out is a shared reference. So
+//! nobody can leak it, replace it or keep it: it is dropped before that frame returns, and what the body
+//! borrows outlives the frame. A body that does not let itself be dropped aborts the process.
+//!
+//! # Rejected
+//! A lifetime on `Generator` itself. Leaked, its body never ends, yet what it borrows does; and a body
+//! may be inside of a call that other threads rely on not to return ([`std::thread::scope`]). Lending
+//! `&mut Generator`: two of one type could be swapped, and an inner one end with the outer's scope.
+
+use super::{DefaultStack, Generator, GeneratorBuilder, Resumed, Yielder};
+use crate::stack::Stack;
+use std::fmt;
+use std::iter::FusedIterator;
+
+/// A generator that is lent by [`Generator::scoped`]: it may borrow, and ends with the call that lends it.
+///
+/// With `R = ()` it is an [`Iterator`] over what the body yields.
+///
+/// It cannot leave the call:
+///
+/// ```compile_fail
+/// use swapstack::Generator;
+///
+/// let kept = Generator::scoped(|y, ()| y.suspend(1), |generator| generator);
+/// ```
+///
+/// nor change places with another one that lasts longer:
+///
+/// ```compile_fail,E0521
+/// use swapstack::Generator;
+///
+/// let longer: u8 = 1;
+/// Generator::scoped(|y, ()| y.suspend(longer), |mut outer| {
+///     let shorter: u8 = 2;
+///     Generator::scoped(|y, ()| y.suspend(shorter), |mut inner| std::mem::swap(&mut outer, &mut inner));
+///     outer.next()
+/// });
+/// ```
+///
+/// and like every generator it stays on its thread:
+///
+/// ```compile_fail,E0277
+/// use swapstack::Generator;
+///
+/// Generator::scoped(|y, ()| y.suspend(1), |mut generator| {
+///     std::thread::scope(|scope| { scope.spawn(move || generator.next()); });
+/// });
+/// ```
+pub struct ScopedGenerator<'s, R, Y, T, S: Stack = DefaultStack> {
+    generator: &'s Generator<R, Y, T, S>,
+}
+
+impl<R, Y, T> Generator<R, Y, T> {
+    /// Runs `user` with a generator whose body may borrow, on a stack of 64 KiB from a pool, and ends the body
+    /// before it returns: as a drop does.
+    ///
+    /// For another size, a name, or an `Err` where there is no stack, see [`GeneratorBuilder::scoped`].
+    ///
+    /// # Panics
+    /// No stack is to be had: out of address space, mappings or guards. `user` panics; or the body does, while it
+    /// is ended.
+    ///
+    /// A body that catches the unwind that ends it and then yields aborts the process, with a message: what it borrows
+    /// is about to go.
+    ///
+    /// # Examples
+    /// ```
+    /// use swapstack::Generator;
+    ///
+    /// let words = vec!["two".to_owned(), "three".to_owned()];
+    /// let lengths = |y: &swapstack::Yielder<(), usize>, ()| words.iter().for_each(|word| y.suspend(word.len()));
+    /// assert_eq!(Generator::scoped(lengths, |lengths| lengths.sum::<usize>()), 8);
+    /// assert_eq!(Generator::scoped(lengths, |mut lengths| lengths.next()), Some(3));
+    /// ```
+    #[track_caller]
+    pub fn scoped<F, U>(body: F, user: impl FnOnce(ScopedGenerator<'_, R, Y, T>) -> U) -> U
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T,
+    {
+        match GeneratorBuilder::new().scoped(body, user) {
+            Ok(result) => result,
+            Err(error) => panic!("no stack for a generator: {error}"),
+        }
+    }
+}
+
+impl GeneratorBuilder {
+    /// [`Generator::scoped`] with this name and stack size.
+    ///
+    /// # Errors
+    /// No stack is to be had: out of address space, mappings or guards. The message says which; neither body nor
+    /// `user` has run.
+    #[track_caller]
+    pub fn scoped<R, Y, T, F, U>(
+        self,
+        body: F,
+        user: impl FnOnce(ScopedGenerator<'_, R, Y, T>) -> U,
+    ) -> std::io::Result<U>
+    where
+        F: FnOnce(&Yielder<R, Y>, R) -> T,
+    {
+        let (stack, label) = self.stack_for::<F>()?;
+        // SAFETY: dropped in this frame, which whatever the body borrows and is given outlives: only a shared
+        // reference gets out, for as long as `user` runs.
+        let generator = unsafe { Generator::place(stack, label, body, true) };
+        Ok(user(ScopedGenerator { generator: &generator }))
+    }
+}
+
+impl<R, Y, T, S: Stack> ScopedGenerator<'_, R, Y, T, S> {
+    /// Runs the body until it yields or returns: as [`Generator::resume`].
+    ///
+    /// # Panics
+    /// As `Generator::resume`.
+    #[inline(always)]
+    pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
+        self.generator.run(value)
+    }
+
+    /// Whether the body is over: it has returned or panicked.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.generator.is_done()
+    }
+}
+
+impl<Y, T, S: Stack> Iterator for ScopedGenerator<'_, (), Y, T, S> {
+    type Item = Y;
+
+    /// The next yielded value. What the body returns in the end is dropped.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Y> {
+        self.generator.run_for_value()
+    }
+}
+
+impl<Y, T, S: Stack> FusedIterator for ScopedGenerator<'_, (), Y, T, S> {}
+
+impl<R, Y, T, S: Stack> fmt::Debug for ScopedGenerator<'_, R, Y, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.generator.fmt(f)
+    }
+}
