@@ -3,6 +3,7 @@
 use crate::sched::policy::Policy;
 use crate::sched::runtime::{Config, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
+use crate::sched::worker::Worker;
 use crate::thread::{Builder, JoinError, JoinHandle};
 use crate::{io, time};
 use std::fmt;
@@ -144,7 +145,7 @@ impl Handle {
 
     /// The handle of the calling host's runtime; `None` outside of a host.
     pub fn current() -> Option<Self> {
-        let worker = crate::sched::worker::Worker::current()?;
+        let worker = Worker::current()?;
         Some(Self { shared: worker.shared.clone() })
     }
 
@@ -228,8 +229,9 @@ impl RuntimeBuilder {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if io::pool::on_pool_thread() {
-            // Within `block`: the host that waits for this call may be one that the runtime waits for.
+        let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
+        if own || io::pool::on_pool_thread() {
+            // The runtime waits for the calling host; within `block`, for the host that waits for this call, perhaps.
             self.shared.stop(Duration::ZERO);
             return;
         }

@@ -143,7 +143,7 @@ impl Waiter {
             // SAFETY: as above.
             Kind::Host => unsafe { super::switch::wake_host(self.0) },
             #[cfg(not(loom))]
-            Kind::Root => crate::bug::bug!("a worker's root was woken as if it had blocked"),
+            Kind::Root => super::switch::root_has_blocked(),
         }
     }
 }

@@ -44,8 +44,7 @@ impl Worker {
     #[cold]
     fn refuse_block(&self, me: &Thread) -> Woke {
         if me.kind == Kind::Root {
-            crate::bug::say!("a source or a policy called a blocking call; its worker cannot go on");
-            std::process::abort();
+            root_has_blocked();
         }
         Woke::Cancelled
     }
@@ -341,6 +340,14 @@ pub(super) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
             (body.free)(thread);
         }
     }
+}
+
+/// Ends the process: code that a worker's loop runs has called a blocking call, and has perhaps been woken before it got
+/// to the block.
+#[cold]
+pub(super) fn root_has_blocked() -> ! {
+    crate::bug::say!("a source or a policy called a blocking call; its worker cannot go on");
+    std::process::abort()
 }
 
 /// Wakes a host from wherever the caller runs.
