@@ -1,8 +1,8 @@
 //! Event loops of the program's own, and `suspend`.
 mod common;
 
-use common::{FOREVER, SETTLE, count, counter, eventually, outcome, role, run, runtime, tick, within};
-use lamprey::net::{TcpListener, TcpStream};
+use common::{FOREVER, count, counter, eventually, outcome, role, run, runtime, tick, within};
+use lamprey::net::TcpStream;
 use lamprey::{
     Abandoned, Handle, Notifier, Runtime, Source, WakeToken, channel, sleep, spawn, suspend, yield_now,
 };
@@ -117,83 +117,78 @@ fn sockets_go_on_when_the_worker_sleeps_in_another_source() {
         let address = listener.local_addr().unwrap();
         let host = runtime.handle().spawn(move || {
             let stream = TcpStream::connect(address).unwrap();
-            let mut text = [0; 5];
-            (&stream).read_exact(&mut text).unwrap();
-            text
+            let mut byte = [0];
+            while (&stream).read(&mut byte).unwrap() == 1 {
+                (&stream).write_all(&byte).unwrap();
+            }
         });
         let (mut peer, _) = listener.accept().unwrap();
-        std::thread::sleep(SETTLE);
-        peer.write_all(b"hello").unwrap();
-        assert_eq!(&host.join().unwrap(), b"hello");
-        runtime.run(|| {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
-            let peer = std::thread::spawn(move || {
-                for _ in 0..200 {
-                    std::thread::sleep(Duration::from_millis(1));
-                    std::net::TcpStream::connect(address).unwrap();
-                }
-            });
-            (0..200).for_each(|_| drop(listener.accept().unwrap()));
-            peer.join().unwrap();
-        });
+        // A worker that forgets its sockets would find each message only when it wakes for another reason.
+        let deadline = Instant::now() + FOREVER / 2;
+        for n in 0..200 {
+            assert!(Instant::now() < deadline, "only {n} messages");
+            std::thread::sleep(Duration::from_micros(500)); // the worker falls asleep
+            peer.write_all(&[n]).unwrap();
+            let mut byte = [0];
+            peer.read_exact(&mut byte).unwrap();
+            assert_eq!(byte, [n]);
+        }
+        drop(peer);
+        host.join().unwrap();
     });
 }
 
-/// Spawns a host at every poll until there are ten.
-struct Spawns(Arc<AtomicUsize>, Handle, u32);
+/// Spawns [`SPAWNS`] hosts, each when the one before it has run, so that the worker would otherwise sleep.
+struct Spawns {
+    spawned: usize,
+    ran: Arc<AtomicUsize>,
+    handle: Arc<Mutex<Option<Handle>>>,
+}
 
-static THEIR_HANDLE: Mutex<Option<Handle>> = Mutex::new(None);
+const SPAWNS: usize = 300;
+
+impl Spawns {
+    fn is_due(&self) -> bool {
+        self.spawned < SPAWNS && count(&self.ran) == self.spawned && self.handle.lock().unwrap().is_some()
+    }
+}
 
 impl Source for Spawns {
     fn poll(&mut self) {
-        if self.2 > 0 {
-            self.2 -= 1;
-            let ran = self.0.clone();
-            if self.2.is_multiple_of(2) {
-                drop(self.1.spawn(move || tick(&ran)));
+        if self.is_due() {
+            self.spawned += 1;
+            let ran = self.ran.clone();
+            if self.spawned.is_multiple_of(2) {
+                drop(self.handle.lock().unwrap().as_ref().map(|handle| handle.spawn(move || tick(&ran))));
             } else {
                 drop(spawn(move || tick(&ran)));
             }
         }
     }
     fn deadline(&self) -> Option<Instant> {
-        (self.2 > 0).then(Instant::now)
-    }
-}
-
-/// [`Spawns`] once there is a handle.
-struct Later(Option<Spawns>, Arc<AtomicUsize>);
-
-impl Source for Later {
-    fn poll(&mut self) {
-        if self.0.is_none() {
-            let handle = THEIR_HANDLE.lock().unwrap().clone();
-            self.0 = handle.map(|handle| Spawns(self.1.clone(), handle, 10));
-        }
-        self.0.iter_mut().for_each(Spawns::poll);
-    }
-    fn deadline(&self) -> Option<Instant> {
-        self.0.as_ref().and_then(Spawns::deadline)
+        self.is_due().then(Instant::now)
     }
 }
 
 #[test]
 fn a_source_may_spawn() {
     within(FOREVER, || {
-        let ran = counter();
-        let theirs = ran.clone();
-        let source = move || Ok(Box::new(Later(None, theirs.clone())) as Box<dyn Source>);
+        let (ran, handle) = (counter(), Arc::default());
+        let (theirs, place) = (ran.clone(), Arc::clone(&handle));
+        let source = move || {
+            let spawns = Spawns { spawned: 0, ran: theirs.clone(), handle: Arc::clone(&place) };
+            Ok(Box::new(spawns) as Box<dyn Source>)
+        };
         let runtime = Runtime::builder().workers(1).source(source).build().unwrap();
-        *THEIR_HANDLE.lock().unwrap() = Some(runtime.handle());
-        // By now the worker sleeps without a deadline: nothing but its own look at the queue can help.
-        std::thread::sleep(Duration::from_millis(1500));
+        *handle.lock().unwrap() = Some(runtime.handle());
         runtime.run(yield_now);
-        let deadline = Instant::now() + FOREVER;
-        while count(&ran) < 10 {
-            assert!(Instant::now() < deadline, "{} of 10 ran", count(&ran));
+        // A worker that went to sleep on one of them would find it when it wakes for another reason, late each time.
+        let deadline = Instant::now() + FOREVER / 2;
+        while count(&ran) < SPAWNS {
+            assert!(Instant::now() < deadline, "{} of {SPAWNS} ran", count(&ran));
             std::thread::sleep(Duration::from_millis(1)); // without waking the worker
         }
+        *handle.lock().unwrap() = None;
     });
 }
 
