@@ -69,7 +69,7 @@ impl<T> Chan<T> {
         match unsafe { self.meeting.meet(side, None) } {
             // SAFETY: the peer was just taken out.
             Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer) }),
-            Arrival::Closed => return Ended::Closed(slot),
+            Arrival::Closed => return closed(side, slot),
             Arrival::Waiting if sched::must_not_block() => return Ended::Closed(slot),
             Arrival::Waiting => {}
         }
@@ -79,7 +79,7 @@ impl<T> Chan<T> {
             // SAFETY: our node was not queued, so its slot is ours; the peer was just taken out.
             Arrival::Peer(peer) => Ended::Met(unsafe { deal(side, node.value.take(), peer) }),
             // SAFETY: as above.
-            Arrival::Closed => Ended::Closed(unsafe { node.value.take() }),
+            Arrival::Closed => closed(side, unsafe { node.value.take() }),
             Arrival::Waiting => {
                 let reason = if side == Side::Sender { Wait::Send } else { Wait::Recv };
                 let woke = time::block_until(reason, deadline);
@@ -89,7 +89,10 @@ impl<T> Chan<T> {
                 if node.value.end.get() == End::Waiting {
                     crate::bug::bug!("a thread was woken although nobody took its node");
                 }
-                outcome(&node)
+                match outcome(&node) {
+                    Ended::Closed(slot) => closed(side, slot),
+                    ended => ended,
+                }
             }
         }
     }
@@ -130,6 +133,13 @@ fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
         End::Closed => Ended::Closed(slot),
         End::Waiting => Ended::TimedOut(slot),
     }
+}
+
+/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller, perhaps,
+/// and is to hear of that first.
+#[cold]
+fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
+    if sched::is_cancelled() { cancelled(side, Ended::Closed(slot)) } else { Ended::Closed(slot) }
 }
 
 /// A cancelled host unwinds: what it still holds is dropped first. A value that was received is dropped with it, a

@@ -110,6 +110,16 @@ pub(crate) fn block_until_woken(reason: Wait) {
     os::block(None);
 }
 
+/// True on a host that is to end and is not unwinding yet.
+pub(crate) fn is_cancelled() -> bool {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current() {
+        let me = worker.running_ref();
+        return me.kind == Kind::Host && me.cancelled.get() && !std::thread::panicking();
+    }
+    false
+}
+
 /// True while the calling thread unwinds: a call that would have to block must fail at once instead, because a stack
 /// switch in the middle of an unwind would mix up the panic counts of two hosts (DESIGN 11).
 #[inline(always)]

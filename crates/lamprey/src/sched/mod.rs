@@ -31,7 +31,9 @@ mod switch;
 #[cfg(not(loom))]
 pub(crate) mod worker;
 
-pub(crate) use block::{Waiter, Woke, block, block_until_woken, must_not_block, unwind_cancelled, waiter};
+pub(crate) use block::{
+    Waiter, Woke, block, block_until_woken, is_cancelled, must_not_block, unwind_cancelled, waiter,
+};
 #[cfg(not(loom))]
 pub(crate) use block::{on_host, os_waiter, unwind_if_cancelled};
 pub use reason::Wait;

@@ -130,10 +130,12 @@ impl Shared {
         *alive
     }
 
-    /// A number for a thread that is spawned from outside the runtime.
+    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a row each
+    /// worker gives one, and this one.
     pub(crate) fn new_id(&self) -> u64 {
+        let stride = self.seats().len() as u64 + 1;
         // Relaxed: only uniqueness matters.
-        self.next_id.fetch_add(1, Ordering::Relaxed)
+        self.next_id.fetch_add(1, Ordering::Relaxed) * stride
     }
 
     /// Where to put the next host that is to be spread over the workers: each in turn.

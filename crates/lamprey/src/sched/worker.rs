@@ -134,7 +134,7 @@ impl Worker {
             hosts: Cell::new(0),
             stopping: Cell::new(false),
             refused: UnsafeCell::new(Vec::new()),
-            next_id: Cell::new((seat.index as u64 + 1) << 40),
+            next_id: Cell::new(seat.index as u64 + 1),
             root: Thread::root(),
             sources: UnsafeCell::new(sources),
             watch: UnsafeCell::new(Watch::new(shared.seats().len())),
@@ -177,7 +177,7 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn new_id(&self) -> u64 {
         let id = self.next_id.get();
-        self.next_id.set(id + 1);
+        self.next_id.set(id + self.shared.seats().len() as u64 + 1);
         id
     }
 
