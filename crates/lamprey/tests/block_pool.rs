@@ -1,8 +1,8 @@
 //! `block`: calls that can only block, from hosts.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

@@ -1,8 +1,8 @@
 //! Files: `fs::File`, and `sendfile` from one to a socket.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::fs::File;
 use lamprey::net::{TcpListener, TcpStream, UnixStream};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};

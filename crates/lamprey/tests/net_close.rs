@@ -1,8 +1,8 @@
 //! `close` while somebody waits: hosts and OS threads, in every kind of call.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::{Closed, TcpListener, TcpStream, UdpSocket};
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Running out of descriptors, in a process of its own.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::{TcpListener, TcpStream};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream as Peer;

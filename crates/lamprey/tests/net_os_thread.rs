@@ -1,8 +1,8 @@
 //! Sockets on plain OS threads, without any runtime.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::{TcpListener, TcpStream, UdpSocket, UnixStream};
 use std::io::{ErrorKind, Read, Write};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! TCP between hosts, and between hosts and peers that are not Lamprey's.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::{TcpListener, TcpStream};
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};

@@ -1,8 +1,8 @@
 //! UDP between hosts, and between a host and the standard library.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::UdpSocket;
 use std::io::ErrorKind;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Unix streams.
 
-mod io_common;
+mod common;
 
-use io_common::*;
+use common::*;
 use lamprey::net::{UnixListener, UnixStream};
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::linux::net::SocketAddrExt;

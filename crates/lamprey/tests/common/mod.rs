@@ -120,3 +120,8 @@ pub fn count(counter: &AtomicUsize) -> usize {
 pub fn tick(counter: &AtomicUsize) {
     counter.fetch_add(1, Ordering::SeqCst);
 }
+
+/// Bytes that differ from place to place.
+pub fn pattern(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
