@@ -64,12 +64,14 @@ impl Variant {
 
     /// What became of a child that no longer answers. The last thing it said may be the reason.
     fn epitaph(&mut self) -> String {
-        if let Some(reason) =
-            self.answers.try_iter().find_map(|l| l.strip_prefix("error ").map(str::to_owned))
-        {
-            return reason;
+        let ended = self.end();
+        // The reading thread may be behind a child that has left already.
+        while let Ok(line) = self.answers.recv_timeout(FAREWELL) {
+            if let Some(reason) = line.strip_prefix("error ") {
+                return reason.to_owned();
+            }
         }
-        match self.end() {
+        match ended {
             Ok(status) => match status.signal() {
                 Some(signal) => format!("killed by signal {signal}"),
                 None => format!("ended with {status} and no answer"),
