@@ -65,12 +65,14 @@ impl Worker {
     /// Lets the other ready threads run. True if the host has been cancelled.
     #[inline(always)]
     pub(crate) fn yield_now(&self) -> bool {
-        let me = self.running_ref();
+        let thread = self.running();
+        // SAFETY: the running thread, which is the caller.
+        let me = unsafe { thread.as_ref() };
         if me.cancelled.get() {
             return self.refuse_block(me) == Woke::Cancelled;
         }
         if let Some(next) = self.pick_other() {
-            self.policy.ready(Ready(self.running.get()), Why::Yielded);
+            self.policy.ready(Ready(thread), Why::Yielded);
             self.switch_to(me, next);
         }
         false
