@@ -1,0 +1,332 @@
+//! Memory for stackless parasites: a worker's blocks in size classes. Taking one and giving it back at home is a pop and a
+//! push; ten million may be out; each live one can be found.
+//!
+//! A block costs its size and nothing else: what is to be known of it stands once in front of its chunk
+//! ([`chunk`](self::chunk)). Chunks are carved from regions ([`region`](self::region)) one block at a time, so that
+//! fresh memory is first touched by whoever takes it.
+//!
+//! # Invariants
+//! 1. **The mark.** The second word of a block is null from its birth; whoever takes the block writes a value that is
+//!    not null (a vtable) there before anything else is asked of the slab, and leaves it; `give` at home makes it null.
+//!    So it tells the live blocks from the free ones, and only the owner's kernel thread ever writes it.
+//! 2. A block that was given back elsewhere still looks live until its owner takes it in: only its first word (the link)
+//!    is written by then. Who enumerates must tell from its other words that it is over.
+//! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it lies behind
+//!    the class's fresh position.
+//! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`](self::returns)); `trim`
+//!    takes only those without a live block.
+//!
+//! # Who may touch what
+//! The slab: its owner's kernel thread. A live block: whoever the owner gave it to. `owner_of`, `give_from_outside`, and
+//! `give` on another slab: any kernel thread. No exclusive reference may cover the first two words of a live block.
+//!
+//! # Rejected
+//! * A header for each block: 8 bytes for each of ten million.
+//! * A count of live blocks for each chunk: a write more at each take and give; `trim` and `drop` read the marks instead.
+
+pub(crate) mod chunk;
+mod class;
+mod memory;
+mod region;
+pub(crate) mod returns;
+mod trim;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use self::chunk::{Block, Chunk};
+use self::class::{CLASSES, HUGE, class_of, count_of_class, first_of_class, size_of_class};
+use self::region::Regions;
+use self::returns::Returns;
+use std::alloc::Layout;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+/// See the module's text.
+pub(crate) struct Slab {
+    /// The free blocks of each class, last given first.
+    free: [Cell<*mut Block>; CLASSES],
+    fresh: [Fresh; CLASSES],
+    shared: NonNull<Shared>,
+    one_kernel_thread: PhantomData<*const ()>,
+}
+
+/// What is left of the chunk that a class carves.
+struct Fresh {
+    next: Cell<*mut Block>,
+    left: Cell<usize>,
+}
+
+/// What lives as long as any block.
+struct Shared {
+    returns: Returns,
+    /// The owner's while it lives; then of whoever ends the slab.
+    regions: UnsafeCell<Regions>,
+    owner: *const (),
+    ended: unsafe fn(*const ()),
+}
+
+impl Slab {
+    /// A slab without memory. `owner` is what [`owner_of`] says of each block; when the slab has been dropped and its last
+    /// block has come back, `ended` is called with it, once, on whatever kernel thread that is.
+    pub(crate) fn new(owner: *const (), ended: unsafe fn(*const ())) -> Self {
+        let shared = Shared { returns: Returns::new(), regions: UnsafeCell::default(), owner, ended };
+        Self {
+            free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
+            fresh: [const { Fresh { next: Cell::new(ptr::null_mut()), left: Cell::new(0) } }; CLASSES],
+            shared: NonNull::from(Box::leak(Box::new(shared))),
+            one_kernel_thread: PhantomData,
+        }
+    }
+
+    /// A block for `layout`; `None` if the system has no memory. The caller writes its mark at once (invariant 1).
+    #[inline(always)]
+    pub(crate) fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
+        let class = class_of(layout);
+        if class == HUGE {
+            return self.take_huge(layout);
+        }
+        match self.pop(class) {
+            Some(block) => Some(block.cast()),
+            None => self.refill(class),
+        }
+    }
+
+    /// Takes back a block of any slab.
+    ///
+    /// # Safety
+    /// It came from `take` with this layout, has its mark, and the caller gives up its access. This slab's kernel thread
+    /// calls.
+    #[inline(always)]
+    pub(crate) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
+        let (class, block) = (class_of(layout), block.cast::<Block>());
+        // SAFETY: a live block's chunk has a header.
+        let home = unsafe { Chunk::of(block).as_ref() }.shared;
+        if class != HUGE && home == self.shared {
+            self.push(class, block);
+        } else {
+            // SAFETY: as promised by the caller.
+            unsafe { self.give_elsewhere(block) }
+        }
+    }
+
+    /// As `give`, for what is not a plain push.
+    #[cold]
+    #[inline(never)]
+    unsafe fn give_elsewhere(&self, block: NonNull<Block>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if Chunk::of(block).as_ref().shared == self.shared {
+                self.receive(block);
+            } else {
+                give_from_outside(block.cast());
+            }
+        }
+    }
+
+    /// Calls `f` with each block that has its mark, those included that came back to the returns and have not been taken
+    /// in (invariant 2). `f` may take and give blocks, also the one it is called with; whether it meets blocks that are
+    /// taken meanwhile is open. It must not call `trim`.
+    pub(crate) fn each_live(&self, mut f: impl FnMut(NonNull<u8>)) {
+        let mut place = 0;
+        // The table may grow within `f`, so no reference into it is kept.
+        while place < self.regions(|regions| regions.places()) {
+            if let Some(chunks) = self.regions(|regions| regions.get(place).map(|region| region.chunks(!0))) {
+                chunks.for_each(|chunk| self.live_of(chunk).for_each(|block| f(block.cast())));
+            }
+            place += 1;
+        }
+    }
+
+    /// Bytes of its chunks: at most so much of it is resident.
+    pub(crate) fn bytes(&self) -> usize {
+        self.regions(|regions| regions.bytes())
+    }
+
+    #[inline(always)]
+    fn pop(&self, class: usize) -> Option<NonNull<Block>> {
+        let block = NonNull::new(self.free[class].get())?;
+        // SAFETY: free blocks are ours (invariant 3).
+        self.free[class].set(unsafe { block.as_ref() }.link.get());
+        Some(block)
+    }
+
+    #[inline(always)]
+    fn push(&self, class: usize, block: NonNull<Block>) {
+        // SAFETY: the giver's, and now ours.
+        let words = unsafe { block.as_ref() };
+        debug_assert!(!words.mark.get().is_null(), "a block without its mark was given back, or one twice");
+        words.link.set(self.free[class].get());
+        words.mark.set(ptr::null());
+        self.free[class].set(block.as_ptr());
+    }
+
+    /// A block of a class that has none: from the returns, or fresh.
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, class: usize) -> Option<NonNull<u8>> {
+        self.take_in();
+        if let Some(block) = self.pop(class) {
+            return Some(block.cast());
+        }
+        let fresh = &self.fresh[class];
+        if fresh.left.get() == 0 {
+            let (chunk, region) = self.regions(|regions| regions.take_chunk())?;
+            let first = first_of_class(class);
+            // SAFETY: an unused chunk of ours, and the first block lies in it.
+            fresh.next.set(unsafe { self.head(chunk, region, class, first) }.as_ptr());
+            fresh.left.set(count_of_class(class));
+        }
+        let block = NonNull::new(fresh.next.get())?;
+        // SAFETY: within the chunk, or its end.
+        fresh.next.set(unsafe { block.byte_add(size_of_class(class)) }.as_ptr());
+        fresh.left.set(fresh.left.get() - 1);
+        Some(block.cast())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_huge(&self, layout: Layout) -> Option<NonNull<u8>> {
+        self.take_in();
+        let (chunk, region, first) = self.regions(|regions| regions.take_huge(layout))?;
+        // SAFETY: a chunk of ours without a header, with room for the block.
+        Some(unsafe { self.head(chunk, region, HUGE, first) }.cast())
+    }
+
+    /// Writes a chunk's header; gives its first block.
+    ///
+    /// # Safety
+    /// The chunk is ours and has no header; the block lies in it.
+    unsafe fn head(
+        &self,
+        chunk: NonNull<Chunk>,
+        region: usize,
+        class: usize,
+        first: usize,
+    ) -> NonNull<Block> {
+        // SAFETY: as promised by the caller; the shared part lives.
+        unsafe {
+            let owner = self.shared.as_ref().owner;
+            chunk.write(Chunk {
+                shared: self.shared,
+                owner,
+                region,
+                class: class as u32,
+                first: first as u32,
+            });
+            Chunk::at(chunk, first)
+        }
+    }
+
+    /// Takes in what came back from elsewhere.
+    fn take_in(&self) {
+        // SAFETY: the shared part lives as long as the slab.
+        for block in unsafe { self.shared.as_ref() }.returns.take() {
+            self.receive(block);
+        }
+    }
+
+    /// Makes a block of this slab free, whatever its class.
+    fn receive(&self, block: NonNull<Block>) {
+        // SAFETY: its chunk has a header until this call ends.
+        let (class, region) = unsafe {
+            let chunk = Chunk::of(block).as_ref();
+            (chunk.class as usize, chunk.region)
+        };
+        if class == HUGE {
+            self.regions(|regions| regions.remove(region));
+        } else {
+            self.push(class, block);
+        }
+    }
+
+    /// The blocks of a chunk that have been handed out at least once.
+    fn carved_of(&self, chunk: NonNull<Chunk>) -> impl Iterator<Item = NonNull<Block>> + use<> {
+        // SAFETY: a used chunk has a header.
+        let (class, first) = unsafe { (chunk.as_ref().class as usize, chunk.as_ref().first as usize) };
+        let (size, count) = if class == HUGE {
+            (0, 1)
+        } else {
+            let left = if self.is_carving(class, chunk) { self.fresh[class].left.get() } else { 0 };
+            (size_of_class(class), count_of_class(class) - left)
+        };
+        // SAFETY: all within the chunk.
+        (0..count).map(move |at| unsafe { Chunk::at(chunk, first + at * size) })
+    }
+
+    /// The blocks of a chunk that have their mark.
+    fn live_of(&self, chunk: NonNull<Chunk>) -> impl Iterator<Item = NonNull<Block>> + use<> {
+        // SAFETY: a block that was handed out once stays readable, and only this kernel thread writes marks (invariant 1).
+        self.carved_of(chunk).filter(|block| !unsafe { block.as_ref() }.mark.get().is_null())
+    }
+
+    /// True if fresh blocks of `class` come from `chunk`.
+    fn is_carving(&self, class: usize, chunk: NonNull<Chunk>) -> bool {
+        NonNull::new(self.fresh[class].next.get()).is_some_and(|next| Chunk::of(next) == chunk)
+    }
+
+    /// Calls `f`, which does not come here again, with the table of regions.
+    fn regions<R>(&self, f: impl FnOnce(&mut Regions) -> R) -> R {
+        // SAFETY: the owner's kernel thread has the table alone while the slab lives, and `f` does not make a second reference.
+        f(unsafe { &mut *self.shared.as_ref().regions.get() })
+    }
+}
+
+/// Takes back a block where there is no slab.
+///
+/// # Safety
+/// It came from `take`, has its mark, and the caller gives up its access.
+#[cold]
+pub(crate) unsafe fn give_from_outside(block: NonNull<u8>) {
+    let block = block.cast::<Block>();
+    // SAFETY: a live block has a chunk, and keeps the shared part alive until it is back; no reference to the whole of that
+    // outlives the return.
+    unsafe {
+        let shared = Chunk::of(block).as_ref().shared;
+        if (*shared.as_ptr()).returns.give(block) {
+            end(shared);
+        }
+    }
+}
+
+/// The owner word of a live block's slab.
+///
+/// # Safety
+/// The block is live, and the pointer is the one that `take` gave (it may reach the whole chunk).
+#[inline(always)]
+pub(crate) unsafe fn owner_of(block: NonNull<u8>) -> *const () {
+    // SAFETY: a live block's chunk has a header.
+    unsafe { Chunk::of(block.cast()).as_ref() }.owner
+}
+
+/// Frees everything.
+///
+/// # Safety
+/// The slab has been dropped, no block is out, and nobody else was told so.
+unsafe fn end(shared: NonNull<Shared>) {
+    // SAFETY: from `Box::leak`; by contract nobody else uses it any more.
+    let shared = unsafe { Box::from_raw(shared.as_ptr()) };
+    let (owner, ended) = (shared.owner, shared.ended);
+    drop(shared);
+    // SAFETY: promised to `Slab::new`: once, at the end.
+    unsafe { ended(owner) }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        // SAFETY: the shared part lives until it is settled.
+        let returned = unsafe { self.shared.as_ref() }.returns.close();
+        returned.for_each(|block| self.receive(block));
+        // Blocks may stay out for long; only their chunks shall wait for them.
+        self.trim();
+        let mut out = 0;
+        self.each_live(|_| out += 1);
+        // SAFETY: as above. If it says so, nothing is out, and `end` is due here.
+        unsafe {
+            if (*self.shared.as_ptr()).returns.settle(out) {
+                end(self.shared);
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A chunk: 64 KiB, aligned to that, of blocks of one class behind one header. And what a free block looks like.
+//!
+//! Invariants:
+//! 1. A block begins inside its chunk or right behind its end, never at its start: the header is found by masking the
+//!    address of the byte before the block, whatever the block's size ([`Chunk::of`]).
+//! 2. A header is constant from before the chunk's first block is handed out until the chunk is released.
+
+use super::Shared;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Bytes and alignment of a chunk.
+pub(super) const CHUNK: usize = 64 << 10;
+/// Bytes that the header takes.
+pub(super) const HEADER: usize = 64;
+
+/// The header. See the module's text.
+#[repr(C)]
+pub(super) struct Chunk {
+    /// The slab that it belongs to, which lives as long as any of its blocks.
+    pub(super) shared: NonNull<Shared>,
+    pub(super) owner: *const (),
+    /// Where it stands in the table of regions.
+    pub(super) region: usize,
+    pub(super) class: u32,
+    /// Where the first block begins.
+    pub(super) first: u32,
+}
+
+const _: () = assert!(size_of::<Chunk>() <= HEADER);
+
+impl Chunk {
+    /// The chunk of a block.
+    #[inline(always)]
+    pub(super) fn of(block: NonNull<Block>) -> NonNull<Chunk> {
+        let chunk = block.as_ptr().map_addr(|address| (address - 1) & !(CHUNK - 1));
+        // SAFETY: no chunk lies at address 0.
+        unsafe { NonNull::new_unchecked(chunk.cast()) }
+    }
+
+    /// The block at `offset` bytes from the start of `chunk`.
+    ///
+    /// # Safety
+    /// It lies in the chunk.
+    #[inline(always)]
+    pub(super) unsafe fn at(chunk: NonNull<Chunk>, offset: usize) -> NonNull<Block> {
+        // SAFETY: as promised by the caller.
+        unsafe { chunk.cast::<u8>().add(offset).cast() }
+    }
+}
+
+/// The first two words of a block, as the slab sees them.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Block {
+    /// The link of the list that the block is in, once it has been given back.
+    pub(crate) link: Cell<*mut Block>,
+    /// Null while the block is free: see the invariants of [`super`].
+    pub(crate) mark: Cell<*const ()>,
+}

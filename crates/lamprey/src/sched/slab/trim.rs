@@ -1,0 +1,83 @@
+//! Giving memory back: chunks without a live block, and regions that have only such chunks.
+//!
+//! The marks say what is free, so nothing has to be counted beforehand: a chunk is read up to its first live block. Then
+//! the lists are made anew from the chunks that stay. That costs a look at every block, so nothing is done for less than an
+//! eighth of the chunks.
+
+use super::Slab;
+use super::chunk::Chunk;
+use super::class::HUGE;
+use super::region::{Region, Regions};
+use std::ptr::{self, NonNull};
+
+/// Chunks are worth giving back if they are one in so many.
+const WORTH: u32 = 8;
+
+impl Slab {
+    /// Gives wholly free memory back to the system; bytes. For an idle worker: it reads what is free and
+    /// what is given back, and if that is much, all the rest.
+    pub(crate) fn trim(&self) -> usize {
+        self.take_in();
+        self.regions(|regions| {
+            let (used, idle) = self.find_idle(regions);
+            if idle == 0 || idle * WORTH < used {
+                return 0;
+            }
+            let before = regions.bytes();
+            regions.retain(|region| self.release_idle(region));
+            self.list_free(regions);
+            before - regions.bytes()
+        })
+    }
+
+    /// Notes in each region which of its chunks have no live block. How many chunks there are, and how many such.
+    fn find_idle(&self, regions: &mut Regions) -> (u32, u32) {
+        let (mut used, mut idle) = (0, 0);
+        for region in regions.iter_mut() {
+            region.idle = region.chunks(!0).filter(|&chunk| self.is_idle(chunk)).map(|c| region.bit(c)).sum();
+            used += region.used.count_ones();
+            idle += region.idle.count_ones();
+        }
+        (used, idle)
+    }
+
+    fn is_idle(&self, chunk: NonNull<Chunk>) -> bool {
+        self.live_of(chunk).next().is_none()
+    }
+
+    /// Releases the idle chunks of a region; false if the whole region can go.
+    fn release_idle(&self, region: &mut Region) -> bool {
+        for chunk in region.chunks(region.idle) {
+            // SAFETY: a used chunk has a header.
+            let class = unsafe { chunk.as_ref() }.class as usize;
+            if class != HUGE && self.is_carving(class, chunk) {
+                self.fresh[class].next.set(ptr::null_mut());
+                self.fresh[class].left.set(0);
+            }
+        }
+        if region.idle == region.used {
+            return false;
+        }
+        for chunk in region.chunks(region.idle) {
+            region.release(chunk);
+        }
+        true
+    }
+
+    /// Makes the lists of free blocks anew.
+    fn list_free(&self, regions: &mut Regions) {
+        self.free.iter().for_each(|list| list.set(ptr::null_mut()));
+        for chunk in regions.iter_mut().flat_map(|region| region.chunks(!0)) {
+            // SAFETY: a used chunk has a header.
+            let class = unsafe { chunk.as_ref() }.class as usize;
+            for block in self.carved_of(chunk) {
+                // SAFETY: handed out once, so readable; without its mark it is free, and so ours to link.
+                let words = unsafe { block.as_ref() };
+                if words.mark.get().is_null() {
+                    words.link.set(self.free[class].get());
+                    self.free[class].set(block.as_ptr());
+                }
+            }
+        }
+    }
+}
