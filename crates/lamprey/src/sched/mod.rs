@@ -7,20 +7,17 @@
 //! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
 
 pub(crate) mod block;
-pub(crate) mod life;
 pub(crate) mod os;
 pub(crate) mod park;
 pub(crate) mod reason;
+#[allow(dead_code, reason = "until the parasites use all of it")]
+pub(crate) mod slab;
 pub(crate) mod thread;
 
-#[cfg(not(loom))]
-pub(crate) mod attach;
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
 mod clock;
-#[cfg(not(loom))]
-pub(crate) mod offer;
 #[cfg(not(loom))]
 pub(crate) mod policy;
 #[cfg(not(loom))]
@@ -29,15 +26,10 @@ mod root;
 pub(crate) mod runtime;
 #[cfg(not(loom))]
 pub(crate) mod source;
-pub(crate) mod slab;
-#[cfg(not(loom))]
-pub(crate) mod stats;
 #[cfg(not(loom))]
 mod steal;
 #[cfg(not(loom))]
-pub(crate) mod switch;
-#[cfg(not(loom))]
-pub(crate) mod task;
+mod switch;
 #[cfg(not(loom))]
 pub(crate) mod worker;
 
