@@ -40,6 +40,8 @@
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]
 
+#[cfg(not(loom))]
+pub(crate) mod awaitable;
 mod bug;
 pub(crate) mod channel;
 pub(crate) mod queue;
@@ -83,5 +85,5 @@ pub use {
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, current,
         spawn, suspend, yield_now,
     },
-    time::sleep,
+    time::{Sleep, TimedOut, sleep, sleep_async, with_timeout_async},
 };

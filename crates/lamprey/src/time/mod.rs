@@ -1,12 +1,25 @@
 //! Time: sleeping, and blocking with a deadline.
 //!
 //! Each worker has a [`wheel`] of the deadlines of its own blocked hosts, worked by the source `timers`. As a started
-//! host stays on its worker, arming and disarming touch nothing that another kernel thread touches.
+//! host stays on its worker, arming and disarming touch nothing that another kernel thread touches. Futures, which may
+//! move, have a second wheel, under a lock (`alarms`).
 
+#[cfg(not(loom))]
+pub(crate) mod alarms;
+#[cfg(not(loom))]
+mod ticks;
 #[cfg(not(loom))]
 pub(crate) mod timers;
 #[cfg(not(loom))]
 mod wheel;
+#[cfg(not(loom))]
+mod with_timeout;
+
+#[cfg(not(loom))]
+pub use {
+    alarms::{Sleep, sleep_async},
+    with_timeout::{TimedOut, with_timeout_async},
+};
 
 #[cfg(not(loom))]
 use crate::sched::worker::Worker;

@@ -1,10 +1,10 @@
-//! The source that works a worker's timer wheel.
+//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures ([`alarms`](super::alarms)).
 //!
-//! A tick is 2^16 ns (65.5 us): deadlines are rounded up to whole ticks, so that nothing ever fires early.
-//!
-//! Invariant: `WHEEL` points to the wheel of the calling kernel thread's worker, which lives until all hosts of the
-//! worker have ended; a node in it is on the stack of a host that is blocked in [`block_until`].
+//! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts of the
+//! worker have ended; a node in `wheel` is on the stack of a host that is blocked in [`block_until`].
 
+use super::alarms::Alarms;
+use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
 use crate::sched::source::Source;
 use crate::sched::thread::Thread;
@@ -12,10 +12,8 @@ use crate::sched::worker::Worker;
 use crate::sched::{Wait, Woke};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::time::{Duration, Instant};
-
-/// Nanoseconds in a tick, as a power of two.
-const TICK: u32 = 16;
+use std::sync::Arc;
+use std::time::Instant;
 
 thread_local! {
     static WHEEL: Cell<*const Timers> = const { Cell::new(ptr::null()) };
@@ -23,8 +21,9 @@ thread_local! {
 
 /// See the module's text.
 pub(crate) struct Timers {
-    start: Instant,
+    ticks: Ticks,
     wheel: Wheel<NonNull<Thread>>,
+    alarms: Arc<Alarms>,
 }
 
 /// What a worker owns of its timers, by the same pointer as `WHEEL`; dropping it frees them.
@@ -33,8 +32,9 @@ pub(crate) struct TimerSource(NonNull<Timers>);
 impl TimerSource {
     /// The timers of the worker that is starting on the calling kernel thread.
     pub(crate) fn new() -> Self {
-        let timers =
-            NonNull::from(Box::leak(Box::new(Timers { start: Instant::now(), wheel: Wheel::new(0) })));
+        let ticks = Ticks::from_now();
+        let timers = Timers { ticks, wheel: Wheel::new(0), alarms: Arc::new(Alarms::new(ticks)) };
+        let timers = NonNull::from(Box::leak(Box::new(timers)));
         WHEEL.set(timers.as_ptr());
         Self(timers)
     }
@@ -49,40 +49,38 @@ impl Drop for TimerSource {
     fn drop(&mut self) {
         WHEEL.set(ptr::null());
         // SAFETY: from `Box::leak`; no host of this worker is left that could use it.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        let timers = unsafe { Box::from_raw(self.0.as_ptr()) };
+        timers.alarms.retire();
     }
 }
 
-impl Timers {
-    /// The first tick at or after `at`.
-    fn tick_after(&self, at: Instant) -> u64 {
-        let nanos = at.saturating_duration_since(self.start).as_nanos();
-        u64::try_from(nanos.div_ceil(1 << TICK)).unwrap_or(u64::MAX)
-    }
-
-    /// When `tick` begins.
-    fn instant_of(&self, tick: u64) -> Option<Instant> {
-        let nanos = tick.checked_mul(1 << TICK)?;
-        self.start.checked_add(Duration::from_nanos(nanos))
-    }
+/// The alarms of the calling kernel thread's worker; `None` on other threads.
+pub(super) fn alarms() -> Option<Arc<Alarms>> {
+    // SAFETY: null or alive (invariant).
+    unsafe { WHEEL.get().as_ref() }.map(|timers| timers.alarms.clone())
 }
 
 impl Source for TimerSource {
     fn poll(&mut self) {
         let worker = Worker::current().expect("sources are polled on workers");
-        let now = (self.timers().start.elapsed().as_nanos() >> TICK) as u64;
-        self.timers().wheel.advance(now, |thread| {
+        let timers = self.timers();
+        let now = timers.ticks.passed();
+        timers.wheel.advance(now, |thread| {
             // SAFETY: a linked node's host is in its blocking call (invariant).
             unsafe { worker.interrupt(thread, Woke::TimedOut) };
         });
+        timers.alarms.ring(now);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.timers().wheel.next_expiry().and_then(|tick| self.timers().instant_of(tick))
+        let timers = self.timers();
+        let next = [timers.wheel.next_expiry(), timers.alarms.next_expiry()].into_iter().flatten().min();
+        next.and_then(|tick| timers.ticks.begin(tick))
     }
 
     fn active(&self) -> bool {
-        self.timers().wheel.len() > 0
+        let timers = self.timers();
+        timers.wheel.len() > 0 || timers.alarms.next_expiry().is_some()
     }
 }
 
@@ -93,7 +91,7 @@ pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> W
     let timers = unsafe { &*WHEEL.get() };
     let node = Node::new(worker.running());
     // SAFETY: the node is fresh, and is removed below before this frame ends; blocking does not unwind.
-    unsafe { timers.wheel.insert(&node, timers.tick_after(deadline)) };
+    unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
     let woke = worker.block(reason);
     // SAFETY: in this wheel, if in any.
     unsafe { timers.wheel.remove(&node) };

@@ -1,7 +1,8 @@
 //! The timer wheel of one worker: which blocked threads have a deadline, and which of them is due.
 //!
 //! A pure data structure. It counts *ticks*, whatever those are; it knows no clock, no lock and no atomic, and it
-//! allocates nothing: a node lives on the stack of the thread that blocks, and the wheel only links it.
+//! allocates nothing: a node lives on the stack of the thread that blocks (or in the future that waits), and the wheel
+//! only links it.
 //!
 //! # Invariant
 //! Write ticks as numbers in base 64, digit 0 the lowest. Let `now` be the tick the wheel has reached. A linked node
@@ -21,7 +22,8 @@
 //! set exactly while its list is not empty, the bit of a level exactly while one of its slots is.
 //!
 //! # Who may touch what
-//! One kernel thread touches the wheel and every node linked in it. Nodes and wheel are neither `Send` nor `Sync`.
+//! One kernel thread at a time touches the wheel and every node linked in it: always the same one, or whoever holds the
+//! lock around it. Nodes and wheel are neither `Send` nor `Sync`.
 //!
 //! # Limits
 //! Dealing out a slot of level 1 and up costs time in proportion to its nodes, once for each level a node passes (at
@@ -36,7 +38,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomPinned;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// Bits in a digit.
 const DIGIT: u32 = 6;
@@ -45,7 +47,7 @@ const SLOTS: usize = 1 << DIGIT;
 /// Levels: the digits of a `u64` tick, so that every tick has a place and nothing overflows.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
 
-/// One deadline. Lives on the stack of the thread that waits for it.
+/// One deadline. Lives on the stack of the thread, or in the future, that waits for it.
 pub(crate) struct Node<T> {
     /// Neighbours in the circular list of a slot; null when not linked.
     next: Cell<*const Node<T>>,
@@ -55,7 +57,7 @@ pub(crate) struct Node<T> {
     _pinned: PhantomPinned,
 }
 
-impl<T: Copy> Node<T> {
+impl<T> Node<T> {
     /// A node that is not linked. `payload` is what the wheel hands out when the node fires.
     pub(crate) const fn new(payload: T) -> Self {
         let (next, prev) = (Cell::new(ptr::null()), Cell::new(ptr::null()));
@@ -65,6 +67,11 @@ impl<T: Copy> Node<T> {
     /// True from `insert` until the node fires or is removed.
     pub(crate) fn is_linked(&self) -> bool {
         !self.next.get().is_null()
+    }
+
+    /// What was given to `new`.
+    pub(crate) fn payload(&self) -> &T {
+        &self.payload
     }
 }
 
@@ -92,7 +99,7 @@ pub(crate) struct Wheel<T> {
     levels: [Level<T>; LEVELS],
 }
 
-impl<T: Copy> Wheel<T> {
+impl<T> Wheel<T> {
     /// An empty wheel that has reached tick `now`.
     pub(crate) const fn new(now: u64) -> Self {
         let levels = [const { Level { occupied: Cell::new(0), slots: [const { Cell::new(ptr::null()) }; SLOTS] } };
@@ -109,7 +116,8 @@ impl<T: Copy> Wheel<T> {
     ///
     /// # Safety
     /// * `node` is not linked, in this wheel or in another.
-    /// * Until it has fired or been removed, `node` is neither moved nor dropped, nor borrowed by `&mut`.
+    /// * Until it has fired or been removed, `node` is neither moved nor dropped, nor borrowed by `&mut`. (A pinned `&mut` to
+    ///   what contains it is none: the node is not `Unpin`.)
     pub(crate) unsafe fn insert(&self, node: &Node<T>, at: u64) {
         debug_assert!(!node.is_linked(), "a timer node was armed twice");
         node.at.set(at.max(self.now.get()));
@@ -136,7 +144,19 @@ impl<T: Copy> Wheel<T> {
     /// A node is unlinked before its payload is handed out: `fire` may end its life. `fire` may also insert and
     /// remove nodes; one that it inserts at a tick up to `to` fires within this call, so a `fire` that always re-arms
     /// without moving on does not end. It must not call `advance`. If it panics, what has not fired stays armed.
-    pub(crate) fn advance(&self, to: u64, mut fire: impl FnMut(T)) {
+    pub(crate) fn advance(&self, to: u64, mut fire: impl FnMut(T))
+    where
+        T: Copy,
+    {
+        while let Some(node) = self.pop_due(to) {
+            // SAFETY: alive until its owner hears that it has fired.
+            fire(unsafe { node.as_ref() }.payload);
+        }
+    }
+
+    /// One step of [`Self::advance`]: moves on to the next node that expires by tick `to` and unlinks it; `None` when
+    /// there is none left and `to` has been reached. The node is alive until its owner learns of this.
+    pub(crate) fn pop_due(&self, to: u64) -> Option<NonNull<Node<T>>> {
         let to = to.max(self.now.get());
         while let Some((level, slot, start)) = self.first().filter(|&(.., start)| start <= to) {
             if level > 0 {
@@ -146,13 +166,13 @@ impl<T: Copy> Wheel<T> {
             self.now.set(start);
             // SAFETY: an occupied slot points to a linked node, which is alive by the contract of `insert`.
             let first = unsafe { &*self.levels[level].slots[slot].get() };
-            let payload = first.payload;
             self.len.set(self.len.get() - 1);
             // SAFETY: it is linked, here.
             unsafe { self.unlink(first) };
-            fire(payload);
+            return Some(NonNull::from(first));
         }
         self.now.set(to);
+        None
     }
 
     /// A tick at which to call [`Self::advance`] again: no node expires before it. It is exact when the next expiry

@@ -1,0 +1,59 @@
+//! What serves the futures that are polled outside of every worker: in a task of another executor, or on a plain OS
+//! thread.
+//!
+//! It is a runtime of one worker that runs no hosts of the program, started when it is first needed and never stopped. A
+//! runtime has all that is asked for (timers, a reactor, a pool of threads for calls that block), and it sleeps when
+//! there is nothing to do.
+//!
+//! # Rejected
+//! * To use whatever runtime the program has: which one, and until when?
+//! * One kernel thread with an epoll and a heap of deadlines: a second implementation of both.
+//! * To stop it when it is unused: nobody can say that no future will come, and a sleeping kernel thread costs little.
+
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::runtime::Runtime;
+use crate::sched::source::Notifier;
+use crate::sched::worker::Worker;
+use crate::time::alarms::Alarms;
+
+/// See the module's text.
+pub(crate) struct Outside {
+    pub(crate) alarms: Arc<Alarms>,
+    /// Ends the sleep of the worker, so that it looks at the alarms again.
+    pub(crate) notifier: Notifier,
+    _runtime: Runtime,
+}
+
+/// The one of this process; started now if it has not been.
+///
+/// # Errors
+/// The system's, when it has no kernel thread, memory or descriptor left. The next call tries again.
+///
+/// # Blocking
+/// The first call waits for the start, about a millisecond.
+pub(crate) fn outside() -> io::Result<&'static Outside> {
+    static OUTSIDE: OnceLock<Outside> = OnceLock::new();
+    static STARTING: Mutex<()> = Mutex::new(());
+    if let Some(outside) = OUTSIDE.get() {
+        return Ok(outside);
+    }
+    let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if OUTSIDE.get().is_none() {
+        let _ = OUTSIDE.set(start()?);
+    }
+    OUTSIDE.get().ok_or_else(|| crate::bug::bug!("a cell that has been set is empty"))
+}
+
+fn start() -> io::Result<Outside> {
+    let runtime = Runtime::builder().workers(1).build()?;
+    let look_around = || {
+        let worker = Worker::current()?;
+        Some((Alarms::current()?, worker.seat.notifier.get()?.clone()))
+    };
+    let found = runtime.handle().spawn(look_around).join();
+    let found = found.map_err(|error| io::Error::other(format!("cannot serve futures here: {error}")))?;
+    let (alarms, notifier) = found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));
+    Ok(Outside { alarms, notifier, _runtime: runtime })
+}
