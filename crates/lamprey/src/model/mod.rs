@@ -11,6 +11,7 @@ mod completion;
 mod fresh;
 mod inbox;
 mod park;
+mod slab;
 
 use std::cell::Cell;
 
@@ -26,6 +27,8 @@ pub(crate) enum Broken {
     Fence,
     /// The thief does not wait for the owner to leave.
     NoWait,
+    /// The owner of a slab counts what is out before it closes the returns.
+    Count,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

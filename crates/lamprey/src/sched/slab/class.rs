@@ -14,20 +14,24 @@ const FINE_CLASSES: usize = FINE / STEP - 1;
 /// Above, eight classes for each doubling: at most an eighth is wasted.
 const DOUBLINGS: usize = 4;
 const LARGEST: usize = FINE << DOUBLINGS;
-/// The last class: one block fills a chunk.
-const WHOLE: usize = FINE_CLASSES + 8 * DOUBLINGS;
+/// Beyond, one class for each number of blocks that share a chunk: what is wasted is shared out, not left untouched at the
+/// end, because a chunk may lie in a huge page.
+const PACKED: usize = FINE_CLASSES + 8 * DOUBLINGS;
+const SHARES: usize = ROOM / LARGEST;
 
 /// How many there are.
-pub(super) const CLASSES: usize = WHOLE + 1;
+pub(super) const CLASSES: usize = PACKED + SHARES;
 /// The class of chunks that were mapped for one block that is too large, or too strongly aligned, for a class.
 pub(super) const HUGE: usize = CLASSES;
 /// The strongest alignment that a class serves.
 const ALIGN: usize = 2 * HEADER;
+/// What a chunk has for blocks that are so aligned.
+const ROOM: usize = CHUNK - ALIGN;
 
 /// The class of a layout, or [`HUGE`].
 #[inline(always)]
 pub(super) const fn class_of(layout: Layout) -> usize {
-    if layout.align() > ALIGN || layout.size() > CHUNK - ALIGN {
+    if layout.align() > ALIGN || layout.size() > ROOM {
         return HUGE;
     }
     // A multiple of its alignment stays one in its class: up to FINE it is the block's size, and above all sizes are
@@ -41,7 +45,7 @@ pub(super) const fn class_of(layout: Layout) -> usize {
         let start = FINE << doubling;
         FINE_CLASSES + 8 * doubling + (size - 1 - start) / (start / 8)
     } else {
-        WHOLE
+        CLASSES - ROOM / size.next_multiple_of(ALIGN)
     }
 }
 
@@ -49,11 +53,12 @@ pub(super) const fn class_of(layout: Layout) -> usize {
 pub(super) const fn size_of_class(class: usize) -> usize {
     if class < FINE_CLASSES {
         (class + 2) * STEP
-    } else if class < WHOLE {
+    } else if class < PACKED {
         let start = FINE << ((class - FINE_CLASSES) / 8);
         start + ((class - FINE_CLASSES) % 8 + 1) * (start / 8)
     } else {
-        CHUNK - ALIGN
+        let share = ROOM / (CLASSES - class);
+        share - share % ALIGN
     }
 }
 

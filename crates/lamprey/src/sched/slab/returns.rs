@@ -18,8 +18,8 @@
 //!
 //! # Orderings
 //! The Release CAS of `give` pairs with the Acquire swaps of `take` and `close`: the owner has a block after everything
-//! that was done with it elsewhere. The count is AcqRel throughout, like that of an `Arc`: who frees does it after
-//! everything that others did with their blocks.
+//! that was done with it elsewhere. The count is like that of an `Arc`: Release where it changes, and an Acquire fence for
+//! the one who finds it zero, who thus frees after everything that others did with their blocks.
 //!
 //! # Rejected
 //! * [`Inbox`](crate::queue::inbox::Inbox) as the list: it keeps the order, for a second pass over what may be millions.
@@ -30,7 +30,7 @@
 //! `model::slab` (loom, with broken variants that it catches), `slab::tests`.
 
 use super::chunk::Block;
-use crate::sync_shim::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync_shim::{AtomicPtr, AtomicUsize, Ordering, fence};
 use std::ptr::{self, NonNull};
 
 /// See the module's text.
@@ -68,8 +68,13 @@ impl Returns {
                 Err(now) => head = now,
             }
         }
-        // AcqRel pairs with itself and with `settle`: the last one back sees what all others did.
-        self.unsettled.fetch_sub(1, Ordering::AcqRel) == 1
+        // Release pairs with the Acquire fence of whoever finds the count to be zero.
+        let last = self.unsettled.fetch_sub(1, Ordering::Release) == 1;
+        if last {
+            // Acquire pairs with the Release in `give` and `settle`: the last one sees what all others did.
+            fence(Ordering::Acquire);
+        }
+        last
     }
 
     /// Owner: takes what has come back.
@@ -92,8 +97,13 @@ impl Returns {
     /// Owner: `out` blocks had not come back at `close`. True if the caller now has to free everything.
     #[must_use]
     pub(crate) fn settle(&self, out: usize) -> bool {
-        // AcqRel pairs with the count in `give`.
-        self.unsettled.fetch_add(out, Ordering::AcqRel).wrapping_add(out) == 0
+        // Release pairs with the Acquire fence in `give`.
+        let last = self.unsettled.fetch_add(out, Ordering::Release).wrapping_add(out) == 0;
+        if last {
+            // Acquire pairs with the Release in `give`.
+            fence(Ordering::Acquire);
+        }
+        last
     }
 }
 
