@@ -40,14 +40,15 @@ pub(crate) struct Alarms {
     wheel: Mutex<Guarded>,
 }
 
-struct Guarded(Wheel<Cell<Option<Waker>>>);
+/// Made for the first alarm: most workers have none.
+struct Guarded(Option<Box<Wheel<Cell<Option<Waker>>>>>);
 
 // SAFETY: wheel and nodes are touched by one thread at a time, the one that holds the lock; wakers may be sent.
 unsafe impl Send for Guarded {}
 
 impl Alarms {
     pub(super) fn new(ticks: Ticks) -> Self {
-        Self { ticks, wheel: Mutex::new(Guarded(Wheel::new(0))) }
+        Self { ticks, wheel: Mutex::new(Guarded(None)) }
     }
 
     /// Those of the calling kernel thread's worker; `None` on other threads.
@@ -57,7 +58,7 @@ impl Alarms {
 
     /// A tick not after the earliest deadline; `None` if there is no deadline.
     pub(super) fn next_expiry(&self) -> Option<u64> {
-        self.lock().0.next_expiry()
+        self.lock().0.as_ref()?.next_expiry()
     }
 
     /// Moves on to tick `now` and wakes whose deadline has come.
@@ -65,9 +66,9 @@ impl Alarms {
         let mut due = Vec::new();
         loop {
             {
-                let wheel = self.lock();
+                let armed = self.lock();
                 while due.len() < BATCH
-                    && let Some(node) = wheel.0.pop_due(now)
+                    && let Some(node) = armed.0.as_ref().and_then(|wheel| wheel.pop_due(now))
                 {
                     // SAFETY: its future cannot be dropped before it has had the lock.
                     due.extend(unsafe { node.as_ref() }.payload().take());
@@ -161,18 +162,21 @@ impl Sleep {
 
     /// True if it is the earliest in `home` now.
     fn link(self: Pin<&Self>, home: &Alarms, deadline: Instant, waker: Waker) -> bool {
-        let armed = home.lock();
-        let before = armed.0.next_expiry();
+        let mut armed = home.lock();
+        let wheel = armed.0.get_or_insert_with(Wheel::boxed);
+        let before = wheel.next_expiry();
         self.node.payload().set(Some(waker));
         // SAFETY: linked nowhere, because `home` was empty or its wheel has unlinked it. Pinned, and unlinked in `drop`.
-        unsafe { armed.0.insert(&self.node, home.ticks.after(deadline)) };
-        armed.0.next_expiry() != before
+        unsafe { wheel.insert(&self.node, home.ticks.after(deadline)) };
+        wheel.next_expiry() != before
     }
 
     fn disarm(&self) {
         if let Some(home) = self.home.take() {
-            // SAFETY: linked in that wheel or in none.
-            unsafe { home.lock().0.remove(&self.node) };
+            if let Some(wheel) = &home.lock().0 {
+                // SAFETY: linked in that wheel or in none.
+                unsafe { wheel.remove(&self.node) };
+            }
             drop(self.node.payload().take());
         }
     }

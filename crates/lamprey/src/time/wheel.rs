@@ -107,6 +107,12 @@ impl<T> Wheel<T> {
         Self { now: Cell::new(now), len: Cell::new(0), occupied: Cell::new(0), levels }
     }
 
+    /// [`Self::new`] for tick 0, in a box. A wheel is larger than a host's stack likes.
+    pub(crate) fn boxed() -> Box<Self> {
+        // SAFETY: zeros are what `new` fills a wheel with: null pointers, counts and bits of nothing.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
     /// How many nodes are linked.
     pub(crate) fn len(&self) -> usize {
         self.len.get()
