@@ -10,7 +10,7 @@
 //!    not null (a vtable) there before anything else is asked of the slab, and leaves it; `give` at home makes it null.
 //!    So it tells the live blocks from the free ones, and only the owner's kernel thread ever writes it.
 //! 2. A block that was given back elsewhere still looks live until its owner takes it in: only its first word (the link)
-//!    is written by then. Who enumerates must tell from its other words that it is over.
+//!    is written by then. Who enumerates must tell from its other words that it is over ([`Slab::each_live`]).
 //! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it lies behind
 //!    the class's fresh position.
 //! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`](self::returns)); `trim`
@@ -130,9 +130,13 @@ impl Slab {
         }
     }
 
-    /// Calls `f` with each block that has its mark, those included that came back to the returns and have not been taken
-    /// in (invariant 2). `f` may take and give blocks, also the one it is called with; whether it meets blocks that are
-    /// taken meanwhile is open. It must not call `trim`.
+    /// Calls `f` with each block that has its mark. `f` may take and give blocks, also the one it is called with; whether it
+    /// meets blocks that are taken meanwhile is open. It must not call `trim`.
+    ///
+    /// A block may be over, or may be coming to its end on another kernel thread right now (invariant 2). It stays readable,
+    /// but for the link, until this slab takes it in: at the next `take`, perhaps. So `f` first claims a block by one atomic
+    /// step on a state word that fails when the block is over, and without a claim neither keeps it nor touches it again.
+    /// Counting a reference is no such step.
     pub(crate) fn each_live(&self, mut f: impl FnMut(NonNull<u8>)) {
         let mut place = 0;
         // The table may grow within `f`, so no reference into it is kept.
@@ -144,7 +148,8 @@ impl Slab {
         }
     }
 
-    /// Bytes of its chunks: at most so much of it is resident.
+    /// Bytes of its chunks.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.regions(|regions| regions.bytes())
     }
