@@ -2,7 +2,7 @@
 //! push; ten million may be out; each live one can be found.
 //!
 //! A block costs its size and nothing else: what is to be known of it stands once in front of its chunk
-//! ([`chunk`](self::chunk)). Chunks are carved from regions ([`region`](self::region)) one block at a time, so that
+//! ([`chunk`]). Chunks are carved from regions ([`region`]) one block at a time, so that
 //! fresh memory is first touched by whoever takes it.
 //!
 //! # Invariants
@@ -13,7 +13,7 @@
 //!    is written by then. Who enumerates must tell from its other words that it is over ([`Slab::each_live`]).
 //! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it lies behind
 //!    the class's fresh position.
-//! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`](self::returns)); `trim`
+//! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`]); `trim`
 //!    takes only those without a live block.
 //!
 //! # Who may touch what
