@@ -59,6 +59,8 @@ pub mod net;
 #[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
+pub mod parasite;
+#[cfg(not(loom))]
 mod runtime;
 
 #[cfg(all(test, loom))]
@@ -77,13 +79,16 @@ pub use sched::Wait;
 
 #[cfg(not(loom))]
 pub use {
+    channel::channel_attach_inline,
     io::block,
+    parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Notifier, Source},
+    sched::stats::Stats,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, current,
-        spawn, suspend, yield_now,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, YieldNow,
+        current, spawn, suspend, yield_now, yield_now_async,
     },
     time::{Sleep, TimedOut, sleep, sleep_async, with_timeout_async},
 };

@@ -1,8 +1,9 @@
 //! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
 
 use crate::sched::policy::Policy;
-use crate::sched::runtime::{Config, PolicyFactory, Shared};
+use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
+use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
 use crate::thread::{Builder, JoinError, JoinHandle};
 use crate::{io, time};
@@ -77,6 +78,7 @@ pub struct RuntimeBuilder {
     blocking_threads: usize,
     policy: Option<PolicyFactory>,
     sources: Vec<SourceFactory>,
+    options: Options,
 }
 
 impl Runtime {
@@ -96,6 +98,12 @@ impl Runtime {
             blocking_threads: 64,
             policy: None,
             sources: Vec::new(),
+            options: Options {
+                inflation: true,
+                penalty: 10,
+                offering: true,
+                slice: Duration::from_millis(10),
+            },
         }
     }
 
@@ -113,6 +121,11 @@ impl Runtime {
             Err(JoinError::Panicked(payload)) => resume_unwind(payload),
             Err(error) => panic!("the main host ended without a result: {error}"),
         }
+    }
+
+    /// What the threads of this runtime have done so far. Costs a look at each worker's counters.
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
     }
 
     /// Spawns hosts in this runtime from anywhere.
@@ -147,6 +160,11 @@ impl Handle {
     pub fn current() -> Option<Self> {
         let worker = Worker::current()?;
         Some(Self { shared: worker.shared.clone() })
+    }
+
+    /// As [`Runtime::stats`].
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
     }
 
     /// How many workers the runtime has.
@@ -188,6 +206,39 @@ impl RuntimeBuilder {
         self
     }
 
+    /// How long a parasite may compute before it counts as long: see [`inflation`](Self::inflation). Default: 10 ms. At
+    /// least 0.2 ms.
+    pub fn time_slice(mut self, slice: Duration) -> Self {
+        self.options.slice = slice;
+        self
+    }
+
+    /// Whether a parasite that has used more than its time slice becomes a host, and its spawner pays a
+    /// [`penalty`](Self::penalty). Default: true. (parasitic-threads-2011, 5.3)
+    ///
+    /// A stackless parasite is looked at when it blocks, a stackful one also when it spawns. [`parasite::inflate`] asks for it
+    /// explicitly.
+    ///
+    /// [`parasite::inflate`]: crate::parasite::inflate
+    pub fn inflation(mut self, on: bool) -> Self {
+        self.options.inflation = on;
+        self
+    }
+
+    /// How many of its next parasites a thread starts as hosts after one of them has used up its time slice: it will
+    /// probably spawn more of the kind, and hosts can run on other workers. Default: 10, as in the paper.
+    pub fn penalty(mut self, parasites: u8) -> Self {
+        self.options.penalty = parasites;
+        self
+    }
+
+    /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do. Default: true. While
+    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once.
+    pub fn offering(mut self, on: bool) -> Self {
+        self.options.offering = on;
+        self
+    }
+
     /// Chooses what runs next: `make` is called once for each worker. Default: [`Hybrid`](crate::Hybrid).
     pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         self.policy = Some(Arc::new(move || Box::new(make())));
@@ -222,7 +273,9 @@ impl RuntimeBuilder {
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
         sources.extend(io::sources(self.blocking_threads));
         let stacks = Arc::new(StackPool::new(PoolConfig::default()));
-        let config = Config { workers: self.workers, policy: self.policy, sources, stacks, stack_size };
+        let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
+        let config =
+            Config { workers: self.workers, policy: self.policy, sources, stacks, stack_size, options };
         Ok(Runtime { shared: Shared::start(config)? })
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use std_form::*;
 mod std_form {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
     };
     pub(crate) use std::sync::{Arc, Mutex};
     pub(crate) use std::thread;
@@ -125,7 +125,7 @@ pub(crate) use loom_form::*;
 mod loom_form {
     use crate::model::{Broken, is_broken};
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread;
     pub(crate) use loom::thread_local;

@@ -18,17 +18,18 @@
 //! 1. Only one side waits at a time: who arrives and finds the other side takes its oldest waiter.
 //! 2. A node leaves the word or the list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
 //!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1).
-//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's).
+//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the node's owner
+//!    learns of it, and when the node is the owner's again: [`party`](super::party).
 //! 4. CLOSED is final.
 //!
 //! # Who may touch what
-//! `list` and the nodes' links: the holder of LOCK. A node's `slot` and `end`: its thread until it is queued and after
-//! it has been woken (or has taken the node out itself); in between, whoever took it out.
+//! `list` and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and after it has left;
+//! in between, whoever took it out.
 //!
 //! # Orderings
 //! Every successful change of the word is AcqRel (or the Release store that drops LOCK): it publishes the node that it
 //! puts in and sees the nodes that others have put in. Loads are Relaxed guesses that a CAS confirms. The way back (the
-//! value, `end`) travels with the wake.
+//! value) travels with the node's own word.
 //!
 //! A CAS may succeed although the node went and came back in between (ABA): the node that is in the word is then a
 //! waiter all the same, and nothing of it was read before, so nothing can be stale.
@@ -42,11 +43,10 @@
 //! # Checked by
 //! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `tests/channel.rs`, `tests/stress.rs`.
 
-use crate::queue::list::{List, Node};
+use crate::queue::list::List;
+#[cfg(not(loom))]
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
-use std::cell::Cell;
-use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// The two sides of a channel; the values are the tags in the word.
@@ -61,28 +61,9 @@ const EMPTY: usize = 0;
 const CLOSED: usize = 3;
 const SIDE: usize = 3;
 const LOCK: usize = 4;
-const TAGS: usize = 15;
+const TAGS: usize = 7;
 
-/// What a waiting thread shows to its peer. Aligned so that the word has room for its tags.
-#[repr(align(16))]
-pub(super) struct Party<T> {
-    pub(super) waiter: Waiter,
-    pub(super) slot: UnsafeCell<MaybeUninit<T>>,
-    pub(super) end: Cell<End>,
-}
-
-/// How a wait has ended, written by whoever took the node out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// Not yet; also: the thread took its node out itself.
-    Waiting,
-    /// The value has been moved.
-    Met,
-    /// The other side is gone; the value is where it was.
-    Closed,
-}
-
-pub(super) type PartyNode<T> = Node<Party<T>>;
+use super::party::{Party, PartyNode};
 
 /// What came of an arrival.
 pub(super) enum Arrival<T> {
@@ -115,24 +96,6 @@ fn node_of<T>(word: *mut T) -> Option<NonNull<T>> {
 
 fn bare<T>(tags: usize) -> *mut T {
     ptr::without_provenance_mut(tags)
-}
-
-impl<T> Party<T> {
-    #[inline(always)]
-    pub(super) fn node(waiter: Waiter, slot: MaybeUninit<T>) -> PartyNode<T> {
-        const { assert!(align_of::<PartyNode<T>>() > TAGS) };
-        Node::new(Self { waiter, slot: UnsafeCell::new(slot), end: Cell::new(End::Waiting) })
-    }
-
-    /// Moves the slot's content out.
-    ///
-    /// # Safety
-    /// The node is out of the channel and the caller has it to itself.
-    #[inline(always)]
-    pub(super) unsafe fn take(&self) -> MaybeUninit<T> {
-        // SAFETY: nobody else touches the slot (contract).
-        self.slot.with(|slot| unsafe { slot.read() })
-    }
 }
 
 impl<T> Meeting<T> {
@@ -241,6 +204,71 @@ impl<T> Meeting<T> {
             match outcome {
                 Ok(left) => return left,
                 Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Gives `mine`, if it still waits, another waiter; gives the one that it had. `None` if somebody has taken the node.
+    ///
+    /// # Safety
+    /// As for [`leave`](Self::leave); the caller is the node's owner.
+    #[cfg(not(loom))]
+    pub(super) unsafe fn renew(
+        &self,
+        side: Side,
+        mine: NonNull<PartyNode<T>>,
+        waiter: Waiter,
+    ) -> Option<Waiter> {
+        // Relaxed: a guess, as in `leave`.
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let unlocked = word.addr() & LOCK == 0;
+            if unlocked && (side_of(word) != side as usize || node_of(word).is_some_and(|node| node != mine))
+            {
+                return None;
+            }
+            match self.lock(word) {
+                Err(now) => word = now,
+                Ok(alone) => {
+                    // SAFETY: the lock is held; a node that waited alone is in no list, and its owner is the caller.
+                    let old = self.with_list(|list| unsafe {
+                        alone.into_iter().for_each(|node| list.push(node));
+                        mine.as_ref().is_linked().then(|| mine.as_ref().value.replace_waiter(waiter))
+                    });
+                    self.unlock(side as usize);
+                    return old;
+                }
+            }
+        }
+    }
+
+    /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a thread, goes
+    /// before all other senders, unless a receiver waits.
+    ///
+    /// # Safety
+    /// As for [`meet`](Self::meet); the node belongs to whoever takes it out.
+    #[cfg(not(loom))]
+    pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Arrival<T> {
+        loop {
+            // SAFETY: without a node of ours there is nothing to promise.
+            let arrival = unsafe { self.meet(Side::Sender, None) };
+            if !matches!(arrival, Arrival::Waiting) {
+                return arrival;
+            }
+            // Relaxed: a guess, confirmed by the CAS in `lock`.
+            let word = self.word.load(Ordering::Relaxed);
+            if side_of(word) == CLOSED || side_of(word) == Side::Receiver as usize {
+                continue;
+            }
+            if let Ok(alone) = self.lock(word) {
+                self.with_list(|list| {
+                    for node in alone.into_iter().chain([ghost]) {
+                        // SAFETY: the lock is held; both are in no list, and stay until they are taken out.
+                        unsafe { list.push_front(node) };
+                    }
+                });
+                self.unlock(Side::Sender as usize);
+                return Arrival::Waiting;
             }
         }
     }

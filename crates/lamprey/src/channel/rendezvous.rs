@@ -1,18 +1,17 @@
-//! The rendezvous channel: a send and a receive happen together, or wait for each other.
-//!
-//! Invariants:
-//! 1. A thread that waits here holds a reference to its own end, so while it waits its side is not gone.
-//! 2. A waiter's outcome is decided by its node (`outcome`), never by why its block ended.
+//! The rendezvous channel: a send and a receive happen together, or wait for each other. What happens is in
+//! [`exchange`](super::exchange); this is its public face.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-use super::meeting::{Arrival, End, Meeting, Party, PartyNode, Side};
-use crate::sched::{self, Wait, Woke};
+use super::exchange::{Chan, Ended, deal};
+use super::meeting::{Arrival, Side};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering};
 use crate::time;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+#[cfg(not(loom))]
+use {super::future::Exchange, std::future::Future};
 
 /// A channel without a buffer: `send` and `recv` wait for each other.
 ///
@@ -33,156 +32,46 @@ use std::time::{Duration, Instant};
 /// lamprey::spawn(move || tx.send(std::rc::Rc::new(1)));
 /// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let chan = Arc::new(Chan {
-        meeting: Meeting::new(),
-        senders: AtomicUsize::new(1),
-        receivers: AtomicUsize::new(1),
-    });
+    ends(Chan::new(false))
+}
+
+/// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it: it runs on the
+/// caller's stack, before that call returns (parasitic-threads-2011, 2.2).
+///
+/// Faster by one queue, and surprising where the caller holds a lock or a `RefCell` borrow that the parasite wants too: that
+/// deadlocks, or panics. Therefore not the default, where it runs at the caller's next scheduling point. One such attach at
+/// most is under way on a stack: a parasite that is unblocked inside it waits for the next scheduling point after all.
+///
+/// # Examples
+/// ```
+/// # use std::sync::atomic::{AtomicU32, Ordering};
+/// # lamprey::run(|| {
+/// static GOT: AtomicU32 = AtomicU32::new(0);
+/// let (tx, rx) = lamprey::channel_attach_inline();
+/// lamprey::parasite(async move { GOT.store(rx.recv_async().await.unwrap(), Ordering::Relaxed) }).detach();
+/// tx.send(5).unwrap();
+/// assert_eq!(GOT.load(Ordering::Relaxed), 5);
+/// # });
+/// ```
+#[cfg(not(loom))]
+pub fn channel_attach_inline<T>() -> (Sender<T>, Receiver<T>) {
+    ends(Chan::new(true))
+}
+
+fn ends<T>(chan: Chan<T>) -> (Sender<T>, Receiver<T>) {
+    let chan = Arc::new(chan);
     (Sender(chan.clone()), Receiver(chan))
 }
 
 /// The sending end of a [`channel`].
-pub struct Sender<T>(Arc<Chan<T>>);
+pub struct Sender<T>(pub(super) Arc<Chan<T>>);
 
 /// The receiving end of a [`channel`].
 pub struct Receiver<T>(Arc<Chan<T>>);
 
-struct Chan<T> {
-    meeting: Meeting<T>,
-    senders: AtomicUsize,
-    receivers: AtomicUsize,
-}
-
-/// How an operation that may wait has ended, with the node's slot as it then is.
-enum Ended<T> {
-    /// The value has been moved (into the slot, for a receiver).
-    Met(MaybeUninit<T>),
-    Closed(MaybeUninit<T>),
-    TimedOut(MaybeUninit<T>),
-}
-
-impl<T> Chan<T> {
-    /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
-    #[inline(always)]
-    fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
-        // SAFETY: without a node of ours there is nothing to promise.
-        match unsafe { self.meeting.meet(side, None) } {
-            // SAFETY: the peer was just taken out.
-            Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer) }),
-            Arrival::Closed => return closed(side, slot),
-            Arrival::Waiting if sched::must_not_block() => return Ended::Closed(slot),
-            Arrival::Waiting => {}
-        }
-        let node = Party::node(sched::waiter(), slot);
-        // SAFETY: `node` is fresh, stays here until it is out again (below), and its waiter is this thread.
-        match unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) } {
-            // SAFETY: our node was not queued, so its slot is ours; the peer was just taken out.
-            Arrival::Peer(peer) => Ended::Met(unsafe { deal(side, node.value.take(), peer) }),
-            // SAFETY: as above.
-            Arrival::Closed => closed(side, unsafe { node.value.take() }),
-            Arrival::Waiting => {
-                let reason = if side == Side::Sender { Wait::Send } else { Wait::Recv };
-                let woke = time::block_until(reason, deadline);
-                if woke != Woke::Woken {
-                    return self.interrupted(side, reason, &node, woke);
-                }
-                if node.value.end.get() == End::Waiting {
-                    crate::bug::bug!("a thread was woken although nobody took its node");
-                }
-                match outcome(&node) {
-                    Ended::Closed(slot) => closed(side, slot),
-                    ended => ended,
-                }
-            }
-        }
-    }
-
-    /// The block ended early: takes our node out, or waits for whoever was faster.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(&self, side: Side, reason: Wait, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
-        // SAFETY: queued by this thread.
-        if !unsafe { self.meeting.leave(side, NonNull::from(node)) } {
-            sched::block_until_woken(reason);
-        }
-        let ended = outcome(node);
-        if woke == Woke::Cancelled { cancelled(side, ended) } else { ended }
-    }
-
-    /// The last handle of a side is gone: everyone who waits is of the other side.
-    #[cold]
-    fn disconnect(&self) {
-        self.meeting.close(|node| {
-            // SAFETY: taken out by `close`: ours until the wake, which is owed by us.
-            unsafe {
-                let waiter = node.as_ref().value.waiter;
-                node.as_ref().value.end.set(End::Closed);
-                waiter.wake();
-            }
-        });
-    }
-}
-
-/// What has become of our node, now that it is out and ours again.
-#[inline(always)]
-fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
-    // SAFETY: whoever took the node out is done with it.
-    let slot = unsafe { node.value.take() };
-    match node.value.end.get() {
-        End::Met => Ended::Met(slot),
-        End::Closed => Ended::Closed(slot),
-        End::Waiting => Ended::TimedOut(slot),
-    }
-}
-
-/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller, perhaps,
-/// and is to hear of that first.
-#[cold]
-fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
-    if sched::is_cancelled() { cancelled(side, Ended::Closed(slot)) } else { Ended::Closed(slot) }
-}
-
-/// A cancelled host unwinds: what it still holds is dropped first. A value that was received is dropped with it, a
-/// value that was sent is gone.
-#[cold]
-fn cancelled<T>(side: Side, ended: Ended<T>) -> ! {
-    let held = match ended {
-        Ended::Met(slot) => (side == Side::Receiver).then_some(slot),
-        Ended::Closed(slot) | Ended::TimedOut(slot) => (side == Side::Sender).then_some(slot),
-    };
-    if let Some(slot) = held {
-        // SAFETY: a receiver's slot is full after it has met, a sender's until then.
-        drop(unsafe { slot.assume_init() });
-    }
-    sched::unwind_cancelled()
-}
-
-/// Moves the value between our slot and the peer's, and wakes the peer. Returns what we then hold.
-///
-/// # Safety
-/// The caller has just taken `peer` out, and is of `side`; `mine` is full if that is the sender's.
-#[inline(always)]
-unsafe fn deal<T>(side: Side, mine: MaybeUninit<T>, peer: NonNull<PartyNode<T>>) -> MaybeUninit<T> {
-    // SAFETY: the node is ours until the wake (Meeting, invariant 2); the waiter is copied out before it.
-    unsafe {
-        let party = &peer.as_ref().value;
-        let got = match side {
-            Side::Sender => {
-                party.slot.with_mut(|slot| slot.write(mine));
-                MaybeUninit::uninit()
-            }
-            Side::Receiver => party.slot.with(|slot| slot.read()),
-        };
-        party.end.set(End::Met);
-        let waiter = party.waiter;
-        waiter.wake();
-        got
-    }
-}
-
 /// # Safety
 /// The slot is full: a receiver's that has met, or a sender's that has not.
-unsafe fn full<T>(slot: MaybeUninit<T>) -> T {
+pub(super) unsafe fn full<T>(slot: MaybeUninit<T>) -> T {
     // SAFETY: by contract.
     unsafe { slot.assume_init() }
 }
@@ -208,6 +97,22 @@ impl<T> Sender<T> {
         }
     }
 
+    /// [`send`](Self::send) for async code: ready once a receiver has the value.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value if no receiver is left.
+    ///
+    /// # Cancellation
+    /// Dropping the future takes the offer back: the value has then either been received or is dropped with the future.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
+        Exchange::send(&self.0, value)
+    }
+
     /// Hands `value` to a receiver if one is waiting.
     ///
     /// # Errors
@@ -217,7 +122,7 @@ impl<T> Sender<T> {
         match unsafe { self.0.meeting.meet(Side::Sender, None) } {
             Arrival::Peer(peer) => {
                 // SAFETY: just taken out; our slot is full.
-                unsafe { deal(Side::Sender, MaybeUninit::new(value), peer) };
+                unsafe { deal(Side::Sender, MaybeUninit::new(value), peer, self.0.form()) };
                 Ok(())
             }
             Arrival::Waiting => Err(TrySendError::Full(value)),
@@ -261,6 +166,34 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// [`recv`](Self::recv) for async code: ready once a sender has handed its value over.
+    ///
+    /// # Errors
+    /// [`RecvError`] if no sender is left.
+    ///
+    /// # Cancellation
+    /// Dropping the future takes the offer back, and nothing is lost: a value that it has been given and has not yet returned
+    /// goes to another receiver, or back into the channel, before all values that are waiting there. (If no sender is left by
+    /// then, it is dropped.)
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel();
+    /// let doubled = lamprey::parasite(async move { rx.recv_async().await.unwrap() * 2 });
+    /// tx.send(21).unwrap();
+    /// assert_eq!(doubled.join().unwrap(), 42);
+    /// # });
+    /// ```
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+        Exchange::recv(&self.0)
+    }
+
     /// Takes a value if a sender is waiting.
     ///
     /// # Errors
@@ -268,8 +201,10 @@ impl<T> Receiver<T> {
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
-            // SAFETY: just taken out; what a receiver gets is full.
-            Arrival::Peer(peer) => Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer)) }),
+            Arrival::Peer(peer) => {
+                // SAFETY: just taken out; what a receiver gets is full.
+                Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer, self.0.form())) })
+            }
             Arrival::Waiting => Err(TryRecvError::Empty),
             Arrival::Closed => Err(TryRecvError::Disconnected),
         }
@@ -345,6 +280,15 @@ impl<T> IntoIterator for Receiver<T> {
     type IntoIter = IntoIter<T>;
     fn into_iter(self) -> IntoIter<T> {
         IntoIter(self)
+    }
+}
+
+#[cfg(not(loom))]
+impl<T> Sender<T> {
+    /// One more, from the inside.
+    pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {
+        add(&chan.senders);
+        Self(chan.clone())
     }
 }
 

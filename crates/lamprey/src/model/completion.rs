@@ -1,9 +1,9 @@
 //! Completion: the outcome reaches the joiner or is dropped by the host, once, whoever comes first.
 
 use super::check;
+use crate::sched::completion::{Completion, Published};
 use crate::sched::{self, Wait};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
-use crate::thread::completion::{Completion, Published};
 
 /// A host's packet reduced to its outcome.
 struct Packet {

@@ -7,32 +7,42 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 struct Entry {
-    link: Cell<*mut Entry>,
+    link: Cell<*mut ()>,
     /// Checked by loom: read by the receiver, written by the pusher.
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: always the same cell.
-unsafe impl Linked for Entry {
-    fn link(&self) -> &Cell<*mut Entry> {
-        &self.link
+#[derive(Clone, Copy)]
+struct Word(NonNull<Entry>);
+
+// SAFETY: a pointer to an entry and back; always the same cell.
+unsafe impl Linked for Word {
+    fn into_raw(self) -> *mut () {
+        self.0.as_ptr().cast()
+    }
+    fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw.cast())
+    }
+    unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
+        // SAFETY: alive (contract).
+        &unsafe { self.0.as_ref() }.link
     }
 }
 
-fn push(inbox: &Inbox<Entry>, value: u32) -> Result<(), ()> {
+fn push(inbox: &Inbox<Word>, value: u32) -> Result<(), ()> {
     let entry = Box::new(Entry { link: Cell::new(ptr::null_mut()), value: UnsafeCell::new(0) });
     // SAFETY: ours until pushed.
     entry.value.with_mut(|place| unsafe { *place = value });
-    let entry = NonNull::from(Box::leak(entry));
+    let entry = Word(NonNull::from(Box::leak(entry)));
     // SAFETY: leaked: valid until the receiver (or the failure below) takes it back.
     unsafe { inbox.push(entry) }.map_err(|entry| {
         take_back(entry);
     })
 }
 
-fn take_back(entry: NonNull<Entry>) -> u32 {
+fn take_back(entry: Word) -> u32 {
     // SAFETY: came from `Box::leak`, and whoever calls this has it alone.
-    let entry = unsafe { Box::from_raw(entry.as_ptr()) };
+    let entry = unsafe { Box::from_raw(entry.0.as_ptr()) };
     // SAFETY: as above.
     entry.value.with(|place| unsafe { *place })
 }

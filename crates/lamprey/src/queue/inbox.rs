@@ -1,7 +1,8 @@
 //! What other kernel threads hand to a worker: many push, one takes everything.
 //!
 //! # States
-//! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`.
+//! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`. An entry is a
+//! word (a tagged pointer), not a reference: threads and stackless parasites come through the same inbox.
 //!
 //! # Invariants
 //! 1. An entry is in at most one inbox, and its link is written only by the pusher before its CAS succeeds and read
@@ -27,35 +28,38 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-/// An object with a link for one inbox.
+/// A word that stands for an object with a link for one inbox.
 ///
 /// # Safety
-/// `link` always returns the same cell of the object, used by nothing but the inbox while the object is in it.
-pub(crate) unsafe trait Linked: Sized {
-    fn link(&self) -> &Cell<*mut Self>;
+/// `into_raw` and `from_raw` are inverse, never null and never 1; `link` always gives the same cell of the object, used by
+/// nothing but the inbox while the object is in it.
+pub(crate) unsafe trait Linked: Copy {
+    fn into_raw(self) -> *mut ();
+    fn from_raw(raw: NonNull<()>) -> Self;
+    /// # Safety
+    /// The object is alive for `'a`.
+    unsafe fn link<'a>(self) -> &'a Cell<*mut ()>;
 }
 
 /// See the module's text.
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {
-    head: AtomicPtr<T>,
+    head: AtomicPtr<()>,
     entries: PhantomData<*mut T>,
 }
 
-// SAFETY: the inbox moves only pointers; that the pointed-to objects may change kernel thread is the pusher's
+// SAFETY: the inbox moves only words; that the objects behind them may change kernel thread is the pusher's
 // obligation (`push` is unsafe).
 unsafe impl<T> Send for Inbox<T> {}
 // SAFETY: as above; all shared state is the atomic head.
 unsafe impl<T> Sync for Inbox<T> {}
 
-/// An address no entry can have: entries are aligned to more than one byte.
-fn closed<T>() -> *mut T {
+fn closed() -> *mut () {
     ptr::without_provenance_mut(1)
 }
 
 impl<T: Linked> Inbox<T> {
     pub(crate) fn new() -> Self {
-        const { assert!(align_of::<T>() > 1) };
         Self { head: AtomicPtr::new(ptr::null_mut()), entries: PhantomData }
     }
 
@@ -63,7 +67,7 @@ impl<T: Linked> Inbox<T> {
     ///
     /// # Safety
     /// `entry` is valid until the receiver is done with it, is in no inbox, and the caller gives up its access.
-    pub(crate) unsafe fn push(&self, entry: NonNull<T>) -> Result<(), NonNull<T>> {
+    pub(crate) unsafe fn push(&self, entry: T) -> Result<(), T> {
         // Relaxed: the value is only a guess, checked by the CAS below.
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -71,10 +75,14 @@ impl<T: Linked> Inbox<T> {
                 return Err(entry);
             }
             // SAFETY: the caller still owns `entry` (contract) until the CAS succeeds.
-            unsafe { entry.as_ref() }.link().set(head);
+            unsafe { entry.link() }.set(head);
             // Release pairs with the Acquire swap in `take` and `close`. Relaxed on failure: only a new guess.
-            match self.head.compare_exchange_weak(head, entry.as_ptr(), Ordering::Release, Ordering::Relaxed)
-            {
+            match self.head.compare_exchange_weak(
+                head,
+                entry.into_raw(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Ok(()),
                 Err(now) => head = now,
             }
@@ -91,7 +99,7 @@ impl<T: Linked> Inbox<T> {
     /// Takes all entries, oldest first.
     pub(crate) fn take(&self) -> Taken<T> {
         if self.is_empty() {
-            return Taken { next: ptr::null_mut() };
+            return Taken { next: ptr::null_mut(), entries: PhantomData };
         }
         // Acquire pairs with the Release CAS in `push`.
         Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire))
@@ -106,31 +114,32 @@ impl<T: Linked> Inbox<T> {
 
 /// Entries on their way out of an inbox, oldest first.
 pub(crate) struct Taken<T> {
-    next: *mut T,
+    next: *mut (),
+    entries: PhantomData<*mut T>,
 }
 
 impl<T: Linked> Taken<T> {
-    fn reversed(mut newest: *mut T) -> Self {
-        let mut oldest: *mut T = ptr::null_mut();
+    fn reversed(mut newest: *mut ()) -> Self {
+        let mut oldest: *mut () = ptr::null_mut();
         if newest == closed() {
-            return Self { next: oldest };
+            newest = ptr::null_mut();
         }
         while let Some(entry) = NonNull::new(newest) {
             // SAFETY: the swap made this whole chain ours; entries stay valid until the receiver is done.
-            let link = unsafe { entry.as_ref() }.link();
+            let link = unsafe { T::from_raw(entry).link() };
             newest = link.replace(oldest);
             oldest = entry.as_ptr();
         }
-        Self { next: oldest }
+        Self { next: oldest, entries: PhantomData }
     }
 }
 
 impl<T: Linked> Iterator for Taken<T> {
-    type Item = NonNull<T>;
-    fn next(&mut self) -> Option<NonNull<T>> {
-        let entry = NonNull::new(self.next)?;
+    type Item = T;
+    fn next(&mut self) -> Option<T> {
+        let entry = T::from_raw(NonNull::new(self.next)?);
         // SAFETY: as in `reversed`; the link is read before the caller may push the entry elsewhere.
-        self.next = unsafe { entry.as_ref() }.link().replace(ptr::null_mut());
+        self.next = unsafe { entry.link() }.replace(ptr::null_mut());
         Some(entry)
     }
 }

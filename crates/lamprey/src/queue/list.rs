@@ -1,6 +1,6 @@
 //! An intrusive doubly linked FIFO whose nodes live on the stacks of blocked threads.
 //!
-//! Invariant: a node is in at most one list; `linked` says whether it is. Everything here is reached only under the
+//! Invariant: a node is in at most one list; its `prev` says whether it is (UNLINKED if not). Everything here is reached only under the
 //! lock of whoever owns the list, nodes included, so plain cells suffice. A node does not move or end while linked:
 //! its owner is blocked until the node has been taken out, by the owner or by the one who owes the wake.
 
@@ -12,13 +12,22 @@ use std::ptr::{self, NonNull};
 pub(crate) struct Node<T> {
     prev: Cell<*const Node<T>>,
     next: Cell<*const Node<T>>,
-    linked: Cell<bool>,
     pub(crate) value: T,
+}
+
+/// In `prev`: the node is in no list.
+fn unlinked<T>() -> *const Node<T> {
+    ptr::without_provenance(1)
 }
 
 impl<T> Node<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { prev: Cell::new(ptr::null()), next: Cell::new(ptr::null()), linked: Cell::new(false), value }
+        Self { prev: Cell::new(unlinked()), next: Cell::new(ptr::null()), value }
+    }
+
+    /// True while it is in a list; for the holder of that list's lock.
+    pub(crate) fn is_linked(&self) -> bool {
+        self.prev.get() != unlinked()
     }
 }
 
@@ -45,8 +54,7 @@ impl<T> List<T> {
     pub(crate) unsafe fn push(&self, node: NonNull<Node<T>>) {
         // SAFETY: alive (contract).
         let entry = unsafe { node.as_ref() };
-        debug_assert!(!entry.linked.get());
-        entry.linked.set(true);
+        debug_assert!(!entry.is_linked());
         entry.prev.set(self.last.get());
         entry.next.set(ptr::null());
         // SAFETY: a non-null `last` is a linked node, alive by the contract it was pushed under.
@@ -55,6 +63,23 @@ impl<T> List<T> {
             None => self.first.set(node.as_ptr()),
         }
         self.last.set(node.as_ptr());
+    }
+
+    /// Puts `node` before all others.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    pub(crate) unsafe fn push_front(&self, node: NonNull<Node<T>>) {
+        let rest = self.take();
+        // SAFETY: as promised by the caller.
+        unsafe { self.push(node) };
+        // SAFETY: a non-null `first` is a linked node, alive by the contract it was pushed under; so is `node`.
+        if let Some(second) = unsafe { rest.first.get().as_ref() } {
+            second.prev.set(node.as_ptr());
+            // SAFETY: as above.
+            unsafe { node.as_ref() }.next.set(second);
+            self.last.set(rest.last.get());
+        }
     }
 
     /// Moves all nodes to a new list.
@@ -80,10 +105,10 @@ impl<T> List<T> {
     pub(crate) unsafe fn remove(&self, node: NonNull<Node<T>>) -> bool {
         // SAFETY: the caller is the node's owner or got it from this list: alive.
         let entry = unsafe { node.as_ref() };
-        if !entry.linked.replace(false) {
+        if !entry.is_linked() {
             return false;
         }
-        let (prev, next) = (entry.prev.get(), entry.next.get());
+        let (prev, next) = (entry.prev.replace(unlinked()), entry.next.get());
         // SAFETY: neighbours of a linked node are linked, so alive.
         match unsafe { prev.as_ref() } {
             Some(before) => before.next.set(next),

@@ -79,6 +79,28 @@ impl<T: Copy> Ring<T> {
         Some(unsafe { self.slot(at).assume_init() })
     }
 
+    /// The newest entry.
+    #[inline(always)]
+    pub(crate) fn back(&mut self) -> Option<T> {
+        let newest = self.tail.wrapping_sub(1);
+        // SAFETY: not empty, so this slot is within `head..tail` and was written by a push.
+        (self.head != self.tail).then(|| unsafe { self.slot(newest).assume_init() })
+    }
+
+    /// The oldest entry.
+    pub(crate) fn front(&mut self) -> Option<T> {
+        let oldest = self.head;
+        // SAFETY: as in `back`.
+        (self.head != self.tail).then(|| unsafe { self.slot(oldest).assume_init() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop_back(&mut self) -> Option<T> {
+        let newest = self.back()?;
+        self.tail = self.tail.wrapping_sub(1);
+        Some(newest)
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -110,9 +132,14 @@ mod tests {
         ring.head = usize::MAX - 10; // the counters wrap within the test
         ring.tail = ring.head;
         for step in 0..20_000 {
-            match random.u8(0..5) {
+            match random.u8(0..6) {
                 0 | 1 => (ring.push_back(step), model.push_back(step)).1,
                 2 => (ring.push_front(step), model.push_front(step)).1,
+                3 => assert_eq!(
+                    (ring.back(), ring.pop_back()),
+                    (model.back().copied(), model.pop_back()),
+                    "seed {seed}"
+                ),
                 _ => assert_eq!(ring.pop_front(), model.pop_front(), "seed {seed}"),
             }
             assert_eq!(ring.len(), model.len(), "seed {seed}");

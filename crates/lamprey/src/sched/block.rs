@@ -33,20 +33,85 @@
 use super::os;
 use super::reason::Wait;
 use super::thread::{Kind, Thread};
+use crate::queue::inbox::Linked;
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 #[cfg(not(loom))]
-use super::worker::Worker;
+use {
+    super::task::{Form, Task},
+    super::worker::Worker,
+    std::task::{Context, Waker},
+};
 
-/// Names a thread to wake: a host of any runtime, or an OS thread. Valid while that thread is inside the blocking
-/// call that made it.
+/// Names who is to be woken: a host of any runtime, an OS thread, a stackless parasite, or whoever is behind a foreign
+/// [`Waker`](std::task::Waker). One word; the low bits say which.
+///
+/// Of a thread: valid while it is inside the blocking call that made it. Of a parasite: while its node is queued, or has
+/// been taken out and not yet released; or as long as a reference is held ([`keep`](Self::keep)). Of a waker: owned by
+/// whoever has the word last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Waiter(NonNull<Thread>);
+pub(crate) struct Waiter(NonNull<()>);
 
-// SAFETY: another kernel thread may only `wake`, whose contract covers the access.
+// SAFETY: another kernel thread may only wake, whose contract covers the access.
 unsafe impl Send for Waiter {}
 // SAFETY: as above.
 unsafe impl Sync for Waiter {}
+
+// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks only, and the
+// tables in `super::thread` and `super::task` give the link to it while they are in one.
+unsafe impl Linked for Waiter {
+    fn into_raw(self) -> *mut () {
+        self.0.as_ptr()
+    }
+    fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw)
+    }
+    unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
+        match self.who() {
+            // SAFETY: alive (contract).
+            Who::Thread(thread) => &unsafe { thread.as_ref() }.link,
+            #[cfg(not(loom))]
+            // SAFETY: as above.
+            Who::Task(task) => &unsafe { task.as_ref() }.link,
+            #[cfg(not(loom))]
+            // SAFETY: as above.
+            Who::Errand(errand) => &unsafe { errand.as_ref() }.link,
+            #[cfg(not(loom))]
+            Who::Foreign(_) => crate::bug::bug!("a foreign waker was put into an inbox"),
+        }
+    }
+}
+
+/// What a [`Waiter`] points at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Who {
+    Thread(NonNull<Thread>),
+    #[cfg(not(loom))]
+    Task(NonNull<Task>),
+    #[cfg(not(loom))]
+    Foreign(NonNull<Waker>),
+    /// Only in inboxes: something to be done by the worker.
+    #[cfg(not(loom))]
+    Errand(NonNull<Errand>),
+}
+
+/// What a worker is asked to do through its inbox: the head of a larger object.
+#[cfg(not(loom))]
+pub(crate) struct Errand {
+    pub(crate) link: Cell<*mut ()>,
+    /// Called on the worker's root, or with `None` where the worker has ended; neither blocks nor unwinds.
+    pub(crate) run: unsafe fn(NonNull<Errand>, Option<&Worker>),
+}
+
+#[cfg(not(loom))]
+const TASK: usize = 1;
+#[cfg(not(loom))]
+const FOREIGN: usize = 2;
+#[cfg(not(loom))]
+const ERRAND: usize = 3;
+/// The low bits of a [`Waiter`].
+const TAGS: usize = 3;
 
 /// Why a block ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,20 +125,22 @@ pub(crate) enum Woke {
     Cancelled,
 }
 
-/// The calling thread.
+/// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has woken run
+/// first, here, on its stack (DESIGN 5); so no lock may be held.
 #[inline(always)]
 pub(crate) fn waiter() -> Waiter {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
-        return Waiter(worker.running());
+        worker.attach_woken();
+        return Waiter::thread(worker.running());
     }
-    Waiter(os::current())
+    Waiter::thread(os::current())
 }
 
 /// The calling kernel thread as a waiter, whatever runs on it: to be followed by [`os::block`].
 #[cfg(not(loom))]
 pub(crate) fn os_waiter() -> Waiter {
-    Waiter(os::current())
+    Waiter::thread(os::current())
 }
 
 /// True on a host, false on a plain OS thread.
@@ -115,7 +182,7 @@ pub(crate) fn is_cancelled() -> bool {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
         let me = worker.running_ref();
-        return me.kind == Kind::Host && me.cancelled.get() && !std::thread::panicking();
+        return me.is_lamprey() && me.cancelled.get() && !std::thread::panicking();
     }
     false
 }
@@ -128,33 +195,196 @@ pub(crate) fn must_not_block() -> bool {
 }
 
 impl Waiter {
-    /// As a word, to keep in an atomic.
-    pub(crate) fn into_raw(self) -> *mut Thread {
-        self.0.as_ptr()
+    #[inline(always)]
+    pub(crate) fn thread(thread: NonNull<Thread>) -> Self {
+        Self(thread.cast())
     }
 
-    /// The way back from [`into_raw`](Self::into_raw).
-    pub(crate) fn from_raw(raw: NonNull<Thread>) -> Self {
-        Self(raw)
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn task(task: NonNull<Task>) -> Self {
+        Self(task.cast::<()>().map_addr(|addr| addr | TASK))
     }
 
-    /// Makes the thread runnable.
+    #[cfg(not(loom))]
+    pub(crate) fn errand(errand: NonNull<Errand>) -> Self {
+        Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
+    }
+
+    /// Whoever a future is to wake. Of a parasite no reference is taken; a foreign waker is cloned and boxed.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn of(cx: &Context<'_>) -> Self {
+        match Task::of(cx) {
+            Some(task) => Self::task(task),
+            None => Self::foreign(cx),
+        }
+    }
+
+    #[cfg(not(loom))]
+    #[cold]
+    fn foreign(cx: &Context<'_>) -> Self {
+        let boxed = NonNull::from(Box::leak(Box::new(cx.waker().clone())));
+        Self(boxed.cast::<()>().map_addr(|addr| addr | FOREIGN))
+    }
+
+    #[inline(always)]
+    pub(crate) fn who(self) -> Who {
+        let bare = self.0.as_ptr().map_addr(|addr| addr & !TAGS);
+        // SAFETY: a pointer to an object, without its tag: not null.
+        let bare = unsafe { NonNull::new_unchecked(bare) };
+        match self.0.addr().get() & TAGS {
+            #[cfg(not(loom))]
+            TASK => Who::Task(bare.cast()),
+            #[cfg(not(loom))]
+            FOREIGN => Who::Foreign(bare.cast()),
+            #[cfg(not(loom))]
+            ERRAND => Who::Errand(bare.cast()),
+            _ => Who::Thread(bare.cast()),
+        }
+    }
+
+    /// Makes the thread runnable, or has the parasite run, or calls the waker.
     ///
     /// # Safety
     /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1). What the
-    /// thread is to find after its block has been written before.
+    /// thread is to find after its block has been written before. A parasite is alive (see the type).
     #[inline(always)]
     pub(crate) unsafe fn wake(self) {
-        // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
-        match unsafe { self.0.as_ref() }.kind {
-            // SAFETY: the caller holds the right (contract).
-            Kind::Os => unsafe { os::wake(self.0) },
+        match self.who() {
+            #[cfg(loom)]
+            // SAFETY: as promised by the caller.
+            Who::Thread(thread) => unsafe { wake_thread(thread, ()) },
+            #[cfg(not(loom))]
+            // SAFETY: as promised by the caller.
+            Who::Thread(thread) => unsafe { wake_thread(thread, Form::Soon) },
             #[cfg(not(loom))]
             // SAFETY: as above.
-            Kind::Host => unsafe { super::switch::wake_host(self.0) },
+            Who::Task(task) => unsafe { Task::wake(task, Form::Soon) },
             #[cfg(not(loom))]
-            Kind::Root => super::switch::root_has_blocked(),
+            Who::Foreign(waker) => {
+                // SAFETY: the box is ours with the waiter (contract).
+                crate::bug::no_unwind("a waker", || unsafe { Box::from_raw(waker.as_ptr()) }.wake())
+            }
+            #[cfg(not(loom))]
+            Who::Errand(_) => crate::bug::bug!("an errand was woken"),
         }
+    }
+
+    /// For a word that outlasts the node: takes a reference to a parasite. To be followed by
+    /// [`wake_kept`](Self::wake_kept) or [`forget`](Self::forget).
+    #[cfg(not(loom))]
+    pub(crate) fn keep(self) -> Self {
+        if let Who::Task(task) = self.who() {
+            // SAFETY: called by the running task itself.
+            unsafe { task.as_ref() }.life.retain();
+        }
+        self
+    }
+
+    /// [`wake`](Self::wake), and gives up what [`keep`](Self::keep) took.
+    ///
+    /// # Safety
+    /// As for `wake`; the caller took the word out of its place.
+    #[inline(always)]
+    pub(crate) unsafe fn wake_kept(self) {
+        // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
+        unsafe {
+            self.wake();
+            #[cfg(not(loom))]
+            if let Who::Task(task) = self.who() {
+                Task::release(task);
+            }
+        }
+    }
+
+    /// As [`wake_kept`](Self::wake_kept), in a form of choice.
+    ///
+    /// # Safety
+    /// As for `wake_kept`.
+    #[cfg(not(loom))]
+    pub(crate) unsafe fn run_kept(self, form: Form) {
+        // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
+        unsafe {
+            match self.who() {
+                Who::Task(task) => {
+                    Task::wake(task, form);
+                    Task::release(task);
+                }
+                Who::Thread(thread) => wake_thread(thread, form),
+                _ => self.wake(),
+            }
+        }
+    }
+
+    /// Gives up what [`keep`](Self::keep) took, and a foreign waker. Nothing for a thread.
+    ///
+    /// # Safety
+    /// The caller took the word out of its place.
+    #[cfg(not(loom))]
+    pub(crate) unsafe fn forget(self) {
+        match self.who() {
+            Who::Thread(_) | Who::Errand(_) => {}
+            // SAFETY: the reference is ours.
+            Who::Task(task) => unsafe { Task::release(task) },
+            Who::Foreign(waker) => {
+                // SAFETY: the box is ours.
+                crate::bug::no_unwind("a waker", || drop(unsafe { Box::from_raw(waker.as_ptr()) }))
+            }
+        }
+    }
+
+    /// True if a waker is owned by this word.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn is_foreign(self) -> bool {
+        self.0.addr().get() & TAGS == FOREIGN
+    }
+
+    /// True if a task that is polled in `cx` waits with this word.
+    #[cfg(not(loom))]
+    pub(crate) fn is_of(self, cx: &Context<'_>) -> bool {
+        match self.who() {
+            Who::Thread(_) => false,
+            Who::Task(task) => Task::of(cx) == Some(task),
+            // Not to be looked at: whoever takes the node out may be dropping it.
+            Who::Foreign(_) | Who::Errand(_) => false,
+        }
+    }
+}
+
+#[cfg(loom)]
+type Form = ();
+
+/// Ends the block of a thread.
+///
+/// # Safety
+/// As for [`Waiter::wake`].
+#[inline(always)]
+pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
+    #[cfg(loom)]
+    let () = form;
+    // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
+    match unsafe { thread.as_ref() }.kind {
+        // SAFETY: the caller holds the right (contract).
+        Kind::Os => unsafe { os::wake(thread) },
+        #[cfg(not(loom))]
+        // SAFETY: as above.
+        Kind::Host => unsafe { super::switch::wake_host(thread) },
+        #[cfg(not(loom))]
+        // SAFETY: as above.
+        Kind::Parasite => unsafe { super::switch::wake_parasite(thread, form) },
+        #[cfg(not(loom))]
+        Kind::Root => super::switch::root_has_blocked(),
+    }
+}
+
+/// Counts a value that has gone through a channel.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn count_communication() {
+    if let Some(worker) = Worker::current() {
+        worker.seat.counters.communications.add(1);
     }
 }
 

@@ -7,35 +7,47 @@
 //! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
 
 pub(crate) mod block;
+pub(crate) mod completion;
+pub(crate) mod life;
 pub(crate) mod os;
 pub(crate) mod park;
 pub(crate) mod reason;
-#[allow(dead_code, reason = "until the parasites use all of it")]
-pub(crate) mod slab;
 pub(crate) mod thread;
 
+#[cfg(not(loom))]
+pub(crate) mod attach;
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
 mod clock;
+#[cfg(not(loom))]
+pub(crate) mod contexts;
+#[cfg(not(loom))]
+pub(crate) mod offer;
 #[cfg(not(loom))]
 pub(crate) mod policy;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
+pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]
+pub(crate) mod stats;
+#[cfg(not(loom))]
 mod steal;
 #[cfg(not(loom))]
-mod switch;
+pub(crate) mod switch;
+#[cfg(not(loom))]
+pub(crate) mod task;
 #[cfg(not(loom))]
 pub(crate) mod worker;
 
 pub(crate) use block::{
-    Waiter, Woke, block, block_until_woken, is_cancelled, must_not_block, unwind_cancelled, waiter,
+    Waiter, Who, Woke, block, block_until_woken, is_cancelled, must_not_block, unwind_cancelled, waiter,
+    wake_thread,
 };
 #[cfg(not(loom))]
-pub(crate) use block::{on_host, os_waiter, unwind_if_cancelled};
+pub(crate) use block::{count_communication, on_host, os_waiter, unwind_if_cancelled};
 pub use reason::Wait;

@@ -32,6 +32,12 @@ pub enum Wait {
     Connect,
     /// A call on the blocking pool.
     Blocking,
+    /// [`wait`](crate::wait): until a future is ready.
+    Future,
+    /// [`reify`](crate::parasite::reify): until the parasite is prepared.
+    Reify,
+    /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
+    Turn,
 }
 
 impl std::fmt::Display for Wait {
@@ -48,6 +54,9 @@ impl std::fmt::Display for Wait {
             Wait::AcceptPause => "pause of an accept loop without descriptors",
             Wait::Connect => "connect of a socket",
             Wait::Blocking => "call on the blocking pool",
+            Wait::Future => "wait for a future",
+            Wait::Reify => "reified",
+            Wait::Turn => "its turn",
         })
     }
 }

@@ -11,6 +11,7 @@
 //! round is short and shrinks in proportion when a round was long, so that hosts that compute for a millisecond each
 //! let the loop in at every switch, and hosts that yield every 3 ns look at the clock every 64th time.
 
+use super::block::{Waiter, Who};
 use super::source::Sources;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
@@ -34,7 +35,11 @@ impl Worker {
             if self.go_on() {
                 continue;
             }
-            if self.stopping.get() && self.hosts.get() == 0 && self.seat.inbox.is_empty() {
+            if self.stopping.get()
+                && self.hosts.get() == 0
+                && self.attach.pending.get() == 0
+                && self.seat.inbox.is_empty()
+            {
                 break;
             }
             if !self.look_for_work() {
@@ -46,20 +51,25 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
-        let Some(next) = self.policy.next(&self.seat.unstarted) else { return false };
+        let next = if self.attach.pending.get() != 0 {
+            self.pick_parasite()
+        } else {
+            self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
+        };
+        let Some(next) = next else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.untrimmed.set(true);
         self.budget.set(self.window.get());
-        self.switch_to(&self.root, next.0);
+        self.switch_to(&self.root, next);
         true
     }
 
     /// Takes in what has come from outside: messages, refusals, the order to stop, events.
     fn attend(&self) {
-        for thread in self.seat.inbox.take() {
+        for entry in self.seat.inbox.take() {
             // SAFETY: the sender gave it up to us.
-            unsafe { self.receive(thread) };
+            unsafe { self.receive(entry) };
         }
         // SAFETY: only this kernel thread reaches the list; the reference ends here.
         if !unsafe { &*self.refused.get() }.is_empty() {
@@ -90,6 +100,11 @@ impl Worker {
         stop || now.wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
     }
 
+    /// True if the root has something to do: what [`root_is_due`](Self::root_is_due) asks, without the bookkeeping.
+    pub(super) fn root_waits(&self) -> bool {
+        clock::ticks().wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
+    }
+
     /// Adapts the budget to how long the last round took.
     fn measure(&self, now: u64) {
         let round = now.wrapping_sub(self.measured.replace(now));
@@ -109,7 +124,7 @@ impl Worker {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
-        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() {
+        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.attach.pending.get() != 0 {
             return; // the sources have woken somebody, or spawned
         }
         // SAFETY: only the root reaches the watch.
@@ -140,7 +155,10 @@ impl Worker {
             self.untrimmed.set(false);
             drop(self.parting.take());
             self.stacks.trim();
+            self.slab.trim();
         }
+        // A new spell of work: the next parasite looks whether the ticker runs.
+        self.seen.set(super::offer::NEVER);
     }
 
     /// The sleep itself, by the parking protocol; returns how long it was.
@@ -161,6 +179,8 @@ impl Worker {
     /// The runtime stops: every host of this worker is to end.
     fn stop(&self) {
         self.stopping.set(true);
+        self.attach.unreaped.set(true);
+        self.attach.pending.set(self.attach.pending.get() + 1);
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.
         while let Some(thread) = NonNull::new(host.cast_mut()) {
@@ -176,13 +196,19 @@ impl Worker {
     fn leave(&self) {
         let mut late: Vec<_> = self.seat.inbox.close().collect();
         // SAFETY: this is the owning kernel thread. What is still there the program's policy never drew.
-        late.extend(std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| entry.0));
+        late.extend(
+            std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| Waiter::thread(entry.0)),
+        );
+        self.free_contexts();
         self.uninstall();
-        for thread in late {
-            // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.
-            unsafe {
-                debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
-                switch::abandon(thread, Abandoned::Shutdown);
+        for entry in late {
+            match entry.who() {
+                // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.
+                Who::Thread(thread) => unsafe {
+                    debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
+                    switch::abandon(thread, Abandoned::Shutdown);
+                },
+                _ => super::attach::refused_by_inbox(entry),
             }
         }
     }

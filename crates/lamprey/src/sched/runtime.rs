@@ -2,6 +2,8 @@
 //!
 //! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one of them.
 
+use super::block::Waiter;
+use super::offer::Ticker;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
 use super::switch;
@@ -27,6 +29,16 @@ pub(crate) struct Config {
     pub(crate) stacks: Arc<StackPool>,
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
+    pub(crate) options: Options,
+}
+
+/// What a runtime does with parasites ([`super::offer`]).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(crate) inflation: bool,
+    pub(crate) penalty: u8,
+    pub(crate) offering: bool,
+    pub(crate) slice: Duration,
 }
 
 /// What the workers of a runtime share.
@@ -34,6 +46,8 @@ pub(crate) struct Shared {
     seats: OnceLock<Box<[Arc<Seat>]>>,
     pub(crate) stacks: Arc<StackPool>,
     pub(crate) stack_size: u32,
+    pub(crate) options: Options,
+    pub(super) ticker: Ticker,
     /// See `steal`.
     pub(super) awake: AtomicUsize,
     pub(super) idle: AtomicUsize,
@@ -53,6 +67,8 @@ impl Shared {
             seats: OnceLock::new(),
             stacks: config.stacks.clone(),
             stack_size: config.stack_size,
+            options: config.options,
+            ticker: Ticker::new(config.options.slice),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -61,7 +77,7 @@ impl Shared {
             alive: Mutex::new(0),
             ended: Condvar::new(),
         });
-        let seats = (0..workers).map(|index| Arc::new(Seat::new(index))).collect();
+        let seats = (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared)))).collect();
         shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
         if let Err(error) = shared.launch(&Arc::new(config)) {
             shared.stop(Duration::from_secs(1));
@@ -106,11 +122,19 @@ impl Shared {
         self.seats.get().map_or(&[], |seats| seats)
     }
 
+    /// The sum of the workers' counters.
+    pub(crate) fn stats(&self) -> super::stats::Stats {
+        let mut stats = super::stats::Stats::default();
+        self.seats().iter().for_each(|seat| stats.add(&seat.counters));
+        stats
+    }
+
     /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`; returns how
     /// many workers are still running. They are not waited for if the caller is one of them.
     pub(crate) fn stop(&self, patience: Duration) -> usize {
         // Release pairs with the Acquire loads in `Worker::attend` and `Worker::sleep`.
         self.stopping.store(true, Ordering::Release);
+        self.ticker.end();
         for seat in self.seats() {
             self.claim_idle(seat);
             seat.notify();
@@ -150,7 +174,7 @@ impl Shared {
     /// `thread` is unstarted and owned by the caller, who gives it up.
     pub(crate) unsafe fn send(&self, worker: usize, thread: NonNull<Thread>) {
         // SAFETY: as promised by the caller.
-        if let Err(thread) = unsafe { self.seats()[worker].deliver(thread) } {
+        if unsafe { self.seats()[worker].deliver(Waiter::thread(thread)) }.is_err() {
             // SAFETY: given back unstarted.
             unsafe { switch::abandon(thread, Abandoned::Shutdown) };
         }

@@ -28,6 +28,7 @@
 //! help. Everything else is a Relaxed hint: a missed one costs at most one doze (invariant 2). What is stolen is handed
 //! over under the queue's own protocol ([`fresh`](crate::queue::fresh)).
 
+use super::block::Waiter;
 use super::runtime::Shared;
 use super::worker::{Seat, Worker};
 use crate::queue::fresh::Look;
@@ -102,8 +103,14 @@ impl Worker {
             return true;
         }
         let promising = others_awake && watch.look(self.shared.seats(), start);
-        let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin };
-        if self.spin(until) {
+        let asked = others_awake && self.ask_for_offers();
+        let least = if asked { super::offer::PATIENCE } else { Duration::ZERO };
+        let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
+        let got = self.spin(until);
+        if asked && !got {
+            self.is_fed();
+        }
+        if got {
             watch.spin = LONGEST_SPIN;
             return true;
         }
@@ -146,7 +153,7 @@ impl Worker {
         }
         for entry in &taken {
             // SAFETY: taken out of the victim's queue: unstarted and ours.
-            unsafe { self.receive(entry.0) };
+            unsafe { self.receive(Waiter::thread(entry.0)) };
         }
         !taken.is_empty()
     }

@@ -11,9 +11,10 @@
 //! Everything up to the switch is `#[inline(always)]`: a `ret` whose prediction was spoilt by a switch costs more
 //! than all the rest (shared/LIMITS.md, part 1).
 
-use super::block::Woke;
+use super::block::{Waiter, Who, Woke};
 use super::policy::{Ready, Why};
 use super::reason::Wait;
+use super::task::{Form, Task};
 use super::thread::{Abandoned, Fate, Kind, State, Thread};
 use super::worker::Worker;
 use std::ptr::{self, NonNull};
@@ -71,7 +72,8 @@ impl Worker {
         if me.cancelled.get() {
             return self.refuse_block(me) == Woke::Cancelled;
         }
-        if let Some(next) = self.pick_other() {
+        let next = if me.below.get().is_null() { self.pick_other() } else { Some(self.descend(me)) };
+        if let Some(next) = next {
             self.policy.ready(Ready(thread), Why::Yielded);
             self.switch_to(me, next);
         }
@@ -84,11 +86,39 @@ impl Worker {
         // SAFETY: in its blocking call until it runs again, which needs this very wake.
         let entry = unsafe { thread.as_ref() };
         if matches!(entry.state.get(), State::Blocked | State::Committed) {
+            if entry.kind == Kind::Parasite {
+                return self.wake_parasite(entry, Form::Soon);
+            }
             self.make_ready(thread, Woke::Woken);
         } else {
             // It was interrupted and has not run since: its next block takes this.
             entry.owed.set(true);
         }
+    }
+
+    /// A stackful parasite is woken: it goes ahead of the hosts, unless it has become one.
+    #[inline(always)]
+    fn wake_parasite(&self, entry: &Thread, form: Form) {
+        if entry.inflated.get() {
+            return self.make_ready(NonNull::from(entry), Woke::Woken);
+        }
+        entry.woke.set(Woke::Woken);
+        entry.state.set(State::Runnable);
+        self.seat.counters.attached.add(1);
+        let inline = form != Form::Soon && (form != Form::AsTask || entry.attach_inline.get());
+        if inline && self.may_attach(form) && self.running_ref().below.get().is_null() {
+            self.seat.counters.attached_inline.add(1);
+            return self.attach_thread(entry);
+        }
+        self.push_woken(Waiter::thread(NonNull::from(entry)));
+    }
+
+    /// Runs a ready parasite now, on top of the running thread, which goes on when that blocks or ends.
+    #[inline(always)]
+    pub(crate) fn attach_thread(&self, parasite: &Thread) {
+        let me = self.running_ref();
+        parasite.below.set(me);
+        self.switch_to(me, NonNull::from(parasite));
     }
 
     #[inline(always)]
@@ -117,7 +147,7 @@ impl Worker {
     ///
     /// # Safety
     /// As for [`interrupt`](Self::interrupt).
-    pub(super) unsafe fn cancel(&self, thread: NonNull<Thread>) {
+    pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
         // SAFETY: as promised by the caller.
         unsafe {
             thread.as_ref().cancelled.set(true);
@@ -125,23 +155,26 @@ impl Worker {
         }
     }
 
-    /// What came out of the inbox, or was just taken from another worker: a new host, or a wake for an old one.
+    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one, a parasite.
     ///
     /// # Safety
-    /// `thread` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
-    pub(super) unsafe fn receive(&self, thread: NonNull<Thread>) {
-        // SAFETY: alive until it has run (contract).
-        if unsafe { thread.as_ref() }.state.get() == State::Unstarted {
-            // SAFETY: owned by us (contract).
-            unsafe { self.admit(thread) };
-        } else {
-            self.wake_here(thread);
+    /// `entry` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
+    pub(super) unsafe fn receive(&self, entry: Waiter) {
+        // SAFETY: owned by us (contract), and threads are alive until they have run.
+        unsafe {
+            match entry.who() {
+                Who::Task(task) => Task::receive(task, self),
+                Who::Thread(thread) if thread.as_ref().state.get() == State::Unstarted => self.admit(thread),
+                Who::Thread(thread) => self.wake_here(thread),
+                Who::Errand(errand) => (errand.as_ref().run)(errand, Some(self)),
+                Who::Foreign(_) => crate::bug::bug!("a foreign waker came out of an inbox"),
+            }
         }
     }
 
     /// Picks what runs next: the root if it is due or nothing is ready.
     #[inline(always)]
-    fn pick(&self) -> NonNull<Thread> {
+    pub(super) fn pick(&self) -> NonNull<Thread> {
         self.pick_other().unwrap_or(NonNull::from(&self.root))
     }
 
@@ -153,13 +186,25 @@ impl Worker {
         if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
+        if self.attach.pending.get() != 0 {
+            return self.pick_parasite();
+        }
         self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
     }
 
     #[inline(always)]
     fn switch_away(&self, me: &Thread) {
-        let next = self.pick();
+        let next = if me.below.get().is_null() { self.pick() } else { self.descend(me) };
         self.switch_to(me, next);
+    }
+
+    /// The thread below an attached parasite, which goes on now. The parasite, in whatever state, stands by itself from
+    /// here on: it is listed, so that the end of the runtime reaches it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
+        let below = NonNull::new(me.below.replace(ptr::null()).cast_mut());
+        below.unwrap_or_else(|| crate::bug::bug!("a parasite that is attached to nobody"))
     }
 
     /// Saves the running thread `me` and continues with `next`; returns when somebody continues `me`.
@@ -202,6 +247,7 @@ impl Worker {
     fn begin(&self, thread: NonNull<Thread>, stack: PooledStack) {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
+        entry.low_water.set(low_water(&stack));
         entry.stack.set(Some(stack));
         entry.home.set(Arc::as_ptr(&self.seat));
         entry.state.set(State::Runnable);
@@ -242,6 +288,16 @@ impl Worker {
         }
         self.shared.ask_for_help();
     }
+}
+
+/// Most bytes of a stack that are kept free of parasites; of a small one, half.
+const RESERVE: usize = 24 << 10;
+
+/// Where on a stack nothing is polled any more: what a parasite may need is kept free below.
+#[inline(always)]
+pub(crate) fn low_water(stack: &PooledStack) -> usize {
+    let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
+    limit + ((top - limit) / 2).min(RESERVE)
 }
 
 /// Base of every host's stack: runs hosts on it until the next thing to do lives elsewhere.
@@ -293,6 +349,7 @@ impl Worker {
         // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is dropped here,
         // once. After `publish` it is touched only if that says that nobody else has it.
         unsafe {
+            self.seat.counters.hosts.add(1);
             let body = thread.as_ref().body;
             if self.stopping.get() {
                 // A host like any other, so that the destructors of what the closure owns may do what they like.
@@ -370,6 +427,24 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     unsafe { wake_elsewhere(thread) }
 }
 
+/// As [`wake_host`], for a stackful parasite.
+///
+/// # Safety
+/// As for [`Waiter::wake`](super::Waiter::wake).
+#[inline(always)]
+pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
+    // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
+    let entry = unsafe { thread.as_ref() };
+    if let Some(worker) = Worker::current()
+        && ptr::eq(Arc::as_ptr(&worker.seat), entry.home.get())
+        && matches!(entry.state.get(), State::Blocked | State::Committed)
+    {
+        return worker.wake_parasite(entry, form);
+    }
+    // SAFETY: as above, and the caller holds the right to wake.
+    unsafe { wake_host(thread) }
+}
+
 /// [`wake_host`] for a host of another worker.
 ///
 /// # Safety
@@ -382,7 +457,7 @@ unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
         let home = thread.as_ref().home.get();
         Arc::increment_strong_count(home);
         let seat = Arc::from_raw(home);
-        if seat.deliver(thread).is_err() {
+        if seat.deliver(Waiter::thread(thread)).is_err() {
             crate::bug::bug!("a worker ended while one of its hosts was blocked");
         }
     }

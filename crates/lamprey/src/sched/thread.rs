@@ -3,7 +3,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `nesting`, `penalty` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
 //! | `home` | written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
@@ -20,12 +20,12 @@
 
 use super::block::Woke;
 use super::reason::Wait;
-use crate::queue::inbox::Linked;
 use std::cell::Cell;
 use std::ptr;
 
 #[cfg(not(loom))]
 use {
+    super::task::Task,
     super::worker::Seat,
     std::panic::Location,
     std::ptr::NonNull,
@@ -54,6 +54,9 @@ pub(crate) enum Kind {
     /// A stackful thread.
     #[cfg(not(loom))]
     Host,
+    /// A stackful parasite.
+    #[cfg(not(loom))]
+    Parasite,
 }
 
 /// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts `body` knows.
@@ -69,7 +72,7 @@ pub(crate) struct Thread {
     pub(crate) reason: Cell<Wait>,
     #[cfg(not(loom))]
     pub(crate) home: Cell<*const Seat>,
-    pub(crate) link: Cell<*mut Thread>,
+    pub(crate) link: Cell<*mut ()>,
     #[cfg(not(loom))]
     pub(crate) body: &'static Body,
     #[cfg(not(loom))]
@@ -78,18 +81,32 @@ pub(crate) struct Thread {
     pub(crate) newer: Cell<*const Thread>,
     #[cfg(not(loom))]
     pub(crate) stack: Cell<Option<PooledStack>>,
+    /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
+    #[cfg(not(loom))]
+    pub(crate) below: Cell<*const Thread>,
+    /// The stackless parasite that is polled on this stack now; null if none.
+    #[cfg(not(loom))]
+    pub(crate) polling: Cell<*mut Task>,
+    /// Nothing is polled on this stack below this address ([`super::attach`]).
+    #[cfg(not(loom))]
+    pub(crate) low_water: Cell<usize>,
+    /// How many inline attaches are under way on this stack.
+    #[cfg(not(loom))]
+    pub(crate) nesting: Cell<u8>,
+    /// A parasite that is attached within the call that unblocks it.
+    #[cfg(not(loom))]
+    pub(crate) attach_inline: Cell<bool>,
+    /// A parasite that has become a host: it waits its turn among the hosts.
+    #[cfg(not(loom))]
+    pub(crate) inflated: Cell<bool>,
+    /// How many of the next parasites that it spawns are to be hosts ([`super::offer`]).
+    #[cfg(not(loom))]
+    pub(crate) penalty: Cell<u8>,
     /// Host-local values (`thread::local`), owned by the thread itself.
     #[cfg(not(loom))]
     pub(crate) locals: Cell<*mut ()>,
     #[cfg(not(loom))]
     pub(crate) label: Label,
-}
-
-// SAFETY: an inbox only links threads; nothing but the inbox uses `link` while the thread is in it (table above).
-unsafe impl Linked for Thread {
-    fn link(&self) -> &Cell<*mut Thread> {
-        &self.link
-    }
 }
 
 /// Who a host is, fixed when it is spawned.
@@ -172,6 +189,19 @@ impl Thread {
         Self::bare(Kind::Host, State::Unstarted, body, label)
     }
 
+    /// The descriptor of a stackful parasite.
+    #[cfg(not(loom))]
+    pub(crate) fn parasite(body: &'static Body, label: Label) -> Self {
+        Self::bare(Kind::Parasite, State::Runnable, body, label)
+    }
+
+    /// A stackful thread of Lamprey's.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn is_lamprey(&self) -> bool {
+        matches!(self.kind, Kind::Host | Kind::Parasite)
+    }
+
     /// A descriptor without history.
     #[cfg(not(loom))]
     #[inline(always)]
@@ -190,6 +220,13 @@ impl Thread {
             older: Cell::new(ptr::null()),
             newer: Cell::new(ptr::null()),
             stack: Cell::new(None),
+            below: Cell::new(ptr::null()),
+            polling: Cell::new(ptr::null_mut()),
+            low_water: Cell::new(usize::MAX),
+            nesting: Cell::new(0),
+            inflated: Cell::new(false),
+            attach_inline: Cell::new(false),
+            penalty: Cell::new(0),
             locals: Cell::new(ptr::null_mut()),
             label,
         }

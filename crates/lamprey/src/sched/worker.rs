@@ -5,12 +5,17 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
+use super::attach::Attach;
+use super::block::Waiter;
 use super::blocks::{self, Blocks};
 use super::clock;
+use super::offer::Attention;
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
 use super::runtime::Shared;
+use super::slab::Slab;
 use super::source::{Notifier, Sources};
+use super::stats::Counters;
 use super::steal::Watch;
 use super::thread::Thread;
 use crate::queue::fresh::Fresh;
@@ -25,7 +30,9 @@ use swapstack::{LocalPool, PooledStack};
 /// What other kernel threads may touch of a worker.
 pub(crate) struct Seat {
     pub(crate) index: usize,
-    pub(crate) inbox: Inbox<Thread>,
+    pub(crate) inbox: Inbox<Waiter>,
+    /// Which runtime: only to be compared.
+    runtime: *const Shared,
     pub(crate) parking: Parking,
     pub(crate) unstarted: Fresh<Entry>,
     pub(crate) notifier: OnceLock<Notifier>,
@@ -33,12 +40,22 @@ pub(crate) struct Seat {
     pub(crate) idle: AtomicBool,
     /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
+    pub(crate) counters: Counters,
+    pub(crate) attention: Attention,
 }
 
+// SAFETY: `runtime` is never dereferenced; everything else is shared as its type allows.
+unsafe impl Send for Seat {}
+// SAFETY: as above.
+unsafe impl Sync for Seat {}
+
 impl Seat {
-    pub(crate) fn new(index: usize) -> Self {
+    pub(crate) fn new(index: usize, runtime: *const Shared) -> Self {
         Self {
             index,
+            runtime,
+            counters: Counters::default(),
+            attention: Attention::new(),
             inbox: Inbox::new(),
             parking: Parking::new(),
             unstarted: Fresh::new(),
@@ -48,13 +65,32 @@ impl Seat {
         }
     }
 
-    /// Hands `thread` to the worker and wakes it up if it sleeps; gives the thread back if the worker has ended.
+    /// The runtime, to be compared.
+    #[inline(always)]
+    pub(crate) fn runtime(&self) -> *const Shared {
+        self.runtime
+    }
+
+    /// A count of its own for a seat that is reached by its address.
     ///
     /// # Safety
-    /// The caller owns `thread`: it is unstarted, or it is blocked here and the caller holds the right to wake it.
-    pub(crate) unsafe fn deliver(&self, thread: NonNull<Thread>) -> Result<(), NonNull<Thread>> {
+    /// Somebody else's count lasts until this call ends.
+    pub(crate) unsafe fn retain(seat: NonNull<Seat>) -> Arc<Seat> {
+        // SAFETY: seats live in `Arc`s; alive by the contract.
+        unsafe {
+            Arc::increment_strong_count(seat.as_ptr());
+            Arc::from_raw(seat.as_ptr())
+        }
+    }
+
+    /// Hands `entry` to the worker and wakes it up if it sleeps; gives it back if the worker has ended.
+    ///
+    /// # Safety
+    /// The caller owns the entry: an unstarted thread, one that is blocked here and that the caller holds the right to
+    /// wake, or a task as in [`Task::receive`](super::task::Task::receive).
+    pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
-        unsafe { self.inbox.push(thread)? };
+        unsafe { self.inbox.push(entry)? };
         self.notify();
         Ok(())
     }
@@ -83,6 +119,12 @@ pub(crate) struct Worker {
     /// Hosts have run since the memory of idle stacks was last given back.
     pub(super) untrimmed: Cell<bool>,
     blocks: Blocks,
+    pub(crate) slab: Slab,
+    pub(super) attach: Attach,
+    /// What the worker has last seen of its seat's attention word ([`super::offer`]).
+    pub(super) seen: Cell<u32>,
+    pub(super) offers: super::offer::Offers,
+    pub(crate) contexts: super::contexts::Contexts,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
@@ -130,6 +172,11 @@ impl Worker {
             parting: Cell::new(None),
             untrimmed: Cell::new(false),
             blocks: Blocks::new(),
+            slab: Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
+            attach: Attach::new(),
+            seen: Cell::new(super::offer::NEVER),
+            offers: super::offer::Offers::new(),
+            contexts: super::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
             stopping: Cell::new(false),
@@ -158,6 +205,36 @@ impl Worker {
     /// The calling thread is a plain OS thread again.
     pub(super) fn uninstall(&self) {
         WORKER.set(ptr::null());
+    }
+
+    /// True if the runtime has other workers.
+    #[inline(always)]
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.shared.seats().len() > 1
+    }
+
+    /// True if the runtime ends.
+    #[inline(always)]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// True where nothing may be started on top: on the root, in a thread that unwinds, or in a runtime that ends.
+    #[inline(always)]
+    pub(crate) fn must_not_switch(&self) -> bool {
+        self.stopping.get() || std::thread::panicking() || ptr::eq(self.running_ref(), &self.root)
+    }
+
+    /// The address of its seat, to be compared.
+    #[inline(always)]
+    pub(crate) fn seat_ptr(&self) -> *const Seat {
+        Arc::as_ptr(&self.seat)
+    }
+
+    /// The address of its runtime, to be compared.
+    #[inline(always)]
+    pub(crate) fn shared_ptr(&self) -> *const Shared {
+        Arc::as_ptr(&self.shared)
     }
 
     /// The thread that runs now.
@@ -215,6 +292,15 @@ impl Worker {
         // Relaxed: a hint for placement.
         self.seat.hosts.store(hosts, Ordering::Relaxed);
     }
+}
+
+/// The last block of a worker's slab has come back: gives up the slab's count of the seat.
+///
+/// # Safety
+/// `seat` is the count that `Worker::new` gave to the slab.
+unsafe fn seat_is_free(seat: *const ()) {
+    // SAFETY: as promised by the caller.
+    unsafe { Arc::decrement_strong_count(seat.cast::<Seat>()) };
 }
 
 /// Memory for a thread's object, from the calling worker's blocks where there is one.

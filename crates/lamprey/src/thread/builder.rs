@@ -85,6 +85,7 @@ pub struct Builder {
     name: Option<Arc<str>>,
     stack_size: Option<usize>,
     place: Place,
+    attach_inline: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -133,6 +134,19 @@ impl Builder {
     pub fn spread(mut self) -> Self {
         self.place = Place::Spread;
         self
+    }
+
+    /// For a parasite ([`parasite`](Self::parasite), [`parasite_fn`](Self::parasite_fn)): whether it is attached inside the call
+    /// that unblocks it (the paper's form), or, the default, at the next scheduling point of the thread that calls. See
+    /// [`channel_attach_inline`](crate::channel_attach_inline) for what to beware of. Hosts are not attached.
+    #[must_use]
+    pub fn attach_inline(mut self, inline: bool) -> Self {
+        self.attach_inline = inline;
+        self
+    }
+
+    pub(crate) fn is_attached_inline(&self) -> bool {
+        self.attach_inline
     }
 
     /// Starts the host in the calling host's runtime.

@@ -3,8 +3,12 @@
 use crate::sched::thread::Kind;
 use crate::sched::worker::Worker;
 use crate::sched::{must_not_block, unwind_cancelled};
+use std::future::Future;
 use std::panic::Location;
+use std::pin::Pin;
+use std::ptr::NonNull;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// What [`current`] says of the calling thread.
 #[derive(Debug, Clone)]
@@ -22,17 +26,19 @@ pub struct ThreadInfo {
 pub enum ThreadKind {
     /// A stackful Lamprey thread.
     Host,
+    /// A parasite, stackless or stackful.
+    Parasite,
     /// A kernel thread that is not running a Lamprey thread.
     Os,
 }
 
 impl ThreadInfo {
-    /// Unique in its runtime; 0 for an OS thread.
+    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those that live.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// The name it was given.
+    /// The name it was given. Of a stackless parasite: the type of its future.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -62,18 +68,69 @@ impl ThreadInfo {
 /// lamprey::run(|| assert_eq!(lamprey::current().kind(), ThreadKind::Host));
 /// ```
 pub fn current() -> ThreadInfo {
-    let host = Worker::current().filter(|worker| worker.running_ref().kind == Kind::Host);
+    let host = Worker::current().filter(|worker| worker.running_ref().is_lamprey());
     let Some(worker) = host else {
         let name = std::thread::current().name().map(Arc::from);
         return ThreadInfo { id: 0, name, kind: ThreadKind::Os, worker: None, spawn_site: None };
     };
-    let label = &worker.running_ref().label;
+    let me = worker.running_ref();
+    if let Some(task) = NonNull::new(me.polling.get()) {
+        // SAFETY: `polling` names the task that runs on this very stack.
+        let name = unsafe { ((*task.as_ptr()).body.name)() };
+        let id = task.addr().get() as u64;
+        let worker = Some(worker.seat.index);
+        return ThreadInfo {
+            id,
+            name: Some(name.into()),
+            kind: ThreadKind::Parasite,
+            worker,
+            spawn_site: None,
+        };
+    }
+    let label = &me.label;
     ThreadInfo {
         id: label.id,
         name: label.name.clone(),
-        kind: ThreadKind::Host,
+        kind: if me.kind == Kind::Parasite { ThreadKind::Parasite } else { ThreadKind::Host },
         worker: Some(worker.seat.index),
         spawn_site: Some(label.spawn_site),
+    }
+}
+
+/// [`yield_now`] for async code: pending once, at the back of the queue.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let parasite = lamprey::parasite(async { lamprey::yield_now_async().await; 1 });
+/// assert!(!parasite.is_finished());
+/// assert_eq!(parasite.join().unwrap(), 1);
+/// # });
+/// ```
+///
+/// # Blocking
+/// The future is pending at its first poll. A parasite then waits behind the hosts that are ready.
+pub fn yield_now_async() -> YieldNow {
+    YieldNow { done: false }
+}
+
+/// See [`yield_now_async`].
+#[derive(Debug)]
+#[must_use = "a future does nothing until it is awaited"]
+pub struct YieldNow {
+    done: bool,
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.done, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

@@ -4,8 +4,11 @@ use super::packet::{self, Head, Outcome};
 use crate::sched::{self, Wait, Waiter, Woke};
 use std::any::Any;
 use std::fmt;
+use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll};
 
 /// Owns the outcome of a host. Dropping it detaches the host: it runs on, and its result is dropped.
 ///
@@ -16,7 +19,9 @@ use std::ptr::NonNull;
 /// assert_eq!(host.join().unwrap(), 42);
 /// # });
 /// ```
-pub struct JoinHandle<T>(NonNull<Head<T>>);
+///
+/// It is also a future: a host can be awaited from any executor.
+pub struct JoinHandle<T>(Option<NonNull<Head<T>>>);
 
 // SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the completion word.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
@@ -39,12 +44,20 @@ pub enum JoinError {
 
 impl<T> JoinHandle<T> {
     pub(super) fn new(head: NonNull<Head<T>>) -> Self {
-        Self(head)
+        Self(Some(head))
     }
 
+    #[inline(always)]
     fn head(&self) -> &Head<T> {
+        let Some(head) = &self.0 else { panic!("a JoinHandle was used after it had been ready") };
         // SAFETY: the packet is freed only by the side that has it last: us, until detach or join.
-        unsafe { self.0.as_ref() }
+        unsafe { head.as_ref() }
+    }
+
+    /// The packet of a handle that is used up by this.
+    #[inline(always)]
+    fn into_head(self) -> NonNull<Head<T>> {
+        ManuallyDrop::new(self).0.unwrap_or_else(|| panic!("a JoinHandle was joined after it had been ready"))
     }
 
     /// Waits until the host has ended and returns its result.
@@ -62,9 +75,8 @@ impl<T> JoinHandle<T> {
         if !self.head().completion.is_done() && !self.wait() {
             return Err(JoinError::Unwinding);
         }
-        let this = ManuallyDrop::new(self);
         // SAFETY: done: the packet is ours (completion, invariant 3), and this is its last use.
-        unsafe { take(this.0) }
+        unsafe { take(self.into_head()) }
     }
 
     /// Blocks until the host is done; false if the caller must not block.
@@ -73,6 +85,7 @@ impl<T> JoinHandle<T> {
         if sched::must_not_block() {
             return false;
         }
+        self.head().completion.forget_future();
         let me = sched::waiter();
         if self.head().completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
             self.interrupted(me);
@@ -94,6 +107,7 @@ impl<T> JoinHandle<T> {
     /// must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {
         let completion = &self.head().completion;
+        completion.forget_future();
         if sched::must_not_block() {
             if completion.register(sched::os_waiter()) {
                 sched::os::block(None);
@@ -101,9 +115,8 @@ impl<T> JoinHandle<T> {
         } else if completion.register(sched::waiter()) {
             sched::block_until_woken(Wait::Join);
         }
-        let this = ManuallyDrop::new(self);
         // SAFETY: as in `join`.
-        unsafe { take(this.0) }
+        unsafe { take(self.into_head()) }
     }
 
     /// True once the host has ended, so that [`join`](Self::join) does not block.
@@ -130,26 +143,78 @@ impl<T> JoinHandle<T> {
 unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
     // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its type.
     unsafe {
-        let outcome = packet::take_outcome(head);
-        let thread = head.cast();
-        let body = head.as_ref().thread.body;
-        (body.free)(thread);
-        outcome
+        let free = head.as_ref().thread.body.free;
+        // Put together last: a copy of the whole would have to wait for the writes of its parts.
+        match packet::outcome(head) {
+            Ok(value) => {
+                let value = ptr::read(value);
+                free(head.cast());
+                Ok(value)
+            }
+            Err(error) => {
+                let error = ptr::read(error);
+                free(head.cast());
+                Err(error)
+            }
+        }
+    }
+}
+
+/// In async code of any executor, `.await` is the awaitable form of [`JoinHandle::join`].
+///
+/// # Examples
+/// ```
+/// let host = lamprey::Runtime::builder().workers(1).build()?.run(|| lamprey::spawn(|| 6 * 7));
+/// assert_eq!(futures::executor::block_on(host).unwrap(), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Cancellation
+/// Dropping the handle detaches the host, which runs on.
+///
+/// # Panics
+/// If it is polled again after it was ready.
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(head) = self.0 else { panic!("a JoinHandle was polled after it had been ready") };
+        // SAFETY: the packet is ours until detach or join.
+        if !unsafe { head.as_ref() }.completion.poll(cx) {
+            return Poll::Pending;
+        }
+        self.0 = None;
+        // SAFETY: done: the packet is ours, and this is its last use.
+        Poll::Ready(unsafe { take(head) })
     }
 }
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        let Some(head) = self.0 else { return };
+        self.head().completion.forget_future();
         if self.head().completion.detach() {
             return;
         }
         // SAFETY: detach failed, so the packet is done and ours; the handle is never used again.
         unsafe {
-            let head = self.0;
             let outcome = packet::take_outcome(head);
             packet::drop_outcome(&head.as_ref().thread.label, outcome);
             (head.as_ref().thread.body.free)(head.cast());
         }
+    }
+}
+
+/// Drops an outcome that nobody joined; what went wrong is reported, once.
+pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
+    match outcome {
+        Err(JoinError::Panicked(payload)) => {
+            crate::bug::say!("{} panicked and nobody joined it: {}", who(), panic_text(&*payload));
+            packet::quietly(|| drop(payload));
+        }
+        Err(JoinError::NoStack(error)) => crate::bug::say!("{} never ran: {error}", who()),
+        Err(_) => {}
+        Ok(value) => packet::quietly(|| drop(value)),
     }
 }
 

@@ -4,13 +4,18 @@
 //! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
 //! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
 //!    [`HostLocal::with`], which runs on the host.
+//! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only its runner
+//!    touches them.
 
 use super::packet::quietly;
-use crate::sched::thread::{Kind, Thread};
+use crate::sched::task::{LOCALS, Task};
+use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The values of one thread, with the address of their key. Few, so a search beats a table.
 #[derive(Default)]
@@ -81,8 +86,17 @@ impl Locals {
 }
 
 fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
-    let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.kind == Kind::Host);
+    let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());
     let Some(thread) = host else { return OF_OS_THREAD.with(f) };
+    if let Some(task) = NonNull::new(thread.polling.get()) {
+        // SAFETY: `polling` names the task that runs on this very stack.
+        let flags = unsafe { &(*task.as_ptr()).life.flags };
+        flags.set(flags.get() | LOCALS);
+        let locals =
+            *of_parasites().entry(task.addr().get()).or_insert_with(|| Owned(Box::into_raw(Box::default())));
+        // SAFETY: invariant 3.
+        return f(unsafe { &*locals.0 });
+    }
     if thread.locals.get().is_null() {
         thread.locals.set(Box::into_raw(Box::<Locals>::default()).cast());
     }
@@ -90,9 +104,40 @@ fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     f(unsafe { &*thread.locals.get().cast::<Locals>() })
 }
 
+/// The values of stackless parasites, which have no room for a pointer that few of them need.
+static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new());
+
+#[derive(Clone, Copy)]
+struct Owned(*mut Locals);
+
+// SAFETY: the values go with their parasite, which is `Send` (and then so are they: they were made by its own code, on
+// whatever thread ran it) or stays on its kernel thread; only its runner dereferences this.
+unsafe impl Send for Owned {}
+
+fn of_parasites() -> MutexGuard<'static, BTreeMap<usize, Owned>> {
+    OF_PARASITES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Drops the values of a stackless parasite that has ended.
+///
+/// # Safety
+/// The caller holds the right to run it, and its future is gone.
+#[cold]
+pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
+    for _ in 0..8 {
+        let owned = of_parasites().remove(&task.addr().get());
+        let Some(Owned(locals)) = owned else { return };
+        // SAFETY: invariant 3: taken out of the map, so this is the only owner.
+        let locals = unsafe { Box::from_raw(locals) };
+        for (_, value) in locals.0.into_inner() {
+            quietly(|| drop(value));
+        }
+    }
+}
+
 /// Drops the values of a host that has ended, on the host's own stack.
 #[cold]
-pub(super) fn end(thread: &Thread) {
+pub(crate) fn end(thread: &Thread) {
     // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for ever.
     for _ in 0..8 {
         let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();

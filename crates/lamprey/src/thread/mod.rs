@@ -1,9 +1,7 @@
 //! Hosts: spawning, joining, naming, yielding, and values of their own.
 //!
-//! Reading order: [`completion`] (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
+//! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
 //! [`local`], `suspend`.
-
-pub(crate) mod completion;
 
 #[cfg(not(loom))]
 mod builder;
@@ -19,11 +17,11 @@ mod packet;
 mod suspend;
 
 #[cfg(not(loom))]
-pub(crate) use builder::check_stack_size;
+pub(crate) use {builder::check_stack_size, join::report_unjoined, packet::quietly};
 #[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},
-    info::{ThreadInfo, ThreadKind, current, yield_now},
+    info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::{JoinError, JoinHandle},
     local::HostLocal,
     suspend::{Abandoned, WakeToken, suspend},

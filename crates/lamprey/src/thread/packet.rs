@@ -3,13 +3,13 @@
 //! # Invariants
 //! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the packet.
 //! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the handle
-//!    after DONE, `dispose` after DETACHED ([`completion`](super::completion)).
+//!    after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
 //! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
 
-use super::completion::{Completion, Published};
 use super::join::JoinError;
 use super::local;
 use crate::sched::block::CancelUnwind;
+use crate::sched::completion::{Completion, Published};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
 use std::alloc::Layout;
@@ -122,11 +122,21 @@ unsafe fn publish<T>(thread: NonNull<Thread>) -> Fate {
         Published::Kept => Fate::Published,
         Published::Owed(waiter) => {
             // SAFETY: the swap took the joiner's waiter out of the word.
-            unsafe { waiter.wake() };
+            unsafe { waiter.wake_kept() };
             Fate::Published
         }
         Published::Unwanted => Fate::Unwanted,
     }
+}
+
+/// The outcome of a packet.
+///
+/// # Safety
+/// The packet is done, the caller's for `'a`, and its outcome still there.
+#[inline(always)]
+pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T> {
+    // SAFETY: full (invariant 2).
+    unsafe { (*(*head.as_ptr()).outcome.get()).assume_init_ref() }
 }
 
 /// Moves the outcome out.
@@ -172,27 +182,14 @@ unsafe fn free<T, F>(thread: NonNull<Thread>) {
 
 /// Drops an outcome that nobody joined; a panic in it is reported, once.
 pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
-    match outcome {
-        Err(JoinError::Panicked(payload)) => {
-            let name = label.name.as_deref().unwrap_or("unnamed");
-            let text = super::join::panic_text(&*payload);
-            crate::bug::say!(
-                "host {} ({name}), spawned at {}, panicked and nobody joined it: {text}",
-                label.id,
-                label.spawn_site
-            );
-            quietly(|| drop(payload));
-        }
-        Err(JoinError::NoStack(error)) => {
-            crate::bug::say!("a host spawned at {} never ran: {error}", label.spawn_site);
-        }
-        Err(_) => {}
-        Ok(value) => quietly(|| drop(value)),
-    }
+    super::join::report_unjoined(outcome, || {
+        let name = label.name.as_deref().unwrap_or("unnamed");
+        format!("host {} ({name}), spawned at {},", label.id, label.spawn_site)
+    });
 }
 
 /// Runs destructors of the program where a panic has nobody to go to (its message has been printed by the hook).
-pub(super) fn quietly(destructors: impl FnOnce()) {
+pub(crate) fn quietly(destructors: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(destructors)) {
         // A payload whose own destructor panics is leaked, as `std` does for threads.
         std::mem::forget(payload);

@@ -11,25 +11,24 @@
 //! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object); the
 //! token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
 
+use crate::queue::inbox::Linked;
 use crate::sched::{self, Wait, Waiter, Woke};
 use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::sched::thread::Thread;
-
 /// Ends one [`suspend`]. Goes to any kernel thread; using it or dropping it wakes the thread once.
 #[must_use = "dropping the token wakes the thread with an error"]
 pub struct WakeToken(Arc<State>);
 
 struct State {
-    waiter: AtomicPtr<Thread>,
+    waiter: AtomicPtr<()>,
     used: AtomicBool,
 }
 
-const EMPTY: *mut Thread = ptr::null_mut();
-const TAKEN: *mut Thread = ptr::without_provenance_mut(1);
+const EMPTY: *mut () = ptr::null_mut();
+const TAKEN: *mut () = ptr::without_provenance_mut(1);
 
 /// The token of a [`suspend`] was dropped unused: nobody is left who could have woken the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +71,9 @@ impl State {
     /// False if the token has been used already.
     fn publish(&self, me: Waiter) -> bool {
         // Release pairs with the Acquire swap in `WakeToken::end`; Acquire on failure with its Release.
-        self.waiter.compare_exchange(EMPTY, me.into_raw(), Ordering::Release, Ordering::Acquire).is_ok()
+        self.waiter
+            .compare_exchange(EMPTY, Linked::into_raw(me), Ordering::Release, Ordering::Acquire)
+            .is_ok()
     }
 
     fn wait(&self) {
@@ -103,7 +104,7 @@ impl WakeToken {
             && let Some(waiter) = NonNull::new(waiter)
         {
             // SAFETY: the swap took the waiter out of WAITING, so the right to wake is ours, once.
-            unsafe { Waiter::from_raw(waiter).wake() };
+            unsafe { <Waiter as Linked>::from_raw(waiter).wake() };
         }
     }
 }

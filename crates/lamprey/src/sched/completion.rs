@@ -11,6 +11,7 @@
 //!
 //! # Invariants
 //! 1. The host publishes once; after it has seen anything but DETACHED it never touches the object again.
+//! 2. A registered waiter that is a future's holds what [`Waiter::keep`] took: whoever takes it out of the word uses that up.
 //! 2. The handle registers, unregisters and detaches from one thread at a time (it is owned).
 //! 3. Exactly one side frees the object: the handle after DONE, the host after DETACHED.
 //!
@@ -24,14 +25,16 @@
 //! # Checked by
 //! `model::completion` (loom).
 
-use crate::sched::Waiter;
-use crate::sched::thread::Thread;
+use super::block::Waiter;
+use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
+#[cfg(not(loom))]
+use std::task::Context;
 
 /// See the module's text.
 #[derive(Debug)]
-pub(crate) struct Completion(AtomicPtr<Thread>);
+pub(crate) struct Completion(AtomicPtr<()>);
 
 /// What the host finds when it publishes its outcome.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,9 +47,9 @@ pub(crate) enum Published {
     Unwanted,
 }
 
-const RUNNING: *mut Thread = ptr::null_mut();
-const DONE: *mut Thread = ptr::without_provenance_mut(1);
-const DETACHED: *mut Thread = ptr::without_provenance_mut(2);
+const RUNNING: *mut () = ptr::null_mut();
+const DONE: *mut () = ptr::without_provenance_mut(1);
+const DETACHED: *mut () = ptr::without_provenance_mut(2);
 
 impl Completion {
     pub(crate) fn new() -> Self {
@@ -62,7 +65,7 @@ impl Completion {
             None => Published::Kept,
             Some(_) if before == DETACHED => Published::Unwanted,
             Some(_) if before == DONE => crate::bug::bug!("a host published two outcomes"),
-            Some(waiter) => Published::Owed(Waiter::from_raw(waiter)),
+            Some(waiter) => Published::Owed(<Waiter as Linked>::from_raw(waiter)),
         }
     }
 
@@ -76,12 +79,12 @@ impl Completion {
     /// Handle: asks for a wake; false if the host is done already.
     #[inline(always)]
     pub(crate) fn register(&self, waiter: Waiter) -> bool {
-        self.change(RUNNING, waiter.into_raw())
+        self.change(RUNNING, Linked::into_raw(waiter))
     }
 
     /// Handle: takes the request for a wake back; false if the host is done and the wake under way.
     pub(crate) fn unregister(&self, waiter: Waiter) -> bool {
-        self.change(waiter.into_raw(), RUNNING)
+        self.change(Linked::into_raw(waiter), RUNNING)
     }
 
     /// Handle: gives the object to the host; false if that is done and the object stays with the handle.
@@ -90,8 +93,59 @@ impl Completion {
     }
 
     #[inline(always)]
-    fn change(&self, from: *mut Thread, to: *mut Thread) -> bool {
+    fn change(&self, from: *mut (), to: *mut ()) -> bool {
         // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release half.
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
     }
+}
+
+/// The joiner as a future.
+#[cfg(not(loom))]
+impl Completion {
+    /// Handle: true once the outcome can be read; otherwise the waker of `cx` is called then.
+    #[inline(always)]
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> bool {
+        self.is_done() || self.poll_later(cx)
+    }
+
+    #[cold]
+    fn poll_later(&self, cx: &Context<'_>) -> bool {
+        // Acquire pairs with the Release swap in `publish`.
+        let word = self.0.load(Ordering::Acquire);
+        if let Some(old) = registered(word) {
+            if old.is_of(cx) {
+                return false;
+            }
+            if !self.unregister(old) {
+                return true;
+            }
+            // SAFETY: taken back out of the word.
+            unsafe { old.forget() };
+        }
+        let waiter = Waiter::of(cx).keep();
+        if self.register(waiter) {
+            return false;
+        }
+        // SAFETY: never came into the word.
+        unsafe { waiter.forget() };
+        true
+    }
+
+    /// Handle: nobody polls any more.
+    pub(crate) fn forget_future(&self) {
+        // Acquire pairs with the Release swap in `publish`.
+        let word = self.0.load(Ordering::Acquire);
+        if let Some(old) = registered(word)
+            && self.unregister(old)
+        {
+            // SAFETY: taken back out of the word.
+            unsafe { old.forget() };
+        }
+    }
+}
+
+/// The waiter that `word` is, if it is one.
+#[cfg(not(loom))]
+fn registered(word: *mut ()) -> Option<Waiter> {
+    (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)
 }

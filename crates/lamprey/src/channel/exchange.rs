@@ -1,0 +1,285 @@
+//! What happens in a rendezvous channel: a thread's send or receive, from its arrival to its end.
+//!
+//! # Invariants
+//! 1. Whoever waits here holds a reference to its own end, so while it waits its side is not gone.
+//! 2. A waiter's outcome is decided by its node's word, never by why its block ended.
+//! 3. A parasite that is unblocked runs, if at all inside this call, as the very last thing ([`wake`]): everything of the
+//!    channel has been let go by then.
+
+use super::meeting::{Arrival, Meeting, Side};
+use super::party::{At, Party, PartyNode};
+use crate::sched::{self, Wait, Who, Woke};
+use crate::sync_shim::AtomicUsize;
+use crate::time;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::time::Instant;
+
+#[cfg(not(loom))]
+use {
+    super::rendezvous::Sender,
+    crate::sched::task::{Form, Task},
+};
+
+/// How parasites are attached; the checker knows none.
+#[cfg(loom)]
+pub(super) type Form = ();
+
+/// The channel itself.
+pub(super) struct Chan<T> {
+    pub(super) meeting: Meeting<T>,
+    pub(super) senders: AtomicUsize,
+    pub(super) receivers: AtomicUsize,
+    #[cfg(not(loom))]
+    attach_inline: bool,
+}
+
+/// How an operation that may wait has ended, with the node's slot as it then is.
+pub(super) enum Ended<T> {
+    /// The value has been moved (into the slot, for a receiver).
+    Met(MaybeUninit<T>),
+    Closed(MaybeUninit<T>),
+    TimedOut(MaybeUninit<T>),
+}
+
+/// A value that was handed back, as a sender without a thread. The node comes first: the peer that takes it frees the whole.
+#[cfg(not(loom))]
+#[repr(C)]
+pub(super) struct Ghost<T> {
+    node: PartyNode<T>,
+    /// Keeps the side of the senders alive while the value waits.
+    _sender: Sender<T>,
+}
+
+/// The reason for a wait of `side`.
+#[inline(always)]
+pub(super) fn reason(side: Side) -> Wait {
+    if side == Side::Sender { Wait::Send } else { Wait::Recv }
+}
+
+impl<T> Chan<T> {
+    pub(super) fn new(attach_inline: bool) -> Self {
+        #[cfg(loom)]
+        let _ = attach_inline;
+        Self {
+            meeting: Meeting::new(),
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(1),
+            #[cfg(not(loom))]
+            attach_inline,
+        }
+    }
+
+    /// How the parasites that wait here are attached.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(super) fn form(&self) -> Form {
+        if self.attach_inline { Form::Inline } else { Form::AsTask }
+    }
+
+    #[cfg(loom)]
+    pub(super) fn form(&self) -> Form {}
+
+    /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
+    #[inline(always)]
+    pub(super) fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
+        // SAFETY: without a node of ours there is nothing to promise.
+        match unsafe { self.meeting.meet(side, None) } {
+            // SAFETY: the peer was just taken out.
+            Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer, self.form()) }),
+            Arrival::Closed => return closed(side, slot),
+            Arrival::Waiting if sched::must_not_block() => return Ended::Closed(slot),
+            Arrival::Waiting => {}
+        }
+        let node = Party::node(Some(sched::waiter()), slot);
+        // SAFETY: `node` is fresh, stays here until it is out again (below), and its waiter is this thread.
+        match unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) } {
+            // SAFETY: our node was not queued, so its slot is ours; the peer was just taken out.
+            Arrival::Peer(peer) => Ended::Met(unsafe { deal(side, node.value.take(), peer, self.form()) }),
+            // SAFETY: as above.
+            Arrival::Closed => closed(side, unsafe { node.value.take() }),
+            Arrival::Waiting => {
+                let woke = time::block_until(reason(side), deadline);
+                if woke != Woke::Woken {
+                    return self.interrupted(side, &node, woke);
+                }
+                match outcome(&node) {
+                    Ended::TimedOut(_) => {
+                        crate::bug::bug!("a thread was woken although nobody took its node")
+                    }
+                    Ended::Closed(slot) => closed(side, slot),
+                    ended => ended,
+                }
+            }
+        }
+    }
+
+    /// The block ended early: takes our node out, or waits for whoever was faster.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, side: Side, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
+        // SAFETY: queued by this thread.
+        if !unsafe { self.meeting.leave(side, NonNull::from(node)) } {
+            sched::block_until_woken(reason(side));
+        }
+        let ended = outcome(node);
+        if woke == Woke::Cancelled { cancelled(side, ended) } else { ended }
+    }
+
+    /// The last handle of a side is gone: everyone who waits is of the other side.
+    #[cold]
+    pub(super) fn disconnect(&self) {
+        self.meeting.close(|node| {
+            // SAFETY: taken out by `close`: ours until the wake, which is owed by us. Nobody is attached inline: the nodes
+            // behind this one are still to be ended, and a parasite that ran now might wait for one of them.
+            unsafe {
+                #[cfg(not(loom))]
+                if node.as_ref().value.waiter() == At::Ghost {
+                    return free_ghost(node, true);
+                }
+                #[cfg(not(loom))]
+                wake(node, false, Form::Soon);
+                #[cfg(loom)]
+                wake(node, false, ());
+            }
+        });
+    }
+
+    /// A receiver was given this value and did not want it: it goes to another one, or waits for one.
+    #[cfg(not(loom))]
+    #[cold]
+    pub(super) fn put_back(self: &std::sync::Arc<Self>, slot: MaybeUninit<T>) {
+        let ghost = Box::new(Ghost { node: Party::node(None, slot), _sender: Sender::of(self) });
+        ghost.node.value.set_ghost();
+        let node = NonNull::from(Box::leak(ghost)).cast();
+        // SAFETY: the node is fresh and boxed; if it is not queued, it is still ours.
+        unsafe {
+            match self.meeting.put_back(node) {
+                Arrival::Waiting => {}
+                Arrival::Closed => free_ghost(node, true),
+                Arrival::Peer(peer) => {
+                    deal(Side::Sender, node.as_ref().value.take(), peer, Form::Soon);
+                    free_ghost(node, false);
+                }
+            }
+        }
+    }
+}
+
+/// Frees a ghost, with its value if that is still there.
+///
+/// # Safety
+/// The node is a ghost's, taken out (or never queued), and the caller's alone.
+#[cfg(not(loom))]
+#[cold]
+unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
+    // SAFETY: by contract; made by `put_back` as a box.
+    unsafe {
+        let ghost = Box::from_raw(node.cast::<Ghost<T>>().as_ptr());
+        if full {
+            drop(ghost.node.value.take().assume_init());
+        }
+    }
+}
+
+/// What has become of our node, now that it is out and ours again.
+#[inline(always)]
+fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
+    let at = node.value.at();
+    // SAFETY: whoever took the node out is done with it.
+    let slot = unsafe { node.value.take() };
+    match at {
+        At::Met => Ended::Met(slot),
+        At::Closed => Ended::Closed(slot),
+        _ => Ended::TimedOut(slot),
+    }
+}
+
+/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller, perhaps,
+/// and is to hear of that first.
+#[cold]
+fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
+    if sched::is_cancelled() { cancelled(side, Ended::Closed(slot)) } else { Ended::Closed(slot) }
+}
+
+/// A cancelled host unwinds: what it still holds is dropped first. A value that was received is dropped with it, a
+/// value that was sent is gone.
+#[cold]
+fn cancelled<T>(side: Side, ended: Ended<T>) -> ! {
+    let held = match ended {
+        Ended::Met(slot) => (side == Side::Receiver).then_some(slot),
+        Ended::Closed(slot) | Ended::TimedOut(slot) => (side == Side::Sender).then_some(slot),
+    };
+    if let Some(slot) = held {
+        // SAFETY: a receiver's slot is full after it has met, a sender's until then.
+        drop(unsafe { slot.assume_init() });
+    }
+    sched::unwind_cancelled()
+}
+
+/// Moves the value between our slot and the peer's, and wakes the peer. Returns what we then hold.
+///
+/// # Safety
+/// The caller has just taken `peer` out, and is of `side`; `mine` is full if that is the sender's.
+#[inline(always)]
+pub(super) unsafe fn deal<T>(
+    side: Side,
+    mine: MaybeUninit<T>,
+    peer: NonNull<PartyNode<T>>,
+    form: Form,
+) -> MaybeUninit<T> {
+    #[cfg(not(loom))]
+    sched::count_communication();
+    // SAFETY: the node is ours until it is ended (Party, invariant 2).
+    unsafe {
+        let party = &peer.as_ref().value;
+        let got = match side {
+            Side::Sender => {
+                party.slot.with_mut(|slot| slot.write(mine));
+                MaybeUninit::uninit()
+            }
+            Side::Receiver => party.slot.with(|slot| slot.read()),
+        };
+        #[cfg(not(loom))]
+        if side == Side::Receiver && party.waiter() == At::Ghost {
+            free_ghost(peer, false);
+            return got;
+        }
+        wake(peer, true, form);
+        got
+    }
+}
+
+/// Ends a peer's wait.
+///
+/// # Safety
+/// The caller has taken the node out, and it is no ghost. The node is its owner's again when this begins to wake.
+#[inline(always)]
+unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
+    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and held over the notification of a
+    // parasite (Party, invariant 3).
+    unsafe {
+        let party = &node.as_ref().value;
+        let At::Waiting(waiter) = party.waiter() else {
+            crate::bug::bug!("a node without a waiter was queued")
+        };
+        match waiter.who() {
+            Who::Thread(thread) => {
+                party.end(met);
+                sched::wake_thread(thread, form);
+            }
+            #[cfg(not(loom))]
+            Who::Task(task) => {
+                party.hold();
+                let delivery = Task::notify(task);
+                party.end(met);
+                delivery.deliver(form);
+            }
+            #[cfg(not(loom))]
+            Who::Foreign(_) | Who::Errand(_) => {
+                party.end(met);
+                waiter.wake();
+            }
+        }
+    }
+}

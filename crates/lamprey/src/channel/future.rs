@@ -1,0 +1,218 @@
+//! A send or a receive as a future: the awaitable form of [`exchange`](super::exchange).
+//!
+//! # Invariants
+//! 1. The node is pinned with the future; while it is queued or taken, the future is not dropped before the node is its
+//!    own again ([`party`](super::party), invariants 1 and 3).
+//! 2. The word says how far it is: New (not polled), Waiting, Met or Closed (not yet returned), and, once it has returned,
+//!    `chan` is gone.
+//! 3. The slot is full: a sender's until it has met, a receiver's from then until it has returned.
+//!
+//! # Cancellation
+//! A value that a dropped receiver was given goes back into the channel.
+
+use super::exchange::{Chan, deal, reason};
+use super::meeting::{Arrival, Side};
+use super::party::{At, Party, PartyNode};
+use super::rendezvous::full;
+use super::{RecvError, SendError};
+use crate::sched::Waiter;
+use crate::sched::task::Task;
+use crate::sched::worker::Worker;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// See the module's text. `IS_SEND` says which side.
+#[must_use = "a future does nothing until it is awaited"]
+pub(super) struct Exchange<'a, T, const IS_SEND: bool> {
+    /// `None` once it has returned.
+    chan: Option<&'a Arc<Chan<T>>>,
+    node: PartyNode<T>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its protocol; what crosses
+// is a `T`.
+unsafe impl<T: Send, const IS_SEND: bool> Send for Exchange<'_, T, IS_SEND> {}
+// SAFETY: a shared future can do nothing.
+unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}
+
+impl<'a, T> Exchange<'a, T, true> {
+    #[inline(always)]
+    pub(super) fn send(chan: &'a Arc<Chan<T>>, value: T) -> Self {
+        Self { chan: Some(chan), node: Party::node(None, MaybeUninit::new(value)), _pinned: PhantomPinned }
+    }
+}
+
+impl<'a, T> Exchange<'a, T, false> {
+    #[inline(always)]
+    pub(super) fn recv(chan: &'a Arc<Chan<T>>) -> Self {
+        Self { chan: Some(chan), node: Party::node(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
+    }
+}
+
+impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
+    const SIDE: Side = if IS_SEND { Side::Sender } else { Side::Receiver };
+
+    /// Ready with whether it has met; the slot is then as it would be after a wait.
+    #[inline(always)]
+    fn poll_exchange(&self, cx: &mut Context<'_>) -> Poll<bool> {
+        let Some(chan) = self.chan else { polled_again() };
+        let party = &self.node.value;
+        match party.at() {
+            At::New => self.arrive(chan, cx),
+            At::Met => Poll::Ready(true),
+            At::Waiting(waiter) if waiter.is_of(cx) => Poll::Pending,
+            at => self.look_again(at, chan, cx),
+        }
+    }
+
+    #[cold]
+    fn look_again(&self, at: At, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
+        if matches!(at, At::Waiting(_)) && self.renew(chan, cx) {
+            return Poll::Pending;
+        }
+        Poll::Ready(self.node.value.settled() == At::Met)
+    }
+
+    #[inline(always)]
+    fn arrive(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
+        let task = Task::of(cx);
+        if task.is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
+            cx.waker().wake_by_ref(); // the hosts' turn
+            return Poll::Pending;
+        }
+        // SAFETY: without a node of ours there is nothing to promise.
+        match unsafe { chan.meeting.meet(Self::SIDE, None) } {
+            // SAFETY: just taken out; our node is not queued.
+            Arrival::Peer(peer) => unsafe { self.deal_with(peer, chan) },
+            Arrival::Closed => Poll::Ready(false),
+            Arrival::Waiting => self.queue(chan, task, cx),
+        }
+    }
+
+    #[inline(always)]
+    fn queue(&self, chan: &Chan<T>, task: Option<NonNull<Task>>, cx: &mut Context<'_>) -> Poll<bool> {
+        let party = &self.node.value;
+        let waiter = Waiter::of(cx);
+        party.set_waiter(Some(waiter));
+        if let Some(task) = task {
+            // SAFETY: the running task.
+            unsafe { task.as_ref() }.life.reason.set(reason(Self::SIDE));
+        }
+        // SAFETY: pinned and unlinked; stays until it has left or has been taken and settled (invariant 1).
+        let arrival = unsafe { chan.meeting.meet(Self::SIDE, Some(NonNull::from(&self.node))) };
+        if matches!(arrival, Arrival::Waiting) {
+            return Poll::Pending;
+        }
+        party.set_waiter(None);
+        forget_foreign(waiter);
+        match arrival {
+            // SAFETY: just taken out; our node is not queued.
+            Arrival::Peer(peer) => unsafe { self.deal_with(peer, chan) },
+            _ => Poll::Ready(false),
+        }
+    }
+
+    /// # Safety
+    /// The caller has just taken `peer` out; our own node is not queued.
+    #[inline(always)]
+    unsafe fn deal_with(&self, peer: NonNull<PartyNode<T>>, chan: &Chan<T>) -> Poll<bool> {
+        let party = &self.node.value;
+        // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
+        unsafe {
+            if IS_SEND {
+                deal(Side::Sender, party.take(), peer, chan.form());
+            } else {
+                let got = deal(Side::Receiver, MaybeUninit::uninit(), peer, chan.form());
+                party.slot.with_mut(|slot| slot.write(got));
+            }
+        }
+        Poll::Ready(true)
+    }
+
+    /// Another waker than before; false if the node has been taken.
+    #[cold]
+    fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
+        let waiter = Waiter::of(cx);
+        // SAFETY: queued by this future.
+        let old = unsafe { chan.meeting.renew(Self::SIDE, NonNull::from(&self.node), waiter) };
+        forget_foreign(old.unwrap_or(waiter));
+        old.is_some()
+    }
+
+    /// Dropped before it returned.
+    #[inline(always)]
+    fn give_up(&self, chan: &Arc<Chan<T>>) {
+        let party = &self.node.value;
+        let at = match party.at() {
+            // SAFETY: queued by this future; taken or not, it is ours afterwards.
+            At::Waiting(waiter) if unsafe { chan.meeting.leave(Self::SIDE, NonNull::from(&self.node)) } => {
+                forget_foreign(waiter);
+                At::New
+            }
+            At::New => At::New,
+            _ => party.settled(),
+        };
+        if IS_SEND && at != At::Met {
+            // SAFETY: ours, and a sender's slot is full until it has met.
+            drop(unsafe { party.take().assume_init() });
+        } else if !IS_SEND && at == At::Met {
+            // SAFETY: ours, and full.
+            chan.put_back(unsafe { party.take() });
+        }
+    }
+}
+
+#[cold]
+fn polled_again() -> ! {
+    panic!("a send or receive was polled after it had returned")
+}
+
+/// A waiter that was not used: a foreign waker is owned by it.
+#[inline(always)]
+fn forget_foreign(waiter: Waiter) {
+    if waiter.is_foreign() {
+        // SAFETY: the word was ours, and is used no more.
+        unsafe { waiter.forget() };
+    }
+}
+
+impl<T> Future for Exchange<'_, T, true> {
+    type Output = Result<(), SendError<T>>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let met = std::task::ready!(self.poll_exchange(cx));
+        // SAFETY: `chan` is not part of what is pinned.
+        unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
+        // SAFETY: ours again, and a sender's slot that has not met.
+        Poll::Ready(if met { Ok(()) } else { Err(SendError(unsafe { full(self.node.value.take()) })) })
+    }
+}
+
+impl<T> Future for Exchange<'_, T, false> {
+    type Output = Result<T, RecvError>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let met = std::task::ready!(self.poll_exchange(cx));
+        // SAFETY: `chan` is not part of what is pinned.
+        unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
+        // SAFETY: ours again, and a receiver's slot that has met.
+        Poll::Ready(if met { Ok(unsafe { full(self.node.value.take()) }) } else { Err(RecvError) })
+    }
+}
+
+impl<T, const IS_SEND: bool> Drop for Exchange<'_, T, IS_SEND> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(chan) = self.chan {
+            self.give_up(chan);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The handle of a parasite.
+
+use super::place;
+use super::stackful::Packet;
+use crate::sched::completion::Completion;
+use crate::sched::task::Task;
+use crate::sched::{self, Wait, Woke};
+use crate::thread::JoinError;
+use std::fmt;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::{Context, Poll};
+
+/// What a parasite leaves behind.
+pub(super) type Outcome<T> = Result<T, JoinError>;
+
+/// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
+///
+/// **Dropping it cancels the parasite**: its future is dropped at once (a stackful one unwinds from the call that it
+/// blocks in, soon), and its destructors run. [`detach`](Self::detach) lets it run on. This differs from
+/// [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner does.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let seven = lamprey::parasite(async { 7 });
+/// assert!(seven.is_finished()); // it never blocked, so it was over before `parasite` returned
+/// assert_eq!(seven.join().unwrap(), 7);
+/// # });
+/// ```
+#[must_use = "a parasite is cancelled when its handle is dropped; `detach` it to let it run on"]
+pub struct ParasiteHandle<T>(Repr<T>);
+
+/// Where the outcome is. Two words where `T` is one: it then travels in registers.
+enum Repr<T> {
+    /// Here: the parasite was over at once.
+    Value(T),
+    Failed(Box<JoinError>),
+    Task(NonNull<Task>),
+    Stackful(NonNull<Packet<T>>),
+    /// It has been handed out, or the parasite detached.
+    Gone,
+}
+
+// SAFETY: the handle moves the outcome `T` to whoever joins; the parasite is touched only through its completion word and its
+// life. That the future of a parasite that is not `Send` is dropped at home is the business of `Task::cancel`.
+unsafe impl<T: Send> Send for ParasiteHandle<T> {}
+// SAFETY: a shared handle only looks whether the parasite is done.
+unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
+impl<T> Unpin for ParasiteHandle<T> {}
+
+impl<T> ParasiteHandle<T> {
+    #[inline(always)]
+    pub(super) fn value(value: T) -> Self {
+        Self(Repr::Value(value))
+    }
+
+    #[cold]
+    pub(super) fn failed(error: JoinError) -> Self {
+        Self(Repr::Failed(Box::new(error)))
+    }
+
+    /// Of a task that was made with this `T`.
+    #[inline(always)]
+    pub(super) fn of_task(task: NonNull<Task>) -> Self {
+        Self(Repr::Task(task))
+    }
+
+    #[inline(always)]
+    pub(super) fn of_packet(packet: NonNull<Packet<T>>) -> Self {
+        Self(Repr::Stackful(packet))
+    }
+
+    /// The completion word, unless the outcome is here.
+    #[inline(always)]
+    fn completion(&self) -> Option<&Completion> {
+        match &self.0 {
+            // SAFETY: the object is freed only by the side that has it last: us, until joined or detached.
+            Repr::Task(task) => Some(unsafe { &(*task.as_ptr()).completion }),
+            // SAFETY: as above.
+            Repr::Stackful(packet) => Some(unsafe { &packet.as_ref().head.completion }),
+            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
+        }
+    }
+
+    /// Waits until the parasite has ended and returns its result. The caller's woken parasites, this one perhaps among
+    /// them, run first, on its stack.
+    ///
+    /// # Errors
+    /// See [`JoinError`]. A panic of the parasite arrives here with its payload.
+    ///
+    /// # Cancellation
+    /// If the calling thread is cancelled while it waits, the parasite is cancelled too.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks. In async code `.await` the handle instead: a stackless
+    /// parasite that calls `join` holds up the host that polls it.
+    #[inline(always)]
+    pub fn join(self) -> Result<T, JoinError> {
+        if let Some(completion) = self.completion()
+            && !completion.is_done()
+            && !wait(completion)
+        {
+            return Err(JoinError::Unwinding);
+        }
+        let this = ManuallyDrop::new(self);
+        // SAFETY: done, and never used again.
+        unsafe { this.take() }
+    }
+
+    /// Moves the outcome out, part by part: a copy as a whole would have to wait for the writes of its parts.
+    ///
+    /// # Safety
+    /// It is here, or published; the handle is Gone after this.
+    #[inline(always)]
+    unsafe fn take(&self) -> Outcome<T> {
+        match &self.0 {
+            // SAFETY: moved out once, by contract.
+            Repr::Value(value) => Ok(unsafe { ptr::read(value) }),
+            // SAFETY: as above.
+            Repr::Failed(error) => Err(*unsafe { ptr::read(error) }),
+            // SAFETY: done: the object is ours, and this is its last use.
+            Repr::Task(task) => unsafe { place::take_outcome(*task) },
+            // SAFETY: as above.
+            Repr::Stackful(packet) => unsafe { Packet::take(*packet) },
+            Repr::Gone => gone(),
+        }
+    }
+
+    /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard error.
+    pub fn detach(mut self) {
+        match std::mem::replace(&mut self.0, Repr::Gone) {
+            // SAFETY: the handle's half of the object, given up here.
+            Repr::Task(task) => unsafe {
+                if !task.as_ref().completion.detach() {
+                    let name = task.as_ref().body.name;
+                    place::drop_outcome(place::take_outcome::<T>(task), name());
+                }
+            },
+            // SAFETY: as above.
+            Repr::Stackful(packet) => unsafe { Packet::detach(packet) },
+            Repr::Value(value) => drop(value),
+            Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), "that was over at once"),
+            Repr::Gone => {}
+        }
+    }
+
+    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); [`JoinError::Cancelled`] is what is expected.
+    pub fn cancel(self) -> Result<T, JoinError> {
+        self.ask_to_end();
+        self.join()
+    }
+
+    fn ask_to_end(&self) {
+        match &self.0 {
+            // SAFETY: alive by our share of it.
+            Repr::Task(task) => unsafe { Task::cancel(*task) },
+            // SAFETY: as above.
+            Repr::Stackful(packet) => unsafe { Packet::cancel(*packet) },
+            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => {}
+        }
+    }
+
+    /// True once the parasite has ended, so that [`join`](Self::join) does not block.
+    pub fn is_finished(&self) -> bool {
+        self.completion().is_none_or(Completion::is_done)
+    }
+}
+
+#[cold]
+fn gone() -> ! {
+    panic!("the outcome of a parasite was asked for after it had been handed out")
+}
+
+/// Blocks until `completion` is done; false if the caller must not block.
+#[inline(always)]
+fn wait(completion: &Completion) -> bool {
+    if sched::must_not_block() {
+        return false;
+    }
+    completion.forget_future();
+    let me = sched::waiter();
+    if completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
+        if !completion.unregister(me) {
+            sched::block_until_woken(Wait::Join);
+        }
+        sched::unwind_cancelled();
+    }
+    true
+}
+
+impl<T> Drop for ParasiteHandle<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Repr::Value(_) | Repr::Failed(_) | Repr::Gone = self.0 {
+            return;
+        }
+        self.give_up();
+    }
+}
+
+impl<T> ParasiteHandle<T> {
+    #[cold]
+    fn give_up(&mut self) {
+        self.ask_to_end();
+        if let Some(completion) = self.completion() {
+            completion.forget_future();
+        }
+        // SAFETY: used no more but by `detach`, whose own drop finds it gone.
+        unsafe { ptr::read(self) }.detach();
+        self.0 = Repr::Gone;
+    }
+}
+
+impl<T> Future for ParasiteHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.completion() {
+            Some(completion) if !completion.poll(cx) => Poll::Pending,
+            _ => {
+                // SAFETY: here or published, and Gone from here on.
+                let outcome = unsafe { self.take() };
+                // SAFETY: what was there has been moved out.
+                unsafe { ptr::write(&mut self.0, Repr::Gone) };
+                Poll::Ready(outcome)
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for ParasiteHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParasiteHandle").field("finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}

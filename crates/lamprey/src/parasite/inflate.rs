@@ -1,0 +1,158 @@
+//! Inflation: a parasite becomes a host of its own (parasitic-threads-2011, 2.3.1).
+//!
+//! A stackless parasite that may travel gets a real host, which any idle worker can take before it starts; from then on that
+//! host polls it, and is what its wakers wake (HOSTED). One that may not travel keeps its small form and from then on waits its turn
+//! among the hosts: on its own worker a stack would win it nothing. A stackful one has its stack already; it goes to the queue, and
+//! whoever is below it goes on.
+//!
+//! # Invariants
+//! 1. While a task is HOSTED, its host is running it, or blocked for the one wake that comes with the right to run, or
+//!    about to block for it. `Task::link` is that host.
+//! 2. [`Carried`] owns the right to run until the host starts: dropped unrun, it ends the task as cancelled.
+
+use super::current::polled;
+use crate::queue::inbox::Linked;
+use crate::sched::life::Turn;
+use crate::sched::task::{HEAVY, HOSTED, Task};
+use crate::sched::thread::Kind;
+use crate::sched::worker::Worker;
+use crate::sched::{self, Wait, Woke, attach};
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// Turns the calling parasite into a host. `.await` it in a stackless parasite, [`sync`](Inflate::sync) it in a stackful one.
+///
+/// For a parasite that finds out that it has a long way to go: its spawner, or whoever attached it, goes on. In code that is no
+/// parasite it does nothing.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let sum = lamprey::parasite(async {
+///     lamprey::parasite::inflate().await; // from here on in parallel with the spawner, if a worker is free
+///     (0..1000_u64).sum::<u64>()
+/// });
+/// assert_eq!(sum.join().unwrap(), 499_500);
+/// # });
+/// ```
+pub fn inflate() -> Inflate {
+    Inflate { asked: false }
+}
+
+/// See [`inflate`].
+#[derive(Debug)]
+#[must_use = "await it, or call `sync`"]
+pub struct Inflate {
+    asked: bool,
+}
+
+impl Inflate {
+    /// Inflates the calling stackful parasite.
+    ///
+    /// # Blocking
+    /// Whoever is below goes on first; the caller waits its turn among the hosts. In a host, on an OS thread, and inside a
+    /// stackless parasite (whose poll is a call on somebody's stack) it does nothing.
+    pub fn sync(self) {
+        if let Some(worker) = Worker::current()
+            && worker.running_ref().kind == Kind::Parasite
+            && polled().is_none()
+            && !sched::must_not_block()
+        {
+            worker.inflate_running();
+        }
+    }
+}
+
+impl Future for Inflate {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: the task that is being polled, by this thread.
+        let flags = polled().map(|task| unsafe { &(*task.as_ptr()).life.flags });
+        match flags {
+            Some(flags) if !self.asked && flags.get() & (HOSTED | HEAVY) == 0 => {
+                self.asked = true;
+                flags.set(flags.get() | HEAVY);
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            _ => Poll::Ready(()),
+        }
+    }
+}
+
+/// [`TaskBody::inflate`](crate::sched::task::TaskBody::inflate).
+///
+/// # Safety
+/// The caller holds the right to run the task, which is shared, and gives it up; no poll of it is under way.
+pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: &Worker) {
+    worker.seat.counters.inflated.add(1);
+    let carried = Carried(task);
+    drop(crate::thread::spawn(move || carried.host()));
+}
+
+/// A task on its way to its host (invariant 2).
+struct Carried(NonNull<Task>);
+
+// SAFETY: the right to run a shared task may go to any worker of its runtime.
+unsafe impl Send for Carried {}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        // SAFETY: the right to run is ours.
+        unsafe { attach::finish_cancelled(self.0) }
+    }
+}
+
+impl Carried {
+    /// The life of the host.
+    fn host(self) {
+        let task = ManuallyDrop::new(self).0;
+        let Some(worker) = Worker::current() else { crate::bug::bug!("a host without a worker") };
+        // SAFETY: the right to run is ours, and with it the task is alive. It is given up by `end`, and comes back with the
+        // wake; not touched after `finish`.
+        unsafe {
+            let entry = task.as_ref();
+            let flags = &entry.life.flags;
+            flags.set((flags.get() & !HEAVY) | HOSTED);
+            while entry.life.begin() == Turn::Run {
+                let me = worker.running_ref();
+                let before = me.polling.replace(task.as_ptr());
+                let over = (entry.body.poll)(task);
+                me.polling.set(before);
+                if over {
+                    return attach::finish(task);
+                }
+                // A scheduling point, and before the right is given up: see `wait`.
+                entry.link.set(Linked::into_raw(sched::waiter()));
+                match entry.life.end() {
+                    Turn::Idle => {
+                        if sched::block(Wait::Future) == Woke::Cancelled && give_up(task) {
+                            break;
+                        }
+                    }
+                    Turn::Again => worker.take_turn(),
+                    _ => break,
+                }
+            }
+            attach::finish_cancelled(task);
+        }
+    }
+}
+
+/// The host has been cancelled while it waited: true if the right to run is the caller's, to drop the future; otherwise the
+/// wake under way has brought the right, and `begin` will say so.
+///
+/// # Safety
+/// The calling host is the task's.
+pub(super) unsafe fn give_up(task: NonNull<Task>) -> bool {
+    // SAFETY: alive: its structural owner is not done before its host.
+    if unsafe { task.as_ref() }.life.cancel(true).is_err() {
+        return true;
+    }
+    sched::block_until_woken(Wait::Future);
+    false
+}

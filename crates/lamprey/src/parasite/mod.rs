@@ -1,0 +1,33 @@
+//! Parasites: asynchronous computations that start at once, on the stack of whoever starts them, and cost about a call if
+//! they never block (parasitic-threads-2011, section 2).
+//!
+//! The life of a stackless one, a step a file:
+//!
+//! | step | where |
+//! |---|---|
+//! | placed in a block, polled at once | [`place`] (the object), [`spawn`] |
+//! | ready: its value is in the handle; pending: **reified**, and the spawner goes on | [`spawn`], [`handle`] |
+//! | woken, **attached**, spilled | `sched::life` (who may run it), `sched::task`, `sched::attach` (who does) |
+//! | made by hand: **prepared**, attached | [`reify`] |
+//! | **inflated** to a host of its own; futures on threads | [`inflate`], [`wait`] |
+//! | cancelled, finished | [`place`], [`handle`], `sched::completion` |
+//!
+//! A stackful one ([`stackful`]) is a thread like a host, on a context that is kept ready (`sched::contexts`); it begins on top of
+//! its spawner, and goes on on top of whoever unblocks it.
+
+mod builder;
+mod current;
+mod handle;
+mod inflate;
+mod place;
+mod reify;
+mod spawn;
+mod stackful;
+mod wait;
+
+pub use self::handle::ParasiteHandle;
+pub use self::inflate::{Inflate, inflate};
+pub use self::reify::{Parasite, ReadyParasite, Reify, reify};
+pub use self::spawn::{parasite, parasite_local};
+pub use self::stackful::{parasite_fn, parasite_fn_local};
+pub use self::wait::wait;

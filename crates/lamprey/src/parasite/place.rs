@@ -1,0 +1,260 @@
+//! A stackless parasite as an object: header, then its future, then (in the same place) its outcome.
+//!
+//! # Invariants
+//! 1. The header comes first (`repr(C)`), in a block of the home worker's slab.
+//! 2. `cell` holds the future from `place` to the poll that is ready, to a panic, or to `cancel`; after that the outcome, until
+//!    the handle takes it or `dispose` drops it. Only the holder of the right to run changes it, and publishes that through
+//!    the completion word.
+//! 3. The future does not move: it is pinned in its block until it is dropped there.
+
+use super::handle::Outcome;
+use crate::sched::block::CancelUnwind;
+use crate::sched::completion::Completion;
+use crate::sched::life::Life;
+use crate::sched::slab;
+use crate::sched::task::{LOCALS, Task, TaskBody};
+use crate::sched::worker::Worker;
+use crate::thread::JoinError;
+use crate::thread::{local, quietly, report_unjoined};
+use std::alloc::Layout;
+use std::any::Any;
+use std::cell::{Cell, UnsafeCell};
+use std::future::Future;
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::task::Poll;
+
+/// How an outcome is kept: small, also where errors are large.
+pub(super) type Kept<T> = Result<T, Box<JoinError>>;
+
+/// See the module's text.
+#[repr(C)]
+pub(super) struct Placed<F: Future> {
+    task: Task,
+    cell: UnsafeCell<Body<F>>,
+}
+
+union Body<F: Future> {
+    future: ManuallyDrop<F>,
+    outcome: ManuallyDrop<Kept<F::Output>>,
+}
+
+/// Puts a future into a block of the worker's slab; `None` if there is no memory.
+///
+/// # Safety
+/// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can build it in its place.
+/// A copy as a whole, of what has just been written in parts, would have to wait for those writes.)
+#[inline(always)]
+pub(super) unsafe fn place<F: Future>(
+    worker: &Worker,
+    future: &ManuallyDrop<F>,
+    life: Life,
+    flags: u8,
+) -> Option<NonNull<Task>> {
+    let placed = worker.slab.take(Layout::new::<Placed<F>>())?.cast::<Placed<F>>();
+    // SAFETY: fresh memory of this layout. Field by field: a value would be copied into its place.
+    unsafe {
+        let place = placed.as_ptr();
+        (&raw mut (*place).task.link).write(Cell::new(ptr::null_mut()));
+        (&raw mut (*place).task.body).write(Table::<F>::BODY);
+        (&raw mut (*place).task.life).write(life);
+        (*place).task.life.flags.set(flags);
+        (&raw mut (*place).task.completion).write(Completion::new());
+        (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
+    }
+    worker.seat.counters.stackless.add(1);
+    Some(placed.cast())
+}
+
+struct Table<F>(F);
+
+impl<F: Future> Table<F> {
+    const BODY: &'static TaskBody = &TaskBody {
+        poll: poll::<F>,
+        cancel: cancel::<F>,
+        dispose: dispose::<F>,
+        free: free::<F>,
+        inflate: super::inflate::carry_out,
+        outcome: offset_of!(Placed<F>, cell),
+        name: std::any::type_name::<F>,
+    };
+}
+
+/// # Safety
+/// The task heads a `Placed<F>`, alive for `'a`.
+#[inline(always)]
+unsafe fn cell<'a, F: Future>(task: NonNull<Task>) -> &'a UnsafeCell<Body<F>> {
+    // SAFETY: as promised by the caller.
+    unsafe { &(*task.cast::<Placed<F>>().as_ptr()).cell }
+}
+
+/// Polls the future where it lies. True if that is over: the future has been dropped, and `value` is full.
+///
+/// # Errors
+/// The payload of a panic; the future has been dropped.
+///
+/// # Safety
+/// The task heads a `Placed<F>` that holds its future; the caller holds the right to run.
+#[inline(always)]
+pub(super) unsafe fn poll_once<F: Future>(
+    task: NonNull<Task>,
+    value: &mut MaybeUninit<F::Output>,
+) -> Result<bool, Box<dyn Any + Send>> {
+    let mut done = Done::Nothing;
+    // The value goes out by itself, not through the closure's result: that would be read as a whole after having been
+    // written in parts.
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: invariants 2 and 3.
+        let future = unsafe { Pin::new_unchecked(&mut *(*cell::<F>(task).get()).future) };
+        let Poll::Ready(ready) = Task::with_context(task, |cx| future.poll(cx)) else { return false };
+        value.write(ready);
+        done = Done::Polled;
+        // SAFETY: it is over, and not used again.
+        unsafe { drop_future::<F>(task) };
+        true
+    }));
+    if polled.is_err() {
+        // SAFETY: as the state says.
+        unsafe { clean_up::<F>(task, value, done) };
+    }
+    polled
+}
+
+/// How far a poll got before it panicked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Nothing,
+    /// The value is there, and the future was being dropped.
+    Polled,
+}
+
+/// After a panic. What panics once more while it is dropped has nobody to go to.
+///
+/// # Safety
+/// The future is there if nothing was done; else the value.
+#[cold]
+unsafe fn clean_up<F: Future>(task: NonNull<Task>, value: &mut MaybeUninit<F::Output>, done: Done) {
+    // SAFETY: as promised by the caller.
+    quietly(|| unsafe {
+        match done {
+            Done::Nothing => drop_future::<F>(task),
+            Done::Polled => value.assume_init_drop(),
+        }
+    });
+}
+
+/// Drops the future.
+///
+/// # Safety
+/// As for [`poll_once`]; the future is not used again.
+#[inline(always)]
+unsafe fn drop_future<F: Future>(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller; the future is dropped in its place.
+    unsafe { ManuallyDrop::drop(&mut (*cell::<F>(task).get()).future) }
+}
+
+/// Tells the unwind that ends a cancelled parasite from a panic.
+#[cold]
+pub(super) fn caught(payload: Box<dyn Any + Send>) -> JoinError {
+    if payload.is::<CancelUnwind>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+}
+
+/// [`TaskBody::poll`].
+///
+/// # Safety
+/// As for [`poll_once`].
+unsafe fn poll<F: Future>(task: NonNull<Task>) -> bool {
+    let mut value = MaybeUninit::uninit();
+    // SAFETY: as promised by the caller; the value is full if it says so.
+    unsafe {
+        match poll_once::<F>(task, &mut value) {
+            Ok(false) => return false,
+            Ok(true) => keep::<F>(task, Ok(value.assume_init())),
+            Err(payload) => keep::<F>(task, Err(Box::new(caught(payload)))),
+        }
+    }
+    true
+}
+
+/// [`TaskBody::cancel`].
+///
+/// # Safety
+/// As for [`poll_once`].
+unsafe fn cancel<F: Future>(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        quietly(|| drop_future::<F>(task));
+        keep::<F>(task, Err(Box::new(JoinError::Cancelled)));
+    }
+}
+
+/// # Safety
+/// The future has been dropped, and the caller holds the right to run.
+#[inline(always)]
+unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
+    // SAFETY: invariant 2.
+    unsafe {
+        if task.as_ref().life.flags.get() & LOCALS != 0 {
+            local::end_of_parasite(task);
+        }
+        (*cell::<F>(task).get()).outcome = ManuallyDrop::new(outcome);
+    }
+}
+
+/// Moves the outcome out of a task and gives up the claim of task and handle.
+///
+/// # Safety
+/// The completion word has given the object to the caller; the outcome is of this type; the task is not used again.
+#[inline(always)]
+pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
+    // SAFETY: invariant 2; the table says where the outcome is.
+    unsafe {
+        let place = task.byte_add(task.as_ref().body.outcome).cast::<Kept<T>>();
+        // By its variant, and put together last: a copy of the whole would have to wait for the writes of its parts.
+        match place.as_ref() {
+            Ok(value) => {
+                let value = ptr::read(value);
+                Task::drop_owner(task);
+                Ok(value)
+            }
+            Err(error) => {
+                let error = ptr::read(error);
+                Task::drop_owner(task);
+                Err(*error)
+            }
+        }
+    }
+}
+
+/// [`TaskBody::dispose`].
+///
+/// # Safety
+/// After the completion word said that nobody else has the object; once.
+unsafe fn dispose<F: Future>(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let outcome = ManuallyDrop::take(&mut (*cell::<F>(task).get()).outcome);
+        drop_outcome(outcome.map_err(|error| *error), std::any::type_name::<F>());
+    }
+}
+
+/// Drops an outcome that nobody joined; a panic in it is reported, once.
+pub(super) fn drop_outcome<T>(outcome: Outcome<T>, name: &str) {
+    report_unjoined(outcome, || format!("parasite {name}"));
+}
+
+/// [`TaskBody::free`].
+///
+/// # Safety
+/// Nobody has a claim on the task any more; its cell is empty.
+pub(super) unsafe fn free<F: Future>(task: NonNull<Task>) {
+    // SAFETY: made by `place` with this layout.
+    unsafe {
+        match Worker::current() {
+            Some(worker) => worker.slab.give(task.cast(), Layout::new::<Placed<F>>()),
+            None => slab::give_from_outside(task.cast()),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The paper's primitives, for building blocking operations of one's own: reify, prepare, attach (parasitic-threads-2011, 2.3).
+//!
+//! # States (`State`)
+//! ```text
+//! New(p)    reify was called, its function has not been: it runs at the first poll, or `sync`
+//! Waiting   the parasite is suspended; its waker is in the cell
+//! Prepared  the value is in the cell; taken by the parasite when it runs next
+//! Dropped   nobody can prepare it any more: it is cancelled
+//! Gone      the parasite does not wait any more
+//! ```
+//!
+//! # Invariants
+//! 1. [`Parasite`] and [`ReadyParasite`] are values that are used up: the cell is prepared at most once, attached at most once.
+//! 2. The waker leaves the cell once: with whoever attaches, or with the parasite.
+//!
+//! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
+
+use crate::sched::task::{Form, Task};
+use crate::sched::{self, Wait, Waiter, Woke, unwind_cancelled};
+use crate::thread::JoinHandle;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+/// Suspends the calling thread of control and hands it to `f` as a value: as a [`Parasite<V>`] that someone prepares with a
+/// `V` and attaches, later or at once. `.await` it in async code, [`sync`](Reify::sync) it in stackful code; the result is that `V`.
+///
+/// `f` runs before the suspension is complete, on the caller's stack, and should put the parasite where others find it. Works for
+/// parasites of both kinds, and for hosts, OS threads and foreign tasks, which are woken instead of attached.
+///
+/// # Examples
+/// ```
+/// use std::sync::Mutex;
+/// use lamprey::parasite::{Parasite, reify};
+///
+/// static WAITING: Mutex<Option<Parasite<u32>>> = Mutex::new(None);
+/// # lamprey::run(|| {
+/// let p = lamprey::parasite(async { reify(|p| *WAITING.lock().unwrap() = Some(p)).await + 1 });
+/// let reified = WAITING.lock().unwrap().take().unwrap();
+/// reified.prepare(41).attach(); // runs it here, now
+/// assert!(p.is_finished());
+/// assert_eq!(p.join().unwrap(), 42);
+/// # });
+/// ```
+///
+/// # Cancellation
+/// If the [`Parasite`] is dropped, the suspended thread of control is cancelled: it unwinds, and whoever joins it finds
+/// [`Cancelled`](crate::JoinError::Cancelled). If the thread of control goes away first, preparing it does nothing.
+pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
+    Reify { cell: None, f: Some(f) }
+}
+
+/// A suspended thread of control that waits for a `V`: the paper's `'a par`. One-shot: [`prepare`](Self::prepare) uses it up.
+/// Dropping it cancels what it stands for.
+#[must_use = "dropping a reified parasite cancels it"]
+pub struct Parasite<V>(Arc<Cell<V>>);
+
+/// A suspended thread of control that has its value: the paper's `ready_par`.
+#[must_use = "a prepared parasite runs when it is attached or spawned; dropping it leaves that to its scheduler"]
+pub struct ReadyParasite(Option<Arc<dyn Prepared>>);
+
+/// See [`reify`].
+#[must_use = "await it, or call `sync`"]
+pub struct Reify<V, F> {
+    cell: Option<Arc<Cell<V>>>,
+    f: Option<F>,
+}
+
+/// What the suspended and whoever prepares it share.
+struct Cell<V>(Mutex<State<V>>);
+
+enum State<V> {
+    Waiting(Option<Waiter>),
+    Prepared(V, Option<Waiter>),
+    Dropped,
+    Gone,
+}
+
+trait Prepared: Send + Sync {
+    fn run(&self, form: Form);
+}
+
+impl<V> Cell<V> {
+    fn lock(&self) -> MutexGuard<'_, State<V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The suspended thread of control looks: its value, or it leaves `waiter` and waits.
+    fn poll(&self, waiter: impl FnOnce() -> Waiter) -> Poll<V> {
+        let mut state = self.lock();
+        match &mut *state {
+            State::Waiting(place) => {
+                let old = place.replace(waiter());
+                drop(state);
+                forget(old);
+                return Poll::Pending;
+            }
+            State::Dropped => {
+                *state = State::Gone;
+                drop(state);
+                unwind_cancelled()
+            }
+            State::Prepared(..) | State::Gone => {}
+        }
+        let State::Prepared(value, old) = std::mem::replace(&mut *state, State::Gone) else {
+            drop(state);
+            panic!("a reified parasite was polled after it had its value");
+        };
+        drop(state);
+        forget(old);
+        Poll::Ready(value)
+    }
+
+    /// The suspended does not wait any more: true if it may still be woken once.
+    fn leave(&self) -> bool {
+        let old = std::mem::replace(&mut *self.lock(), State::Gone);
+        match old {
+            State::Waiting(waiter) => {
+                let waited = waiter.is_some();
+                forget(waiter);
+                !waited
+            }
+            // Prepared: the waker is here unless the attach has taken it, and is about to use it.
+            State::Prepared(_, waiter) => {
+                let waited = waiter.is_some();
+                forget(waiter);
+                !waited
+            }
+            State::Dropped | State::Gone => true,
+        }
+    }
+}
+
+/// Gives a kept waiter up.
+fn forget(waiter: Option<Waiter>) {
+    if let Some(waiter) = waiter {
+        // SAFETY: taken out of the cell.
+        unsafe { waiter.forget() }
+    }
+}
+
+impl<V: Send> Prepared for Cell<V> {
+    fn run(&self, form: Form) {
+        let waiter = match &mut *self.lock() {
+            State::Prepared(_, waiter) => waiter.take(),
+            _ => None,
+        };
+        if let Some(waiter) = waiter {
+            // SAFETY: the word was taken out of the cell, with its reference.
+            unsafe { waiter.run_kept(form) }
+        }
+    }
+}
+
+impl<V: Send + 'static> Parasite<V> {
+    /// Gives the suspended its value (the paper's `prepare`). It does not run yet.
+    pub fn prepare(self, value: V) -> ReadyParasite {
+        {
+            let mut state = self.0.lock();
+            if let State::Waiting(waiter) = &mut *state {
+                let waiter = waiter.take();
+                *state = State::Prepared(value, waiter);
+            }
+        }
+        ReadyParasite(Some(self.0.clone()))
+    }
+}
+
+impl<V> Drop for Parasite<V> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        // After `prepare` this finds it prepared, or gone.
+        if let State::Waiting(waiter) = &mut *state {
+            let waiter = waiter.take();
+            *state = State::Dropped;
+            drop(state);
+            if let Some(waiter) = waiter {
+                // SAFETY: the word was taken out of the cell, with its reference.
+                unsafe { waiter.run_kept(Form::Soon) }
+            }
+        }
+    }
+}
+
+impl ReadyParasite {
+    /// Runs the parasite **here, now**, on the caller's stack; returns when it ends or blocks again (the paper's `attach`).
+    ///
+    /// What cannot run here runs where it can, soon: a parasite of another worker that may not travel, a host, an OS thread, a
+    /// foreign task; also a parasite for which there is not enough stack left here (so a chain of a million attaches in one
+    /// another does not overflow), or that is running already.
+    pub fn attach(mut self) {
+        if let Some(cell) = self.0.take() {
+            cell.run(Form::Now);
+        }
+    }
+
+    /// Asynchronous inflation: a new host attaches the parasite (parasitic-threads-2011, 2.3.1). Another worker may take it.
+    ///
+    /// # Panics
+    /// Outside of a host.
+    #[track_caller]
+    pub fn spawn(mut self) -> JoinHandle<()> {
+        let cell = self.0.take();
+        crate::thread::spawn(move || {
+            if let Some(cell) = cell {
+                cell.run(Form::Now);
+            }
+        })
+    }
+}
+
+impl Drop for ReadyParasite {
+    fn drop(&mut self) {
+        if let Some(cell) = self.0.take() {
+            cell.run(Form::Soon);
+        }
+    }
+}
+
+impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
+    /// Calls `f`, once, with the suspended-to-be.
+    fn cell(&mut self) -> Arc<Cell<V>> {
+        if let Some(f) = self.f.take() {
+            let cell = Arc::new(Cell(Mutex::new(State::Waiting(None))));
+            self.cell = Some(cell.clone());
+            f(Parasite(cell));
+        }
+        self.cell.clone().unwrap_or_else(|| panic!("reify was used again after its function had panicked"))
+    }
+
+    /// Suspends the calling thread and returns the value that it is prepared with.
+    ///
+    /// # Cancellation
+    /// As [`reify`] says; a cancelled thread unwinds from here.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks, and so does the worker of a thread that is unwinding.
+    pub fn sync(mut self) -> V {
+        let cell = self.cell();
+        if sched::must_not_block() {
+            return super::wait(self);
+        }
+        let me = sched::waiter();
+        if let Poll::Ready(value) = cell.poll(|| me) {
+            return value;
+        }
+        if sched::block(Wait::Reify) == Woke::Cancelled {
+            if cell.leave() {
+                sched::block_until_woken(Wait::Reify);
+            }
+            unwind_cancelled();
+        }
+        match cell.poll(|| me) {
+            Poll::Ready(value) => value,
+            Poll::Pending => crate::bug::bug!("a reified thread was woken before it was prepared"),
+        }
+    }
+}
+
+impl<V, F> Unpin for Reify<V, F> {}
+
+impl<V, F: FnOnce(Parasite<V>)> Future for Reify<V, F> {
+    type Output = V;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
+        let cell = self.cell();
+        if let Some(task) = Task::of(cx) {
+            // SAFETY: the running task.
+            unsafe { task.as_ref() }.life.reason.set(Wait::Reify);
+        }
+        cell.poll(|| Waiter::of(cx).keep())
+    }
+}
+
+impl<V, F> Drop for Reify<V, F> {
+    fn drop(&mut self) {
+        if let Some(cell) = self.cell.take() {
+            cell.leave();
+        }
+    }
+}
+
+impl<V> fmt::Debug for Parasite<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Parasite")
+    }
+}
+
+impl fmt::Debug for ReadyParasite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReadyParasite")
+    }
+}
+
+impl<V, F> fmt::Debug for Reify<V, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reify")
+    }
+}

@@ -1,0 +1,259 @@
+//! Starting a stackless parasite: a call, as long as it does not block.
+
+use super::handle::ParasiteHandle;
+use super::place::{self, Placed};
+use crate::sched::Waiter;
+use crate::sched::life::Life;
+use crate::sched::offer::Start;
+use crate::sched::task::{Form, HEAVY, STARTED, Task};
+use crate::sched::worker::Worker;
+use crate::thread::JoinError;
+use std::future::Future;
+use std::io;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::{self, NonNull};
+
+/// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2; DESIGN 5).
+///
+/// It runs like a call until it first blocks. If it never does, the handle already has the result when this returns, and the
+/// whole has cost about a call. If it blocks, it shrinks to its state, and the caller goes on; whoever unblocks it runs it, at
+/// that thread's next scheduling point (on any worker of the runtime), ahead of the hosts.
+///
+/// Async code inside awaits: `rx.recv_async().await`, `lamprey::sleep_async(..).await`, a handle, any future of any library.
+/// It may also call blocking code; that holds up the host whose stack it is on.
+///
+/// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to take
+/// ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time slice, the next ones
+/// become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's stack is nearly used up (nested
+/// spawns), it is queued for the worker's own next scheduling point.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::channel();
+///     let sum = lamprey::parasite(async move {
+///         let mut sum = 0;
+///         while let Ok(n) = rx.recv_async().await {
+///             sum += n;
+///         }
+///         sum
+///     });
+///     (1..=10).for_each(|n| tx.send(n).unwrap()); // plain blocking code
+///     drop(tx);
+///     assert_eq!(sum.join().unwrap(), 55);
+/// });
+/// ```
+/// It may be resumed on another worker, so it must be `Send` (else: [`parasite_local`]):
+/// ```compile_fail
+/// # lamprey::run(|| {
+/// let local = std::rc::Rc::new(1);
+/// let (tx, rx) = lamprey::channel::<u8>();
+/// lamprey::parasite(async move { rx.recv_async().await; drop(local) }).detach();
+/// # drop(tx);
+/// # });
+/// ```
+/// and it may outlive the caller's frame, so it must not borrow from it:
+/// ```compile_fail,E0373
+/// # lamprey::run(|| {
+/// let text = String::from("here");
+/// lamprey::parasite(async { println!("{text}") }).detach();
+/// # });
+/// ```
+///
+/// # Errors
+/// None here; if there is no memory for its state, the handle has [`JoinError::NoStack`].
+///
+/// # Panics
+/// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
+///
+/// # Blocking
+/// Never, unless the future itself calls blocking code.
+#[inline(always)]
+#[track_caller]
+pub fn parasite<F>(future: F) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
+    let future = ManuallyDrop::new(future);
+    let Some(worker) = Worker::current() else { outside("parasite") };
+    // SAFETY: it is `Send`, and borrows nothing.
+    unsafe { start(worker, future, worker.is_parallel(), 0) }
+}
+
+/// As [`parasite`], for a future that is not `Send`: it stays on its worker (kernel thread), whoever unblocks it.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let log = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+/// let theirs = log.clone();
+/// lamprey::parasite_local(async move { theirs.borrow_mut().push(1) }).join().unwrap();
+/// assert_eq!(*log.borrow(), [1]);
+/// # });
+/// ```
+///
+/// # Panics
+/// Outside of a host.
+#[inline(always)]
+#[track_caller]
+pub fn parasite_local<F>(future: F) -> ParasiteHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
+    let future = ManuallyDrop::new(future);
+    let Some(worker) = Worker::current() else { outside("parasite_local") };
+    // SAFETY: an owned parasite stays on this kernel thread, and borrows nothing.
+    unsafe { start(worker, future, false, 0) }
+}
+
+#[cold]
+#[track_caller]
+pub(super) fn outside(what: &str) -> ! {
+    panic!(
+        "lamprey::{what} was called outside of a host; use lamprey::run, or spawn a host with a runtime's Handle"
+    )
+}
+
+/// Places `future` and polls it, or queues it.
+///
+/// # Safety
+/// It borrows nothing that ends before it; if `is_shared`, it and its output are `Send`.
+#[inline(always)]
+#[track_caller]
+pub(super) unsafe fn start<F: Future>(
+    worker: &Worker,
+    future: ManuallyDrop<F>,
+    is_shared: bool,
+    flags: u8,
+) -> ParasiteHandle<F::Output> {
+    // SAFETY: moved out once.
+    let Some(task) = (unsafe { place::place(worker, &future, Life::running(is_shared), flags | STARTED) })
+    else {
+        // SAFETY: not moved yet.
+        return unsafe { no_memory(&future) };
+    };
+    let how = worker.how_to_start(is_shared);
+    if how != Start::Now {
+        // SAFETY: just placed; a running life is the right to run.
+        return unsafe { start_later::<F>(worker, task, how) };
+    }
+    let me = worker.running_ref();
+    let before = me.polling.replace(task.as_ptr());
+    let start = worker.seat.ticks();
+    let mut value = MaybeUninit::uninit();
+    // SAFETY: just placed; a running life is the right to run.
+    let polled = unsafe { place::poll_once::<F>(task, &mut value) };
+    me.polling.set(before);
+    if worker.seat.ticks() != start {
+        worker.blame_spawner(start);
+    }
+    match polled {
+        Ok(true) => {
+            // SAFETY: the future is gone, and the value there.
+            unsafe {
+                forget::<F>(task);
+                ParasiteHandle::value(value.assume_init())
+            }
+        }
+        Ok(false) => {
+            reified::<F>(worker);
+            // SAFETY: the right to run is given up here.
+            unsafe { worker.end_turn(task) };
+            ParasiteHandle::of_task(task)
+        }
+        Err(payload) => {
+            // SAFETY: the future is gone.
+            unsafe { forget::<F>(task) };
+            ParasiteHandle::failed(place::caught(payload))
+        }
+    }
+}
+
+/// The parasite has blocked for the first time.
+#[inline(always)]
+pub(super) fn reified<F: Future>(worker: &Worker) {
+    let size = size_of::<Placed<F>>() as u64;
+    let counters = &worker.seat.counters;
+    counters.reified.add(1);
+    counters.reified_bytes.add(size);
+    counters.largest.raise_to(size);
+}
+
+/// Frees a task that was over before anybody could join it.
+///
+/// # Safety
+/// The caller holds the right to run; the future has been dropped.
+#[inline(always)]
+unsafe fn forget<F: Future>(task: NonNull<Task>) {
+    // SAFETY: nobody else has it, but for wakers that hold references: those are told.
+    unsafe {
+        let life = &task.as_ref().life;
+        if life.flags.get() & crate::sched::task::LOCALS != 0 {
+            crate::thread::local::end_of_parasite(task);
+        }
+        if life.is_referenced() {
+            life.finish();
+            if !life.drop_owner() {
+                return;
+            }
+        }
+        place::free::<F>(task);
+    }
+}
+
+/// Queues a new parasite, or makes a host of it.
+///
+/// # Safety
+/// The caller has just placed it, and gives up the right to run.
+#[cold]
+#[inline(never)]
+unsafe fn start_later<F: Future>(
+    worker: &Worker,
+    task: NonNull<Task>,
+    how: Start,
+) -> ParasiteHandle<F::Output> {
+    reified::<F>(worker);
+    // SAFETY: the right to run is ours.
+    let life = unsafe { &task.as_ref().life };
+    life.flags.set(life.flags.get() & !STARTED | if how == Start::AsHost { HEAVY } else { 0 });
+    let handle = ParasiteHandle::of_task(task);
+    life.requeue();
+    if worker.is_ending() {
+        drop(handle);
+        worker.push_woken(Waiter::task(task));
+        return ParasiteHandle::failed(JoinError::Cancelled);
+    }
+    match how {
+        Start::AsHost => worker.bring(task, Form::Soon),
+        Start::Queued | Start::Now => worker.push_woken(Waiter::task(task)),
+    }
+    handle
+}
+
+/// There is no memory for the parasite.
+///
+/// # Safety
+/// The future is moved out of `future`.
+#[inline(always)]
+unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Output> {
+    // Dropped on the heap: its destructor must not be given the address that it has here (see `place`). If there is no memory for
+    // that either, it is leaked.
+    let mut elsewhere = Vec::new();
+    if elsewhere.try_reserve_exact(1).is_ok() {
+        // SAFETY: moved out once, by contract.
+        elsewhere.push(unsafe { ptr::read(&**future) });
+    }
+    forget_on_heap(elsewhere);
+    let text = format!("no memory for a parasite of {} bytes", size_of::<Placed<F>>());
+    ParasiteHandle::failed(JoinError::NoStack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
+}
+
+#[cold]
+#[inline(never)]
+fn forget_on_heap<F>(future: Vec<F>) {
+    drop(future);
+}

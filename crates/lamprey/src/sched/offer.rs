@@ -1,0 +1,329 @@
+//! Time slices, penalties, and work for idle workers: what makes parasites that turn out to be long, or many, run in
+//! parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each spawn.
+//!
+//! # The attention word
+//! Each seat has one. The runtime's **ticker** adds a tick to it twice a time slice; an idle worker sets REQUEST in it. A
+//! worker compares it with what it has seen (`Worker::seen`) at each spawn of a parasite, and goes the slow way if it has
+//! changed.
+//!
+//! # Inflation
+//! A poll that has seen [`SLICE`] ticks pass has used more than a time slice. If it ends pending, the parasite is inflated
+//! when it is woken next (HEAVY). If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
+//! next parasites start as hosts, which other workers can take.
+//!
+//! # Offering
+//! An idle worker says that it is hungry and sets REQUEST at the others. A worker that sees the request gives it the oldest
+//! ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when it has no ready parasite, the
+//! next one that is spawned is queued instead of run. So there is something old, and therefore large, to give
+//! (shared/PROTOCOLS.md part C: 22 offers instead of 1,800). Nobody hungry, nothing deposited: then every parasite starts at
+//! once.
+//!
+//! # Who may touch what
+//! The word: anyone. `seen` and [`Offers`]: the worker.
+//!
+//! # Orderings
+//! All Relaxed: the word carries no data. A parasite that is given travels through the thief's inbox (Release/Acquire). A
+//! request that is missed is made again at the next doze.
+//!
+//! # Checked by
+//! `tests/parasite_inflate.rs`, `bench` (`inflation`, `parasite_fib`).
+
+use super::block::Waiter;
+use super::runtime::Shared;
+use super::task::{HEAVY, Task};
+use super::worker::{Seat, Worker};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+const REQUEST: u32 = 2;
+const TICK: u32 = 4;
+/// Equal to no attention word: makes the next spawn look.
+pub(super) const NEVER: u32 = 1;
+/// Ticks that must have passed for one time slice to be over for certain (a tick is half a slice, and the first may have
+/// been due at once).
+const SLICE: u32 = 3;
+/// How long a worker keeps offering after the last request, in ticks.
+const OFFER_FOR: u32 = 8;
+/// How long a hungry worker waits awake for an answer.
+pub(super) const PATIENCE: Duration = Duration::from_micros(20);
+
+/// What others tell a worker. See the module's text.
+#[derive(Debug)]
+pub(crate) struct Attention {
+    word: AtomicU32,
+    hungry: AtomicBool,
+}
+
+impl Attention {
+    pub(super) fn new() -> Self {
+        Self { word: AtomicU32::new(0), hungry: AtomicBool::new(false) }
+    }
+}
+
+impl Seat {
+    /// The attention word.
+    #[inline(always)]
+    pub(crate) fn ticks(&self) -> u32 {
+        // Relaxed: a hint (see the module's text).
+        self.attention.word.load(Ordering::Relaxed)
+    }
+
+    /// Takes the worker's hunger away; true if it was hungry.
+    fn feed(&self) -> bool {
+        // Relaxed: the flag only says who answers.
+        self.attention.hungry.load(Ordering::Relaxed) && self.attention.hungry.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// A worker's own part of offering.
+#[derive(Debug)]
+pub(super) struct Offers {
+    on: Cell<bool>,
+    asked: Cell<u32>,
+}
+
+impl Offers {
+    pub(super) fn new() -> Self {
+        Self { on: Cell::new(false), asked: Cell::new(0) }
+    }
+}
+
+fn passed(from: u32, to: u32) -> u32 {
+    (to.wrapping_sub(from) & !(TICK - 1)) / TICK
+}
+
+/// How a parasite is to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    Now,
+    Queued,
+    AsHost,
+}
+
+impl Worker {
+    /// How the next parasite of the running thread starts. `travels`: another worker may run it.
+    #[inline(always)]
+    pub(crate) fn how_to_start(&self, travels: bool) -> Start {
+        let me = self.running_ref();
+        if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
+            return self.consider();
+        }
+        if travels && self.offers.on.get() && self.attach.pending.get() == 0 {
+            return Start::Queued;
+        }
+        Start::Now
+    }
+
+    /// As [`how_to_start`](Self::how_to_start), for a stackful parasite: true if it is to start as a host. A spawner that is
+    /// one itself, and long at work, becomes a host here.
+    #[inline(always)]
+    pub(crate) fn is_to_start_as_host(&self) -> bool {
+        if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
+            return false;
+        }
+        self.consider() == Start::AsHost
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn consider(&self) -> Start {
+        if self.stopping.get() {
+            return Start::Queued; // and there refused
+        }
+        self.attend_to_word();
+        let me = self.running_ref();
+        if me.penalty.get() != 0 {
+            me.penalty.set(me.penalty.get() - 1);
+            return Start::AsHost;
+        }
+        if me.has_room() { Start::Now } else { Start::Queued }
+    }
+
+    /// The attention word has changed.
+    fn attend_to_word(&self) {
+        let word = self.seat.ticks();
+        let before = self.seen.replace(word & !REQUEST);
+        if before == NEVER {
+            self.shared.ticker.wind(&self.shared);
+        } else if passed(before, word) != 0 {
+            // A spell of work longer than a tick: somebody may help.
+            if self.shared.options.offering {
+                self.shared.ask_for_help();
+            }
+            if passed(self.offers.asked.get(), word) > OFFER_FOR {
+                self.offers.on.set(false);
+            }
+        }
+        if word & REQUEST != 0 {
+            // Relaxed: see the module's text.
+            self.seat.attention.word.fetch_and(!REQUEST, Ordering::Relaxed);
+            self.offers.on.set(true);
+            self.offers.asked.set(word);
+            self.give();
+        }
+    }
+
+    /// Gives the oldest ready parasite that may travel to a hungry worker.
+    #[cold]
+    fn give(&self) {
+        let seats = self.shared.seats();
+        for seat in seats.iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
+            if self.has_no_woken() {
+                return;
+            }
+            if seat.feed()
+                && let Some(task) = self.pop_oldest_shared()
+            {
+                self.seat.counters.offered.add(1);
+                // SAFETY: the right to run the task, which any worker of the runtime may do, goes with it.
+                if let Err(entry) = unsafe { seat.deliver(Waiter::task(task)) } {
+                    super::attach::refused_by_inbox(entry);
+                }
+            }
+        }
+    }
+
+    /// An idle worker asks the others for parasites; true if there is somebody to ask.
+    pub(super) fn ask_for_offers(&self) -> bool {
+        if !self.shared.options.offering || self.stopping.get() {
+            return false;
+        }
+        // Relaxed: see the module's text.
+        self.seat.attention.hungry.store(true, Ordering::Relaxed);
+        let mut any = false;
+        for seat in self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
+            // Only those that have parasites at all: their counter has moved.
+            if seat.counters.stackless.get() != 0 {
+                // Relaxed: as above.
+                seat.attention.word.fetch_or(REQUEST, Ordering::Relaxed);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The worker has something to do.
+    pub(super) fn is_fed(&self) {
+        self.seat.feed();
+    }
+
+    /// A poll was pending, and the word changed meanwhile: was it long?
+    #[cold]
+    pub(super) fn weigh(&self, task: NonNull<Task>, start: u32) {
+        if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
+            // SAFETY: the caller holds the right to run.
+            let flags = unsafe { &task.as_ref().life.flags };
+            flags.set(flags.get() | HEAVY);
+        }
+    }
+
+    /// A first poll is over, and the word changed meanwhile: was it long? Then its spawner gets a penalty.
+    #[cold]
+    pub(crate) fn blame_spawner(&self, start: u32) {
+        if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
+            self.running_ref().penalty.set(self.shared.options.penalty);
+        }
+    }
+}
+
+/// The kernel thread that ticks: started with the first parasite, asleep while all workers are.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    period: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// False while it sleeps without an end. A hint.
+    ticking: AtomicBool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unstarted,
+    Ticking,
+    Resting,
+    Over,
+}
+
+impl Ticker {
+    /// Of a runtime with this time slice.
+    pub(crate) fn new(slice: Duration) -> Self {
+        Self {
+            period: (slice / 2).max(Duration::from_micros(100)),
+            state: Mutex::new(State::Unstarted),
+            changed: Condvar::new(),
+            ticking: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that it ticks.
+    #[cold]
+    fn wind(&self, shared: &Arc<Shared>) {
+        // Relaxed: a hint; a wrong one costs a late tick.
+        if self.ticking.load(Ordering::Relaxed) || !(shared.options.inflation || shared.options.offering) {
+            return;
+        }
+        let mut state = self.lock();
+        match *state {
+            State::Unstarted => {
+                let weak = Arc::downgrade(shared);
+                let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
+                // Without a thread to be had, parasites are not inflated: the next spell of work tries again.
+                if thread.spawn(move || tick(&weak)).is_err() {
+                    return;
+                }
+            }
+            State::Resting => self.changed.notify_all(),
+            State::Ticking | State::Over => return,
+        }
+        *state = State::Ticking;
+        // Relaxed: as above.
+        self.ticking.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the thread, soon.
+    pub(super) fn end(&self) {
+        *self.lock() = State::Over;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next tick; false at the end.
+    fn wait(&self, busy: bool) -> bool {
+        let mut state = self.lock();
+        if *state == State::Ticking && !busy {
+            *state = State::Resting;
+            // Relaxed: a hint.
+            self.ticking.store(false, Ordering::Relaxed);
+        }
+        while *state == State::Resting {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if *state == State::Ticking {
+            state = self.changed.wait_timeout(state, self.period).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *state != State::Over
+    }
+}
+
+/// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
+fn tick(shared: &Weak<Shared>) {
+    let mut idle = 0;
+    while let Some(shared) = shared.upgrade() {
+        // Relaxed: a hint.
+        let busy = shared.awake.load(Ordering::Relaxed) != 0;
+        idle = if busy { 0 } else { idle + 1 };
+        if !shared.ticker.wait(idle < 3) {
+            return;
+        }
+        for seat in shared.seats() {
+            // Relaxed: see the module's text.
+            seat.attention.word.fetch_add(TICK, Ordering::Relaxed);
+        }
+    }
+}

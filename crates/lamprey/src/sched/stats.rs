@@ -1,0 +1,128 @@
+//! Counts of what a worker has done: always on, because each is one plain addition.
+//!
+//! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by anyone. What the counters of a
+//! worker say together is therefore only roughly of one moment.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count with one writer.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Called by the worker's kernel thread only.
+    #[inline(always)]
+    pub(crate) fn add(&self, n: u64) {
+        // Relaxed: one writer, so no read-modify-write is needed; readers want a number, not an order.
+        let before = self.0.load(Ordering::Relaxed);
+        // Relaxed: as above.
+        self.0.store(before + n, Ordering::Relaxed);
+    }
+
+    /// Called by the worker's kernel thread only.
+    #[inline(always)]
+    pub(crate) fn raise_to(&self, n: u64) {
+        if n > self.get() {
+            // Relaxed: as above.
+            self.0.store(n, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: as above.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The counters of one worker.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Counters {
+    pub(crate) hosts: Counter,
+    pub(crate) stackless: Counter,
+    pub(crate) stackful: Counter,
+    pub(crate) reified: Counter,
+    pub(crate) reified_bytes: Counter,
+    pub(crate) largest: Counter,
+    pub(crate) attached: Counter,
+    pub(crate) attached_inline: Counter,
+    pub(crate) spilled: Counter,
+    pub(crate) inflated: Counter,
+    pub(crate) offered: Counter,
+    pub(crate) communications: Counter,
+}
+
+/// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of the paper's
+/// Table 2 (parasitic-threads-2011, 6.2), and what else tells whether parasites do what they are for.
+///
+/// # Examples
+/// ```
+/// let runtime = lamprey::Runtime::builder().workers(1).build()?;
+/// runtime.run(|| {
+///     let (tx, rx) = lamprey::channel();
+///     let waits = lamprey::parasite(async move { rx.recv_async().await });
+///     let ready = lamprey::parasite(async { 1 });
+///     tx.send(1).unwrap();
+///     assert_eq!(waits.join().unwrap().unwrap() + ready.join().unwrap(), 2);
+/// });
+/// let stats = runtime.stats();
+/// assert_eq!((stats.stackless, stats.reified, stats.attached), (2, 1, 1));
+/// assert_eq!(stats.ran_through(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Hosts created, those of the runtime itself included.
+    pub hosts: u64,
+    /// Stackless parasites created.
+    pub stackless: u64,
+    /// Stackful parasites created.
+    pub stackful: u64,
+    /// Parasites that have blocked at least once, or were queued before they ran.
+    pub reified: u64,
+    /// Bytes of the reified stackless ones, all together; see [`average_size`](Self::average_size).
+    pub reified_bytes: u64,
+    /// Bytes of the largest reified stackless one.
+    pub largest: u64,
+    /// How often a reified parasite was run by whoever unblocked it (or, if that had no worker, by its home).
+    pub attached: u64,
+    /// Those of `attached` that ran inside the unblocking call.
+    pub attached_inline: u64,
+    /// How often a ready parasite had to go to the back of the queue, because it gave way or the budget was used up.
+    pub spilled: u64,
+    /// Parasites that became hosts: explicitly, by using up their time slice, or by their spawner's penalty.
+    pub inflated: u64,
+    /// Parasites given to another worker that asked for work.
+    pub offered: u64,
+    /// Values that went through channels, counted where the later of the two threads ran.
+    pub communications: u64,
+}
+
+impl Stats {
+    /// Parasites that ran to completion without blocking: their cost was that of a call.
+    pub fn ran_through(&self) -> u64 {
+        (self.stackless + self.stackful).saturating_sub(self.reified)
+    }
+
+    /// Average size in bytes of a reified stackless parasite; 0 if there was none.
+    pub fn average_size(&self) -> u64 {
+        self.reified_bytes.checked_div(self.reified).unwrap_or(0)
+    }
+
+    pub(crate) fn add(&mut self, counters: &Counters) {
+        self.hosts += counters.hosts.get();
+        self.stackless += counters.stackless.get();
+        self.stackful += counters.stackful.get();
+        self.reified += counters.reified.get();
+        self.reified_bytes += counters.reified_bytes.get();
+        self.largest = self.largest.max(counters.largest.get());
+        self.attached += counters.attached.get();
+        self.attached_inline += counters.attached_inline.get();
+        self.spilled += counters.spilled.get();
+        self.inflated += counters.inflated.get();
+        self.offered += counters.offered.get();
+        self.communications += counters.communications.get();
+    }
+}

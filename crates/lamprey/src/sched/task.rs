@@ -1,0 +1,309 @@
+//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future.
+//!
+//! # Invariants
+//! 1. A task lies in a block of its home worker's slab ([`super::slab`]), which knows the home: [`Task::home`].
+//! 2. The future is touched only by the holder of the right to run ([`Life`]).
+//! 3. `link` is used by at most one list at a time: the one that [`Life`] says.
+//!
+//! # Who may touch what
+//! | field | who |
+//! |---|---|
+//! | `link` | whoever has pushed the task into an inbox or the list of those that gave way, then that list's owner |
+//! | `life` | see there; `life.flags` (below): the holder of the right to run |
+//! | `body`, `completion` | constant; see `sched::completion` |
+
+use super::block::Waiter;
+use super::completion::Completion;
+use super::life::{Life, Turn, Wake};
+use super::slab;
+use super::worker::{Seat, Worker};
+use crate::queue::inbox::Linked;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+
+/// See the module's text.
+#[repr(C)]
+pub(crate) struct Task {
+    pub(crate) link: Cell<*mut ()>,
+    /// The second word of the block: what tells a live block from a free one.
+    pub(crate) body: &'static TaskBody,
+    pub(crate) life: Life,
+    pub(crate) completion: Completion,
+}
+
+const _: () = assert!(size_of::<Task>() == 32);
+
+/// It is attached within the call that unblocks it.
+pub(crate) const INLINE: u8 = 1;
+/// When it is woken next, it gets a host of its own.
+pub(crate) const HEAVY: u8 = 2;
+/// It has a host of its own: `link` is that host's [`Waiter`].
+pub(crate) const HOSTED: u8 = 4;
+/// It has values of its own (`thread::local`).
+pub(crate) const LOCALS: u8 = 8;
+/// Its future has been polled.
+pub(crate) const STARTED: u8 = 16;
+
+/// What the object behind a header can do; the room `parasite` provides it. None unwinds.
+pub(crate) struct TaskBody {
+    /// Polls the future; true if that is over, its outcome kept, and the future dropped.
+    pub(crate) poll: unsafe fn(NonNull<Task>) -> bool,
+    /// Drops the future and keeps `Cancelled` as the outcome.
+    pub(crate) cancel: unsafe fn(NonNull<Task>),
+    /// Drops the outcome that nobody will have.
+    pub(crate) dispose: unsafe fn(NonNull<Task>),
+    /// Frees the memory.
+    pub(crate) free: unsafe fn(NonNull<Task>),
+    /// Makes a host that goes on with it. Takes the right to run over.
+    pub(crate) inflate: unsafe fn(NonNull<Task>, &Worker),
+    /// Where the outcome is, in bytes from the header.
+    pub(crate) outcome: usize,
+    /// What the future is called.
+    pub(crate) name: fn() -> &'static str,
+}
+
+/// How a woken parasite is brought to run (DESIGN 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// At the waker's next scheduling point.
+    Soon,
+    /// As the parasite was built: the one or the other.
+    AsTask,
+    /// Within the call that woke it, if the nesting bound and the stack allow.
+    Inline,
+    /// Within the call, if the stack allows: the explicit `attach`.
+    Now,
+}
+
+impl Task {
+    /// The worker that it belongs to: where an owned task runs, and where a shared one is sent by those who have no
+    /// worker of their own.
+    pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
+        // SAFETY: a live block of a slab (invariant 1), whose owner word is its worker's seat (see `Worker::new`).
+        unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<Seat>().cast_mut()) }
+    }
+
+    /// The caller's worker, if that may run the task.
+    #[inline(always)]
+    fn place(&self, this: NonNull<Task>) -> Option<&'static Worker> {
+        let worker = Worker::current()?;
+        if self.life.is_homeless() {
+            return Some(worker);
+        }
+        let home = Self::home(this);
+        // SAFETY: a seat lives as long as any block of its slab.
+        let fits = ptr::eq(home.as_ptr(), worker.seat_ptr())
+            || self.life.is_shared() && ptr::eq(unsafe { home.as_ref() }.runtime(), worker.shared_ptr());
+        fits.then_some(worker)
+    }
+
+    /// The waker's half of a wake that leaves the task alone after it: see [`Delivery`].
+    ///
+    /// # Safety
+    /// The task is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn notify(this: NonNull<Task>) -> Delivery {
+        // SAFETY: alive (contract).
+        let task = unsafe { this.as_ref() };
+        let worker = task.place(this);
+        Delivery { task: this, worker, wake: task.life.wake(worker.is_some()) }
+    }
+
+    /// Wakes the task.
+    ///
+    /// # Safety
+    /// The task is alive, and stays so by itself until it is run (the caller holds a reference, or a node of it).
+    pub(crate) unsafe fn wake(this: NonNull<Task>, form: Form) {
+        // SAFETY: as promised by the caller.
+        unsafe { Self::notify(this).deliver(form) }
+    }
+
+    /// Takes in a task that came through the inbox of `worker`.
+    ///
+    /// # Safety
+    /// It was pushed there as a [`Wake::Post`], or by the holder of the right to run.
+    pub(super) unsafe fn receive(this: NonNull<Task>, worker: &Worker) {
+        // SAFETY: a post has a reference; the holder of the right keeps it alive.
+        let task = unsafe { this.as_ref() };
+        if task.life.is_shared() {
+            return worker.make_attachable(Waiter::task(this));
+        }
+        let (wake, turn) = task.life.receive();
+        if wake == Wake::Run {
+            worker.bring(this, Form::Soon);
+        } else if turn == Some(Turn::Drop) {
+            worker.make_doomed(this);
+        }
+        // SAFETY: the reference that came with the post.
+        unsafe { Self::release(this) };
+    }
+
+    /// Asks for the end of the task: its future is dropped by this call if it waits here, or else soon.
+    ///
+    /// # Safety
+    /// The task is alive, and the caller has a claim on it that lasts beyond this call (the handle).
+    pub(crate) unsafe fn cancel(this: NonNull<Task>) {
+        // SAFETY: alive (contract).
+        let task = unsafe { this.as_ref() };
+        let worker = task.place(this);
+        match task.life.cancel(worker.is_some()) {
+            // SAFETY: the right to run is ours.
+            Err(_) if task.life.flags.get() & HOSTED == 0 => unsafe { super::attach::finish_cancelled(this) },
+            // The host that it has drops it: the future may lie on that host's stack.
+            Err(_) => {
+                task.life.requeue();
+                // SAFETY: the right is ours; `link` is the host's waiter, which is blocked until this one wake.
+                unsafe { task.host().wake() };
+            }
+            Ok(Wake::Post) => post(this),
+            Ok(_) => {}
+        }
+    }
+
+    /// The host of a HOSTED task.
+    pub(crate) fn host(&self) -> Waiter {
+        let host = NonNull::new(self.link.get());
+        Linked::from_raw(host.unwrap_or_else(|| crate::bug::bug!("a hosted task without its host")))
+    }
+
+    /// Drops a reference.
+    ///
+    /// # Safety
+    /// The caller gives up one that it holds.
+    pub(crate) unsafe fn release(this: NonNull<Task>) {
+        // SAFETY: alive by the reference; freed if that was the last claim.
+        unsafe {
+            if this.as_ref().life.release() {
+                (this.as_ref().body.free)(this);
+            }
+        }
+    }
+
+    /// Drops the claim of task and handle together.
+    ///
+    /// # Safety
+    /// The completion word has given the object to the caller; its outcome has been taken.
+    #[inline(always)]
+    pub(crate) unsafe fn drop_owner(this: NonNull<Task>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if this.as_ref().life.drop_owner() {
+                (this.as_ref().body.free)(this);
+            }
+        }
+    }
+
+    /// Calls `f` with a context whose waker is this task, without counting it.
+    #[inline(always)]
+    pub(crate) fn with_context<R>(this: NonNull<Task>, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
+        // SAFETY: the functions of the table keep `Waker`'s contract (see there). It is not dropped: no reference was taken.
+        let waker = std::mem::ManuallyDrop::new(unsafe { Waker::from_raw(raw(this)) });
+        f(&mut Context::from_waker(&waker))
+    }
+
+    /// The task behind a context, if it is one of ours.
+    #[inline(always)]
+    pub(crate) fn of(cx: &Context<'_>) -> Option<NonNull<Task>> {
+        let waker = cx.waker();
+        ptr::eq(waker.vtable(), &WAKER).then(|| {
+            // SAFETY: our table comes only with tasks (see `raw`).
+            unsafe { NonNull::new_unchecked(waker.data().cast::<Task>().cast_mut()) }
+        })
+    }
+}
+
+/// A wake that has been decided and not yet carried out. Between the two, the waker lets go of whatever kept the task alive.
+#[must_use]
+pub(crate) struct Delivery {
+    task: NonNull<Task>,
+    worker: Option<&'static Worker>,
+    wake: Wake,
+}
+
+impl Delivery {
+    /// Carries the wake out.
+    #[inline(always)]
+    pub(crate) fn deliver(self, form: Form) {
+        match self.wake {
+            Wake::Nothing => {}
+            Wake::Run => match self.worker {
+                Some(worker) => worker.bring(self.task, form),
+                None => Self::send_home(self.task),
+            },
+            Wake::Post => post(self.task),
+        }
+    }
+}
+
+impl Delivery {
+    /// The right to run is ours, and no worker that might run it.
+    #[cold]
+    fn send_home(task: NonNull<Task>) {
+        // SAFETY: alive by the right to run; a hosted task's host is blocked until this one wake.
+        unsafe {
+            if task.as_ref().life.flags.get() & HOSTED != 0 {
+                task.as_ref().host().wake();
+            } else {
+                post(task);
+            }
+        }
+    }
+}
+
+/// Sends a task to its home.
+#[cold]
+pub(crate) fn post(task: NonNull<Task>) {
+    // SAFETY: the caller holds the right to run or a reference: alive. A seat lives as long as any block of its slab, and
+    // the count taken here makes it last until the end of the call.
+    unsafe {
+        let seat = Seat::retain(Task::home(task));
+        if let Err(waiter) = seat.deliver(Waiter::task(task)) {
+            super::attach::refused_by_inbox(waiter);
+        }
+    }
+}
+
+fn raw(task: NonNull<Task>) -> RawWaker {
+    RawWaker::new(task.as_ptr().cast(), &WAKER)
+}
+
+/// The waker of a task. A clone holds a reference; the one in a task's own context does not (and is never dropped).
+static WAKER: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
+
+fn task_of(data: *const ()) -> NonNull<Task> {
+    NonNull::new(data.cast::<Task>().cast_mut()).unwrap_or_else(|| crate::bug::bug!("a waker without a task"))
+}
+
+/// # Safety
+/// As [`RawWakerVTable::new`] says.
+unsafe fn clone(data: *const ()) -> RawWaker {
+    let task = task_of(data);
+    // SAFETY: alive: the waker that is cloned holds a reference, or is the one of a running task.
+    unsafe { task.as_ref() }.life.retain();
+    raw(task)
+}
+
+/// # Safety
+/// As [`RawWakerVTable::new`] says.
+unsafe fn wake(data: *const ()) {
+    // SAFETY: the waker's reference is alive for the wake, and given up after it.
+    unsafe {
+        wake_by_ref(data);
+        release(data);
+    }
+}
+
+/// # Safety
+/// As [`RawWakerVTable::new`] says.
+unsafe fn wake_by_ref(data: *const ()) {
+    // SAFETY: alive: the waker holds a reference, or is the one of a running task.
+    unsafe { Task::wake(task_of(data), Form::Soon) }
+}
+
+/// # Safety
+/// As [`RawWakerVTable::new`] says.
+unsafe fn release(data: *const ()) {
+    // SAFETY: a clone's reference.
+    unsafe { Task::release(task_of(data)) }
+}
