@@ -23,6 +23,8 @@ unsafe impl Linked for Word {
     fn from_raw(raw: NonNull<()>) -> Self {
         Self(raw.cast())
     }
+    /// # Safety
+    /// As [`Linked::link`] says.
     unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
         // SAFETY: alive (contract).
         &unsafe { self.0.as_ref() }.link

@@ -1,7 +1,7 @@
 //! The handle of a parasite.
 
+use super::packet::Packet;
 use super::place;
-use super::stackful::Packet;
 use crate::sched::completion::Completion;
 use crate::sched::task::Task;
 use crate::sched::{self, Wait, Woke};
@@ -157,6 +157,9 @@ impl<T> ParasiteHandle<T> {
     }
 
     fn ask_to_end(&self) {
+        if self.is_finished() {
+            return;
+        }
         match &self.0 {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => unsafe { Task::cancel(*task) },

@@ -12,13 +12,14 @@
 //! | **inflated** to a host of its own; futures on threads | [`inflate`], [`wait`] |
 //! | cancelled, finished | [`place`], [`handle`], `sched::completion` |
 //!
-//! A stackful one ([`stackful`]) is a thread like a host, on a context that is kept ready (`sched::contexts`); it begins on top of
+//! A stackful one ([`stackful`]) is a thread like a host ([`packet`]: its outcome), on a context that is kept ready (`sched::contexts`); it begins on top of
 //! its spawner, and goes on on top of whoever unblocks it.
 
 mod builder;
 mod current;
 mod handle;
 mod inflate;
+mod packet;
 mod place;
 mod reify;
 mod spawn;

@@ -9,27 +9,18 @@
 //!    its frame is there for both.
 //! 2. `Context::packet` is set by the spawner right after that, on the same kernel thread, before anything else runs: the
 //!    parasite finds it null exactly if it has never blocked.
-//! 3. A packet has one structural owner, parasite and handle together (completion word), and references of errands.
-//! 4. `Head::thread` is the parasite's descriptor until it ends, for its home worker only.
 
 use super::handle::{Outcome, ParasiteHandle};
-use super::place::{caught, drop_outcome};
+use super::packet::Packet;
+use super::place::caught;
 use super::spawn::outside;
-use crate::sched::block::Errand;
-use crate::sched::completion::{Completion, Published};
 use crate::sched::contexts::{Call, Context};
-use crate::sched::life::Refs;
-use crate::sched::thread::{State, Thread};
-use crate::sched::worker::{Seat, Worker, give_block, take_block};
-use crate::sched::{Waiter, Who};
-use crate::thread::{JoinError, local};
-use std::alloc::Layout;
+use crate::sched::worker::Worker;
+use crate::thread::{JoinError, local, quietly};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::ptr::{self, NonNull};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::ptr::NonNull;
 
 /// Starts a closure **now**, on a pooled stack on top of the caller (parasitic-threads-2011, 2.2).
 ///
@@ -195,16 +186,12 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
     fn run(mut self) {
         let (Some(worker), Some(closure)) = (Worker::current(), self.closure.take()) else { return };
         // SAFETY: alive by the parasite's share.
-        let head = unsafe { &self.packet.as_ref().head };
-        head.thread.set(worker.running().as_ptr());
-        // StoreLoad race: our home against our look at `ordered`; pairs with the two in `Packet::cancel`.
-        head.home.store(Arc::into_raw(worker.seat.clone()).cast_mut(), Ordering::SeqCst);
-        // StoreLoad race: as above.
-        let outcome = if head.ordered.load(Ordering::SeqCst) {
-            drop(closure);
-            Err(JoinError::Cancelled)
-        } else {
+        let wanted = unsafe { self.packet.as_ref() }.head.begin(worker);
+        let outcome = if wanted {
             catch_unwind(AssertUnwindSafe(closure)).map_err(caught)
+        } else {
+            quietly(|| drop(closure));
+            Err(JoinError::Cancelled)
         };
         // SAFETY: the parasite's share, given up here.
         unsafe { Packet::publish(std::mem::ManuallyDrop::new(self).packet, outcome) }
@@ -249,182 +236,3 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
         }
     }
 }
-
-/// The part of a packet that does not depend on the type of the outcome.
-#[repr(C)]
-pub(super) struct Head {
-    /// The order to end, when it comes from elsewhere. First, so that an errand is a packet.
-    errand: Errand,
-    pub(super) completion: Completion,
-    refs: Refs,
-    ordered: AtomicBool,
-    thread: Cell<*const Thread>,
-    /// Null until it has started; holds a count.
-    home: AtomicPtr<Seat>,
-    free: unsafe fn(NonNull<Head>),
-}
-
-/// Where the outcome of a parasite that has blocked goes. See the module's text.
-#[repr(C)]
-pub(super) struct Packet<T> {
-    pub(super) head: Head,
-    outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
-}
-
-impl<T> Packet<T> {
-    #[cold]
-    #[inline(never)]
-    fn new(started: Option<(&Worker, NonNull<Context>)>) -> NonNull<Self> {
-        let (home, thread) = started.map_or((ptr::null_mut(), ptr::null()), |(worker, context)| {
-            (Arc::into_raw(worker.seat.clone()).cast_mut(), context.cast::<Thread>().as_ptr().cast_const())
-        });
-        let packet = take_block(Layout::new::<Self>()).cast::<Self>();
-        let head = Head {
-            errand: Errand { link: Cell::new(ptr::null_mut()), run: end_parasite },
-            completion: Completion::new(),
-            refs: Refs::new(),
-            ordered: AtomicBool::new(false),
-            thread: Cell::new(thread),
-            home: AtomicPtr::new(home),
-            free: free::<T>,
-        };
-        // SAFETY: fresh memory of this layout.
-        unsafe { packet.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
-        packet
-    }
-
-    /// The parasite has ended.
-    ///
-    /// # Safety
-    /// The parasite's own packet; called once, by the parasite.
-    unsafe fn publish(packet: NonNull<Self>, outcome: Outcome<T>) {
-        // SAFETY: alive by the parasite's share; after the word says `Kept`, the handle may have freed it.
-        unsafe {
-            packet.as_ref().head.thread.set(ptr::null());
-            (*packet.as_ref().outcome.get()).write(outcome);
-            match packet.as_ref().head.completion.publish() {
-                Published::Kept => {}
-                Published::Owed(waiter) => waiter.wake_kept(),
-                Published::Unwanted => {
-                    drop_outcome(
-                        (*packet.as_ref().outcome.get()).assume_init_read(),
-                        "on a stack of its own",
-                    );
-                    Self::drop_owner(packet);
-                }
-            }
-        }
-    }
-
-    /// Moves the outcome out.
-    ///
-    /// # Safety
-    /// Done, and the caller's alone; its last use.
-    pub(super) unsafe fn take(packet: NonNull<Self>) -> Outcome<T> {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            let outcome = (*packet.as_ref().outcome.get()).assume_init_read();
-            Self::drop_owner(packet);
-            outcome
-        }
-    }
-
-    /// The handle is gone.
-    ///
-    /// # Safety
-    /// The handle's share, given up by this.
-    pub(super) unsafe fn detach(packet: NonNull<Self>) {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            if !packet.as_ref().head.completion.detach() {
-                drop_outcome(Self::take(packet), "on a stack of its own");
-            }
-        }
-    }
-
-    /// Asks the parasite to end.
-    ///
-    /// # Safety
-    /// The handle's share lasts beyond this call.
-    pub(super) unsafe fn cancel(packet: NonNull<Self>) {
-        // SAFETY: alive by the handle's share.
-        let head = unsafe { &packet.as_ref().head };
-        // StoreLoad race: our order against our look at `home`; pairs with the two in `Hosted::run`. Only one is sent.
-        if head.completion.is_done() || head.ordered.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        // StoreLoad race: as above. Null: it has not started, and will see the order when it does.
-        let Some(home) = NonNull::new(head.home.load(Ordering::SeqCst)) else { return };
-        if let Some(worker) = Worker::current()
-            && ptr::eq(worker.seat_ptr(), home.as_ptr())
-        {
-            return end_here(head, worker);
-        }
-        head.refs.retain();
-        // SAFETY: the packet has a count of its home; the errand has a reference to the packet.
-        unsafe {
-            let home = Seat::retain(home);
-            if let Err(entry) = home.deliver(Waiter::errand(packet.cast()))
-                && let Who::Errand(errand) = entry.who()
-            {
-                (errand.as_ref().run)(errand, None);
-            }
-        }
-    }
-
-    /// # Safety
-    /// The structural owner's claim, given up here; the outcome has been taken.
-    unsafe fn drop_owner(packet: NonNull<Self>) {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            if packet.as_ref().head.refs.drop_owner() {
-                free::<T>(packet.cast());
-            }
-        }
-    }
-}
-
-/// Cancels the parasite of a packet on its home worker.
-fn end_here(head: &Head, worker: &Worker) {
-    if let Some(thread) = NonNull::new(head.thread.get().cast_mut()) {
-        // SAFETY: invariant 4: it has not ended.
-        unsafe {
-            if thread.as_ref().state.get() != State::Finished {
-                worker.cancel(thread);
-            }
-        }
-    }
-}
-
-/// [`Errand::run`]: the order to end has arrived.
-///
-/// # Safety
-/// The errand heads a packet and comes with a reference to it.
-unsafe fn end_parasite(errand: NonNull<Errand>, worker: Option<&Worker>) {
-    let head = errand.cast::<Head>();
-    // SAFETY: as promised by the caller.
-    unsafe {
-        if let Some(worker) = worker {
-            end_here(head.as_ref(), worker);
-        }
-        if head.as_ref().refs.release() {
-            (head.as_ref().free)(head);
-        }
-    }
-}
-
-/// # Safety
-/// Nobody has a claim on the packet any more; its outcome has been taken.
-unsafe fn free<T>(head: NonNull<Head>) {
-    // SAFETY: made by `Packet::new` with this layout.
-    unsafe {
-        // Relaxed: nobody else has a claim any more.
-        let home = head.as_ref().home.load(Ordering::Relaxed);
-        if !home.is_null() {
-            drop(Arc::from_raw(home.cast_const()));
-        }
-        give_block(head.cast(), Layout::new::<Packet<T>>());
-    }
-}
-
-const _: () = assert!(std::mem::offset_of!(Head, errand) == 0);

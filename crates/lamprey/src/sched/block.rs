@@ -67,6 +67,8 @@ unsafe impl Linked for Waiter {
     fn from_raw(raw: NonNull<()>) -> Self {
         Self(raw)
     }
+    /// # Safety
+    /// As [`Linked::link`] says.
     unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
         match self.who() {
             // SAFETY: alive (contract).

@@ -170,7 +170,7 @@ impl Worker {
             unsafe { self.free_context(surplus) };
             self.contexts.push(context);
         }
-        if thread.below.get().is_null() { self.pick() } else { self.descend(thread) }
+        NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
     }
 }
 
@@ -209,14 +209,18 @@ impl Worker {
     /// A running parasite becomes a host: it goes to the queue, and whoever is below it goes on.
     pub(crate) fn inflate_running(&self) {
         let me = self.running_ref();
-        if me.inflated.replace(true) {
-            return;
-        }
-        self.seat.counters.inflated.add(1);
+        self.inflate_thread(me);
         if !me.below.get().is_null() {
             self.policy.ready(Ready(self.running()), super::policy::Why::Yielded);
             let next = self.descend(me);
             self.switch_to(me, next);
+        }
+    }
+
+    /// From now on a wake puts the parasite behind the hosts that are ready.
+    pub(super) fn inflate_thread(&self, parasite: &Thread) {
+        if !parasite.inflated.replace(true) {
+            self.seat.counters.inflated.add(1);
         }
     }
 }

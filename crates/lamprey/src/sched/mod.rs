@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
 //! `worker` and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`],
-//! [`policy`], [`source`], `runtime`.
+//! [`policy`], [`source`], `runtime`. For parasites: [`life`], `task`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
 //!
 //! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
 
@@ -18,6 +18,8 @@ pub(crate) mod thread;
 pub(crate) mod attach;
 #[cfg(not(loom))]
 mod blocks;
+#[cfg(not(loom))]
+mod carrier;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
@@ -41,6 +43,8 @@ mod steal;
 pub(crate) mod switch;
 #[cfg(not(loom))]
 pub(crate) mod task;
+#[cfg(not(loom))]
+mod woken;
 #[cfg(not(loom))]
 pub(crate) mod worker;
 

@@ -8,7 +8,7 @@
 //!
 //! # Inflation
 //! A poll that has seen [`SLICE`] ticks pass has used more than a time slice. If it ends pending, the parasite is inflated
-//! when it is woken next (HEAVY). If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
+//! when it is woken next (HEAVY). A stackful one is looked at when it blocks and when it spawns. If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
 //! next parasites start as hosts, which other workers can take.
 //!
 //! # Offering
@@ -31,6 +31,7 @@
 use super::block::Waiter;
 use super::runtime::Shared;
 use super::task::{HEAVY, Task};
+use super::thread::Thread;
 use super::worker::{Seat, Worker};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -111,7 +112,7 @@ impl Worker {
         if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
             return self.consider();
         }
-        if travels && self.offers.on.get() && self.attach.pending.get() == 0 {
+        if travels && self.offers.on.get() && self.woken.pending.get() == 0 {
             return Start::Queued;
         }
         Start::Now
@@ -135,6 +136,9 @@ impl Worker {
         }
         self.attend_to_word();
         let me = self.running_ref();
+        if self.is_long(me) && !std::thread::panicking() {
+            self.inflate_running();
+        }
         if me.penalty.get() != 0 {
             me.penalty.set(me.penalty.get() - 1);
             return Start::AsHost;
@@ -171,11 +175,11 @@ impl Worker {
     fn give(&self) {
         let seats = self.shared.seats();
         for seat in seats.iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
-            if self.has_no_woken() {
+            if self.woken.has_no_latest() {
                 return;
             }
             if seat.feed()
-                && let Some(task) = self.pop_oldest_shared()
+                && let Some(task) = self.woken.pop_oldest_task(|task| task.life.is_shared())
             {
                 self.seat.counters.offered.add(1);
                 // SAFETY: the right to run the task, which any worker of the runtime may do, goes with it.
@@ -218,6 +222,14 @@ impl Worker {
             let flags = unsafe { &task.as_ref().life.flags };
             flags.set(flags.get() | HEAVY);
         }
+    }
+
+    /// True for a stackful parasite that has been on top of somebody for longer than a time slice.
+    pub(super) fn is_long(&self, thread: &Thread) -> bool {
+        self.shared.options.inflation
+            && !thread.below.get().is_null()
+            && !thread.inflated.get()
+            && passed(thread.attached_at.get(), self.seat.ticks()) >= SLICE
     }
 
     /// A first poll is over, and the word changed meanwhile: was it long? Then its spawner gets a penalty.

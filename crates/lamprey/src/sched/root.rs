@@ -37,7 +37,7 @@ impl Worker {
             }
             if self.stopping.get()
                 && self.hosts.get() == 0
-                && self.attach.pending.get() == 0
+                && self.woken.pending.get() == 0
                 && self.seat.inbox.is_empty()
             {
                 break;
@@ -51,7 +51,7 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
-        let next = if self.attach.pending.get() != 0 {
+        let next = if self.woken.pending.get() != 0 {
             self.pick_parasite()
         } else {
             self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
@@ -124,7 +124,7 @@ impl Worker {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
-        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.attach.pending.get() != 0 {
+        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.woken.pending.get() != 0 {
             return; // the sources have woken somebody, or spawned
         }
         // SAFETY: only the root reaches the watch.
@@ -179,8 +179,7 @@ impl Worker {
     /// The runtime stops: every host of this worker is to end.
     fn stop(&self) {
         self.stopping.set(true);
-        self.attach.unreaped.set(true);
-        self.attach.pending.set(self.attach.pending.get() + 1);
+        self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.
         while let Some(thread) = NonNull::new(host.cast_mut()) {

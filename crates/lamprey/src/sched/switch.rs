@@ -117,6 +117,7 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn attach_thread(&self, parasite: &Thread) {
         let me = self.running_ref();
+        parasite.attached_at.set(self.seat.ticks());
         parasite.below.set(me);
         self.switch_to(me, NonNull::from(parasite));
     }
@@ -186,7 +187,7 @@ impl Worker {
         if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
-        if self.attach.pending.get() != 0 {
+        if self.woken.pending.get() != 0 {
             return self.pick_parasite();
         }
         self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
@@ -198,11 +199,14 @@ impl Worker {
         self.switch_to(me, next);
     }
 
-    /// The thread below an attached parasite, which goes on now. The parasite, in whatever state, stands by itself from
-    /// here on: it is listed, so that the end of the runtime reaches it.
+    /// The thread below an attached parasite, which goes on now. A parasite that has used more than its time slice waits its
+    /// turn among the hosts from here on.
     #[cold]
     #[inline(never)]
     pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
+        if self.is_long(me) {
+            self.inflate_thread(me);
+        }
         let below = NonNull::new(me.below.replace(ptr::null()).cast_mut());
         below.unwrap_or_else(|| crate::bug::bug!("a parasite that is attached to nobody"))
     }

@@ -3,7 +3,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `nesting`, `penalty` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
 //! | `home` | written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
@@ -90,6 +90,9 @@ pub(crate) struct Thread {
     /// Nothing is polled on this stack below this address ([`super::attach`]).
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
+    /// Of a parasite: the attention word when it was attached ([`super::offer`]).
+    #[cfg(not(loom))]
+    pub(crate) attached_at: Cell<u32>,
     /// How many inline attaches are under way on this stack.
     #[cfg(not(loom))]
     pub(crate) nesting: Cell<u8>,
@@ -223,6 +226,7 @@ impl Thread {
             below: Cell::new(ptr::null()),
             polling: Cell::new(ptr::null_mut()),
             low_water: Cell::new(usize::MAX),
+            attached_at: Cell::new(0),
             nesting: Cell::new(0),
             inflated: Cell::new(false),
             attach_inline: Cell::new(false),

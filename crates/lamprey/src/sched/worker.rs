@@ -5,9 +5,10 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
-use super::attach::Attach;
+use super::attach::TURN;
 use super::block::Waiter;
 use super::blocks::{self, Blocks};
+use super::carrier::Carriers;
 use super::clock;
 use super::offer::Attention;
 use super::park::Parking;
@@ -18,6 +19,7 @@ use super::source::{Notifier, Sources};
 use super::stats::Counters;
 use super::steal::Watch;
 use super::thread::Thread;
+use super::woken::Woken;
 use crate::queue::fresh::Fresh;
 use crate::queue::inbox::Inbox;
 use std::alloc::Layout;
@@ -120,10 +122,14 @@ pub(crate) struct Worker {
     pub(super) untrimmed: Cell<bool>,
     blocks: Blocks,
     pub(crate) slab: Slab,
-    pub(super) attach: Attach,
+    pub(super) woken: Woken,
+    pub(super) carriers: Carriers,
+    /// What parasites may still do ahead of the hosts ([`super::attach`]).
+    pub(super) turn: Cell<u32>,
     /// What the worker has last seen of its seat's attention word ([`super::offer`]).
     pub(super) seen: Cell<u32>,
     pub(super) offers: super::offer::Offers,
+    parallel: bool,
     pub(crate) contexts: super::contexts::Contexts,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
@@ -173,9 +179,12 @@ impl Worker {
             untrimmed: Cell::new(false),
             blocks: Blocks::new(),
             slab: Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
-            attach: Attach::new(),
+            woken: Woken::new(),
+            carriers: Carriers::new(),
+            turn: Cell::new(TURN),
             seen: Cell::new(super::offer::NEVER),
             offers: super::offer::Offers::new(),
+            parallel: shared.seats().len() > 1,
             contexts: super::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
@@ -210,7 +219,7 @@ impl Worker {
     /// True if the runtime has other workers.
     #[inline(always)]
     pub(crate) fn is_parallel(&self) -> bool {
-        self.shared.seats().len() > 1
+        self.parallel
     }
 
     /// True if the runtime ends.

@@ -1,0 +1,182 @@
+//! Carriers: hosts of the worker's own that run parasites for which there is no other stack ([`super::attach`], 3).
+//!
+//! One is enough, as long as no parasite blocks it by calling blocking code in a poll; then another is made. An idle one is parked.
+//!
+//! # Invariants
+//! 1. `parked` is null or a carrier that is parked (Committed), in no queue: whoever takes it out runs it.
+//! 2. A carrier's turn begins with the oldest of the woken, so that two parasites that wake each other for ever do not bury
+//!    the others.
+//! 3. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where their destructors may
+//!    do what they like.
+
+use super::attach::TURN;
+use super::policy::{Ready, Why};
+use super::task::Task;
+use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use super::worker::Worker;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::{self, NonNull};
+
+/// How many of the oldest go first.
+const OLDEST: usize = 64;
+
+/// A worker's carriers. See the module's text.
+pub(super) struct Carriers {
+    parked: Cell<*mut Thread>,
+    /// A turn has begun (invariant 2).
+    oldest_first: Cell<bool>,
+    unreaped: Cell<bool>,
+}
+
+impl Carriers {
+    pub(super) fn new() -> Self {
+        Self {
+            parked: Cell::new(ptr::null_mut()),
+            oldest_first: Cell::new(false),
+            unreaped: Cell::new(false),
+        }
+    }
+}
+
+impl Worker {
+    /// The runtime ends: the next carrier reaps.
+    pub(super) fn reap_soon(&self) {
+        self.carriers.unreaped.set(true);
+        self.woken.count(1);
+    }
+
+    /// Picks a parasite, or the host whose turn it is: called when parasites are ready.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
+        if self.turn.get() == 0 {
+            self.turn.set(TURN);
+            self.carriers.oldest_first.set(true);
+            if let Some(host) = self.policy.next(&self.seat.unstarted) {
+                return Some(host.0);
+            }
+        }
+        if let Some(parasite) = self.woken.pop_thread(self.carriers.oldest_first.get()) {
+            self.carriers.oldest_first.set(false);
+            self.spend();
+            return Some(parasite);
+        }
+        let Some(parked) = NonNull::new(self.carriers.parked.replace(ptr::null_mut())) else {
+            return Some(new_carrier(self));
+        };
+        // SAFETY: invariant 1: alive until it ends itself.
+        unsafe { parked.as_ref() }.state.set(State::Runnable);
+        Some(parked)
+    }
+
+    /// The life of a carrier.
+    fn carry(&self) {
+        let thread = self.running();
+        let me = self.running_ref();
+        loop {
+            self.carry_turn();
+            if self.stopping.get() {
+                if self.woken.pending.get() == 0 {
+                    return;
+                }
+                // Not parked: the next carrier goes on with what is left.
+            } else if !self.carriers.parked.get().is_null() {
+                return;
+            } else {
+                me.state.set(State::Committed);
+                self.carriers.parked.set(thread.as_ptr());
+            }
+            let next = self.pick();
+            if next == thread {
+                continue;
+            }
+            if self.stopping.get() && me.state.get() == State::Runnable {
+                self.policy.ready(Ready(thread), Why::Yielded);
+            }
+            self.switch_to(me, next);
+        }
+    }
+
+    /// Runs what is woken, then those that gave way, until the turn is over.
+    fn carry_turn(&self) {
+        if self.carriers.unreaped.replace(false) {
+            self.reap();
+            self.woken.count(-1);
+        }
+        let ticks = self.seat.ticks();
+        if self.carriers.oldest_first.replace(false) {
+            for _ in 0..OLDEST {
+                let Some(task) = self.woken.pop_oldest_task(|_| true) else { break };
+                self.run_task(task);
+            }
+        }
+        let mut rounds = TURN / 4;
+        while self.seat.ticks() == ticks && self.has_turn() {
+            if let Some(task) = self.woken.pop_task() {
+                self.run_task(task);
+            } else if !self.woken.has_no_latest() {
+                return; // a stackful one is next
+            } else if rounds != 0
+                && let Some(task) = self.woken.pop_given_way()
+            {
+                rounds -= 1;
+                self.run_task(task);
+            } else {
+                break;
+            }
+        }
+        self.turn.set(if self.woken.pending.get() == 0 { TURN } else { 0 });
+    }
+
+    /// The runtime ends: cancels all tasks of this worker's slab.
+    fn reap(&self) {
+        // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
+        // its life says DONE, and `cancel` touches nothing then; otherwise the cancel takes the right to run, or leaves
+        // the task to who has it. It is not kept beyond the call.
+        self.slab.each_live(|block| unsafe { Task::cancel(block.cast()) });
+    }
+}
+
+#[track_caller]
+fn new_carrier(worker: &Worker) -> NonNull<Thread> {
+    let label = Label {
+        id: worker.new_id(),
+        name: None,
+        spawn_site: Location::caller(),
+        stack_size: worker.shared.stack_size,
+        pinned: true,
+    };
+    NonNull::from(Box::leak(Box::new(Thread::host(&CARRIER, label))))
+}
+
+static CARRIER: Body =
+    Body { run: carry, abandon: carry_or_not, publish: |_| Fate::Unwanted, dispose: |_| {}, free };
+
+/// [`Body::run`].
+///
+/// # Safety
+/// The scheduler calls this on a carrier's own stack.
+unsafe fn carry(_: NonNull<Thread>) {
+    Worker::current().unwrap_or_else(|| crate::bug::bug!("a carrier without a worker")).carry();
+}
+
+/// [`Body::abandon`]: a runtime that ends still needs carriers, for the destructors of its tasks.
+///
+/// # Safety
+/// As for [`carry`], unless there is no stack.
+unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
+    if matches!(why, Abandoned::Shutdown) {
+        // SAFETY: as promised by the caller.
+        unsafe { carry(thread) };
+    }
+}
+
+/// [`Body::free`].
+///
+/// # Safety
+/// The carrier has ended.
+unsafe fn free(thread: NonNull<Thread>) {
+    // SAFETY: leaked by `new_carrier`, and freed here only.
+    drop(unsafe { Box::from_raw(thread.as_ptr()) });
+}

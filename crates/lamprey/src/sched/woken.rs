@@ -1,0 +1,140 @@
+//! The parasites of a worker that can run now, before somebody runs them ([`super::attach`]).
+//!
+//! # Where one waits
+//! * `latest`, last in first out: what has just been unblocked here runs next, while its data is in the cache.
+//! * `first..last`, first in first out: those that gave way themselves, and what the budget has pushed back ("spilled").
+//!
+//! # Invariants
+//! 1. `pending` = entries of both (+ 1 while the tasks of an ending runtime are unreaped: see [`super::carrier`]).
+//! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread, State::Runnable): so it is alive.
+
+use super::block::{Waiter, Who};
+use super::task::Task;
+use super::thread::Thread;
+use crate::queue::ring::Ring;
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::{self, NonNull};
+
+/// Most entries of `latest`: what is beyond spills, because that list needs no memory.
+const MOST: usize = 4096;
+
+/// See the module's text.
+pub(super) struct Woken {
+    latest: UnsafeCell<Ring<Waiter>>,
+    first: Cell<*mut Task>,
+    last: Cell<*mut Task>,
+    pub(super) pending: Cell<usize>,
+}
+
+impl Woken {
+    pub(super) fn new() -> Self {
+        Self {
+            latest: UnsafeCell::new(Ring::new()),
+            first: Cell::new(ptr::null_mut()),
+            last: Cell::new(ptr::null_mut()),
+            pending: Cell::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn with_latest<R>(&self, f: impl FnOnce(&mut Ring<Waiter>) -> R) -> R {
+        // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could come back.
+        f(unsafe { &mut *self.latest.get() })
+    }
+
+    #[inline(always)]
+    pub(super) fn count(&self, by: isize) {
+        self.pending.set(self.pending.get().wrapping_add_signed(by));
+    }
+
+    /// Queues a parasite that was unblocked; false if there are too many already.
+    #[inline(always)]
+    pub(super) fn push(&self, parasite: Waiter) -> bool {
+        let fits = self.with_latest(|latest| {
+            let fits = latest.len() < MOST;
+            if fits {
+                latest.push_back(parasite);
+            }
+            fits
+        });
+        self.count(isize::from(fits));
+        fits
+    }
+
+    /// The latest, if it is a task.
+    #[inline(always)]
+    pub(super) fn pop_task(&self) -> Option<NonNull<Task>> {
+        self.with_latest(|latest| match latest.back()?.who() {
+            Who::Task(task) => {
+                latest.pop_back();
+                self.count(-1);
+                Some(task)
+            }
+            _ => None,
+        })
+    }
+
+    /// The oldest, if it is a task that `fits`.
+    pub(super) fn pop_oldest_task(&self, fits: impl FnOnce(&Task) -> bool) -> Option<NonNull<Task>> {
+        self.with_latest(|latest| match latest.front()?.who() {
+            // SAFETY: invariant 2.
+            Who::Task(task) if fits(unsafe { task.as_ref() }) => {
+                latest.pop_front();
+                self.count(-1);
+                Some(task)
+            }
+            _ => None,
+        })
+    }
+
+    /// The latest or the oldest, if it is a thread.
+    pub(super) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
+        self.with_latest(|latest| match if oldest { latest.front() } else { latest.back() }?.who() {
+            Who::Thread(thread) => {
+                let _ = if oldest { latest.pop_front() } else { latest.pop_back() };
+                self.count(-1);
+                Some(thread)
+            }
+            _ => None,
+        })
+    }
+
+    /// True if nothing is in `latest`.
+    pub(super) fn has_no_latest(&self) -> bool {
+        self.with_latest(|latest| latest.len() == 0)
+    }
+
+    /// Puts a task at the back.
+    pub(super) fn give_way(&self, task: NonNull<Task>) {
+        // SAFETY: invariant 2.
+        let entry = unsafe { task.as_ref() };
+        if !entry.life.is_shared() && !entry.life.link() {
+            return; // it is in our inbox already, and comes out of that
+        }
+        entry.link.set(ptr::null_mut());
+        let last = self.last.replace(task.as_ptr());
+        // SAFETY: invariant 2.
+        match unsafe { last.as_ref() } {
+            Some(last) => last.link.set(task.as_ptr().cast()),
+            None => self.first.set(task.as_ptr()),
+        }
+        self.count(1);
+    }
+
+    /// The one that gave way first.
+    pub(super) fn pop_given_way(&self) -> Option<NonNull<Task>> {
+        let task = NonNull::new(self.first.get())?;
+        // SAFETY: invariant 2.
+        let entry = unsafe { task.as_ref() };
+        let next = entry.link.get().cast();
+        self.first.set(next);
+        if next.is_null() {
+            self.last.set(ptr::null_mut());
+        }
+        if !entry.life.is_shared() {
+            entry.life.unlink();
+        }
+        self.count(-1);
+        Some(task)
+    }
+}
