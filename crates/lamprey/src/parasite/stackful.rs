@@ -20,7 +20,7 @@ use crate::thread::{JoinError, local, quietly};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// Starts a closure **now**, on a pooled stack on top of the caller (parasitic-threads-2011, 2.2).
 ///
@@ -120,9 +120,11 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     }
     match context {
         // SAFETY: the parasite has ended and written its outcome, once.
-        Ok(_) if started.over.get() => match unsafe { started.outcome.into_inner().assume_init() } {
-            Ok(value) => ParasiteHandle::value(value),
-            Err(error) => ParasiteHandle::failed(error),
+        Ok(_) if started.over.get() => unsafe {
+            match (*started.outcome.get()).assume_init_ref() {
+                Ok(value) => ParasiteHandle::value(ptr::read(value)),
+                Err(error) => ParasiteHandle::failed(ptr::read(error)),
+            }
         },
         Ok(context) => {
             worker.seat.counters.reified.add(1);
@@ -136,6 +138,14 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
             drop(ManuallyDrop::into_inner(started.closure.into_inner()));
             ParasiteHandle::failed(JoinError::NoStack(error))
         }
+    }
+}
+
+/// Drops the parasite's own values: they may block, so before it counts as over.
+#[inline(always)]
+fn end_locals(context: &Context) {
+    if !context.thread.locals.get().is_null() {
+        local::end(&context.thread);
     }
 }
 
@@ -223,16 +233,29 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
     unsafe {
         let started = call.cast::<Started<F, T>>();
         let closure = ManuallyDrop::take(&mut *started.as_ref().closure.get());
-        let outcome = catch_unwind(AssertUnwindSafe(closure)).map_err(caught);
-        if !context.thread.locals.get().is_null() {
-            local::end(&context.thread);
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let value = closure();
+            end_locals(context);
+            if !context.packet.get().is_null() {
+                return Some(value);
+            }
+            // By itself, part by part: see `place::poll_once`.
+            (*started.as_ref().outcome.get()).write(Ok(value));
+            started.as_ref().over.set(true);
+            None
+        }));
+        end_locals(context);
+        let outcome = match outcome {
+            Ok(None) => return,
+            Ok(Some(value)) => Ok(value),
+            Err(payload) => Err(caught(payload)),
+        };
         match NonNull::new(context.packet.get().cast_mut()) {
+            Some(packet) => Packet::<T>::publish(packet.cast(), outcome),
             None => {
                 (*started.as_ref().outcome.get()).write(outcome);
                 started.as_ref().over.set(true);
             }
-            Some(packet) => Packet::<T>::publish(packet.cast(), outcome),
         }
     }
 }

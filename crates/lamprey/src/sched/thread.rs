@@ -60,6 +60,8 @@ pub(crate) enum Kind {
 }
 
 /// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts `body` knows.
+///
+/// What a switch, a block or a wake looks at comes first: one cache line for each of many hosts.
 #[repr(C)]
 pub(crate) struct Thread {
     #[cfg(not(loom))]
@@ -72,15 +74,6 @@ pub(crate) struct Thread {
     pub(crate) reason: Cell<Wait>,
     #[cfg(not(loom))]
     pub(crate) home: Cell<*const Seat>,
-    pub(crate) link: Cell<*mut ()>,
-    #[cfg(not(loom))]
-    pub(crate) body: &'static Body,
-    #[cfg(not(loom))]
-    pub(crate) older: Cell<*const Thread>,
-    #[cfg(not(loom))]
-    pub(crate) newer: Cell<*const Thread>,
-    #[cfg(not(loom))]
-    pub(crate) stack: Cell<Option<PooledStack>>,
     /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
@@ -90,6 +83,15 @@ pub(crate) struct Thread {
     /// Nothing is polled on this stack below this address ([`super::attach`]).
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
+    pub(crate) link: Cell<*mut ()>,
+    #[cfg(not(loom))]
+    pub(crate) body: &'static Body,
+    #[cfg(not(loom))]
+    pub(crate) older: Cell<*const Thread>,
+    #[cfg(not(loom))]
+    pub(crate) newer: Cell<*const Thread>,
+    #[cfg(not(loom))]
+    pub(crate) stack: Cell<Option<PooledStack>>,
     /// Of a parasite: the attention word when it was attached ([`super::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
