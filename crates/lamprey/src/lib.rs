@@ -80,7 +80,7 @@ pub use sched::Wait;
 #[cfg(not(loom))]
 pub use {
     channel::channel_attach_inline,
-    io::block,
+    io::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},

@@ -13,6 +13,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::io::pool;
+use crate::io::source::reactor::Reactor;
 use crate::runtime::Runtime;
 use crate::sched::source::Notifier;
 use crate::sched::worker::Worker;
@@ -23,6 +25,8 @@ pub(crate) struct Outside {
     pub(crate) alarms: Arc<Alarms>,
     /// Ends the sleep of the worker, so that it looks at the alarms again.
     pub(crate) notifier: Notifier,
+    pub(crate) reactor: Arc<Reactor>,
+    pub(crate) pool: Arc<pool::Shared>,
     _runtime: Runtime,
 }
 
@@ -49,11 +53,12 @@ pub(crate) fn outside() -> io::Result<&'static Outside> {
 fn start() -> io::Result<Outside> {
     let runtime = Runtime::builder().workers(1).build()?;
     let look_around = || {
-        let worker = Worker::current()?;
-        Some((Alarms::current()?, worker.seat.notifier.get()?.clone()))
+        let notifier = Worker::current()?.seat.notifier.get()?.clone();
+        Some((notifier, Alarms::current()?, Reactor::current()?, pool::current()?))
     };
     let found = runtime.handle().spawn(look_around).join();
     let found = found.map_err(|error| io::Error::other(format!("cannot serve futures here: {error}")))?;
-    let (alarms, notifier) = found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));
-    Ok(Outside { alarms, notifier, _runtime: runtime })
+    let (notifier, alarms, reactor, pool) =
+        found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));
+    Ok(Outside { alarms, notifier, reactor, pool, _runtime: runtime })
 }

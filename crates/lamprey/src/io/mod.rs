@@ -5,7 +5,7 @@
 //! | [`source`] | the event loops: [`Epoll`](source::Epoll), one for each worker |
 //! | `readiness` | what one descriptor is waited for, and by whom |
 //! | `socket` | a descriptor with its readiness: "try, and wait when the kernel says so" |
-//! | `pool` | kernel threads for calls that can only block ([`block`]) |
+//! | `pool` | kernel threads for calls that can only block ([`block`], [`block_async`]) |
 //! | `sendfile` | file to socket inside the kernel, without a worker that waits for a disk |
 //!
 //! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an operation
@@ -20,8 +20,9 @@ mod sendfile;
 pub(crate) mod socket;
 pub mod source;
 mod wakes;
+pub(crate) mod whole;
 
-pub use pool::block;
+pub use pool::{block, block_async};
 
 use crate::sched::source::SourceFactory;
 use std::sync::Arc;

@@ -13,10 +13,15 @@
 //!   because the pool is full. So no call is left behind.
 //!
 //! No deadlock by nesting: [`block`] on a pool thread runs its closure right there.
+//!
+//! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any time.
+
+mod future;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,6 +29,9 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::sched::{self, Wait, Waiter};
+
+use future::Run;
+pub use future::block_async;
 
 /// How long a pool thread with nothing to do stays.
 const KEEP: Duration = Duration::from_secs(10);
@@ -62,10 +70,15 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     if !sched::on_host() || sched::must_not_block() {
         return f();
     }
-    match CURRENT.with_borrow(Clone::clone) {
+    match current() {
         Some(pool) => pool.run(f),
         None => f(),
     }
+}
+
+/// The pool of the calling worker's runtime; `None` on other threads.
+pub(crate) fn current() -> Option<Arc<Shared>> {
+    CURRENT.with_borrow(Clone::clone)
 }
 
 /// True on a thread of any pool, that is, within [`block`].
@@ -111,8 +124,9 @@ impl Drop for Pool {
     }
 }
 
+/// What the threads of a pool and its callers share.
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     max: usize,
     keep: Duration,
     state: Mutex<State>,
@@ -127,16 +141,25 @@ struct State {
     closing: bool,
 }
 
-/// A [`Record`] of any type.
-#[derive(Debug, Clone, Copy)]
-struct Call {
-    record: NonNull<()>,
-    run: unsafe fn(NonNull<()>),
+/// What a pool thread is to run, once.
+enum Call {
+    /// A [`Record`] of any type.
+    OfHost {
+        record: NonNull<()>,
+        run: unsafe fn(NonNull<()>),
+    },
+    OfFuture(Arc<dyn Run>),
 }
 
-// SAFETY: a call is run once, by one thread, while the host that owns the record is blocked; closure and result are
-// `Send` by the bounds of `block`.
+// SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure and result are
+// `Send` by the bounds of `block`. A future's call is `Send` by itself.
 unsafe impl Send for Call {}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call")
+    }
+}
 
 /// A call on the stack of the host that waits for it.
 struct Record<F, T> {
@@ -167,7 +190,7 @@ impl Shared {
             result: UnsafeCell::new(None),
             waiter: sched::waiter(),
         };
-        let call = Call { record: NonNull::from(&record).cast(), run: perform::<F, T> };
+        let call = Call::OfHost { record: NonNull::from(&record).cast(), run: perform::<F, T> };
         if self.submit(call) {
             sched::block_until_woken(Wait::Blocking);
         } else if let Some(closure) = record.closure.into_inner() {
@@ -213,8 +236,11 @@ impl Shared {
         loop {
             while let Some(call) = state.queue.pop_front() {
                 drop(state);
-                // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes it.
-                unsafe { (call.run)(call.record) };
+                match call {
+                    // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes it.
+                    Call::OfHost { record, run } => unsafe { run(record) },
+                    Call::OfFuture(call) => call.run(),
+                }
                 state = self.lock();
             }
             if state.closing {

@@ -2,8 +2,8 @@
 //!
 //! # States
 //! Each direction (read, write) has a count of the **edges** that the kernel has reported, and a list of the threads
-//! that wait for the next one. An edge wakes all of them; they try their system call again, and those that get
-//! `EAGAIN` come back.
+//! and futures that wait for the next one. An edge wakes all of them; they try their system call again, and those that
+//! get `EAGAIN` come back.
 //!
 //! # Invariants
 //! No edge is lost: a thread reads the count *before* its system call, and enters the list only if the count is still
@@ -12,8 +12,9 @@
 //! which costs one `EAGAIN`. So edges are hints, and a stray one (see [`reactor`](super::source::reactor)) is harmless.
 //!
 //! # Who may touch what
-//! [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked thread; whoever
-//! takes it out of a list owes that thread one wake, and gives it after unlocking.
+//! [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked thread, or in a
+//! pinned future (`future`); whoever takes it out of a list owes that thread one wake, or wakes the waker that was
+//! in the node, and does so after unlocking.
 //!
 //! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)` instead: on
 //! the descriptor, and on an eventfd of their own by which [`close`](Readiness::close) reaches them.
@@ -30,7 +31,10 @@
 //!   2-4 % higher, not lower.
 //!
 //! # Checked by
-//! `tests/net_tcp.rs` (crowds on one socket, runtimes that end), `tests/net_close.rs` (named by the moment).
+//! `tests/net_tcp.rs` (crowds on one socket, runtimes that end), `tests/net_close.rs` and `tests/async_io.rs` (named by
+//! the moment).
+
+pub(crate) mod future;
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -41,9 +45,9 @@ use std::time::Instant;
 
 use super::poll;
 use super::source::reactor::Reactor;
-use super::wakes::Wakes;
+use super::wakes::{Waiting, Wakes};
 use crate::queue::list::{List, Node};
-use crate::sched::{self, Wait, Waiter, Woke};
+use crate::sched::{self, Wait, Woke};
 use crate::time;
 
 /// What a thread waits for.
@@ -69,9 +73,9 @@ pub(crate) struct Readiness {
 #[derive(Debug)]
 struct State {
     home: Option<Home>,
-    reading: List<Waiter>,
-    writing: List<Waiter>,
-    pausing: List<Waiter>,
+    reading: List<Waiting>,
+    writing: List<Waiting>,
+    pausing: List<Waiting>,
     polling: Vec<Arc<OwnedFd>>,
 }
 
@@ -82,12 +86,12 @@ struct Home {
     key: usize,
 }
 
-// SAFETY: the lists point to nodes on the stacks of blocked threads; all access to them is under the lock of the `Mutex`
-// around `State`, and a `Waiter` may be used from every thread.
+// SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; all access to them is under the
+// lock of the `Mutex` around `State`, and what is in them, `Waiter`s and `Waker`s, may be used from every thread.
 unsafe impl Send for State {}
 
 impl State {
-    fn waiters(&self, interest: Interest) -> &List<Waiter> {
+    fn waiters(&self, interest: Interest) -> &List<Waiting> {
         match interest {
             Interest::Read => &self.reading,
             Interest::Write => &self.writing,
@@ -150,7 +154,7 @@ impl Readiness {
         let Some(reactor) = Reactor::current() else {
             return super::block(|| self.wait_in_poll(fd, interest, deadline));
         };
-        let node = Node::new(sched::waiter());
+        let node = Node::new(Waiting::Thread(sched::waiter()));
         {
             let mut state = self.lock();
             self.register(&mut state, fd, reactor)?;
@@ -166,7 +170,7 @@ impl Readiness {
     /// Blocks until `node`, which is in the list of `interest`, has been taken out.
     fn sleep(
         &self,
-        node: &Node<Waiter>,
+        node: &Node<Waiting>,
         interest: Interest,
         reason: Wait,
         deadline: Option<Instant>,

@@ -4,14 +4,17 @@
 //! the page cache first (a read that may not wait, of its first and its last byte); a cold one is sent by a
 //! thread of the blocking pool, which also brings its pages in.
 
+use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::pin::pin;
 use std::sync::Once;
 
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::readiness::Interest;
 use super::socket::Socket;
+use super::socket::future::{Limit, take_a_turn_async};
 use crate::sched::Wait;
 
 /// The unit of looking up and sending: a few times the kernel's read-ahead.
@@ -35,14 +38,61 @@ impl<S: AsFd> Socket<S> {
 
     fn send_chunk(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |socket| {
-            let send = || {
-                let mut position = offset;
-                rustix::fs::sendfile(socket, file, Some(&mut position), len as usize)
-            };
-            let sent = if is_cached(file, offset, len) { send() } else { super::block(send) };
-            sent.map(|sent| sent as u64)
+            let send = || send(socket, file, offset, len);
+            if is_cached(file, offset, len) { send() } else { super::block(send) }
         })
     }
+
+    /// The awaitable form of [`sendfile`](Self::sendfile).
+    pub(crate) async fn sendfile_async(
+        &self,
+        file: BorrowedFd<'_>,
+        offset: u64,
+        len: u64,
+    ) -> io::Result<u64> {
+        ignore_broken_pipes();
+        let mut sent = 0;
+        while sent < len {
+            match self.send_chunk_async(file, offset + sent, (len - sent).min(CHUNK)).await {
+                Ok(0) => break,
+                Ok(more) => sent += more,
+                Err(_) if sent != 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// As `attempt_async`, but for an operation that may have to be awaited itself.
+    async fn send_chunk_async(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
+        let mut place = pin!(self.place(Interest::Write));
+        let mut limit = Limit::new(self.options.write_timeout.get());
+        take_a_turn_async().await;
+        loop {
+            self.check_open()?;
+            let seen = self.edges(Interest::Write);
+            let sent = if is_cached(file, offset, len) {
+                send(self.as_fd(), file, offset, len)
+            } else {
+                // Duplicates: this future may be dropped while the call runs.
+                let (socket, file) = (self.as_fd().try_clone_to_owned()?, file.try_clone_to_owned()?);
+                super::block_async(move || send(socket.as_fd(), file.as_fd(), offset, len)).await
+            };
+            match sent {
+                Ok(sent) => return Ok(sent),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    poll_fn(|context| self.poll_wait(place.as_mut(), &mut limit, seen, context)).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> Result<u64, Errno> {
+    let mut position = offset;
+    rustix::fs::sendfile(socket, file, Some(&mut position), len as usize).map(|sent| sent as u64)
 }
 
 /// Are both ends of this part of `file` in memory (or beyond its end)? "No" also where the file system cannot tell.

@@ -5,6 +5,8 @@
 //!   registration is undone before the descriptor is closed or handed out.
 //! * [`Socket::attempt`] never waits after an attempt that has done something: what a call has done, it reports.
 
+pub(crate) mod future;
+
 use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -156,16 +158,18 @@ impl<S: AsFd> Drop for Socket<S> {
 /// Counts socket operations on this worker; every [`TURN`]th host that comes lets the others run first.
 #[inline]
 fn take_a_turn() {
+    if turn_is_over() && sched::on_host() && !sched::must_not_block() {
+        crate::thread::yield_now();
+    }
+}
+
+/// Counts socket operations on this kernel thread: true for every [`TURN`]th.
+#[inline]
+fn turn_is_over() -> bool {
     thread_local! {
         static LEFT: Cell<u32> = const { Cell::new(TURN) };
     }
     let left = LEFT.get();
-    if left > 1 {
-        LEFT.set(left - 1);
-        return;
-    }
-    LEFT.set(TURN);
-    if sched::on_host() && !sched::must_not_block() {
-        crate::thread::yield_now();
-    }
+    LEFT.set(if left > 1 { left - 1 } else { TURN });
+    left <= 1
 }

@@ -1,38 +1,72 @@
-//! Wakes that are owed: collected under a lock, given after it.
+//! Who waits for a descriptor, and the wakes that are owed: collected under a lock, given after it.
 
+use std::cell::Cell;
+use std::fmt;
+use std::task::Waker;
+
+use crate::awaitable;
 use crate::queue::list::List;
 use crate::sched::Waiter;
 
-/// Threads that have been taken out of a list and are owed a wake. One is the rule; more cost an allocation.
+/// Who waits in a list: what a node carries.
+pub(super) enum Waiting {
+    Thread(Waiter),
+    /// A future, whose waker is there exactly while the node is in the list. Under the list's lock.
+    Future(Cell<Option<Waker>>),
+}
+
+/// A wake that is owed to one of them.
+enum Wake {
+    Thread(Waiter),
+    Future(Waker),
+}
+
+/// Those that have been taken out of a list and are owed a wake. One is the rule; more cost an allocation.
 #[derive(Default)]
 pub(super) struct Wakes {
-    first: Option<Waiter>,
-    rest: Vec<Waiter>,
+    first: Option<Wake>,
+    rest: Vec<Wake>,
 }
 
 impl Wakes {
     /// Empties `list`.
-    pub(super) fn take_all(&mut self, list: &List<Waiter>) {
+    pub(super) fn take_all(&mut self, list: &List<Waiting>) {
         while let Some(node) = list.pop() {
-            // SAFETY: the node's thread is blocked until the wake that is now owed to it: the node is alive.
-            let waiter = unsafe { node.as_ref() }.value;
+            // SAFETY: the node is alive: its thread is blocked until the wake that is now owed to it, and its future cannot
+            // be dropped before it has had the lock, which the caller holds.
+            let wake = match &unsafe { node.as_ref() }.value {
+                Waiting::Thread(waiter) => Some(Wake::Thread(*waiter)),
+                Waiting::Future(waker) => waker.take().map(Wake::Future),
+            };
             match self.first {
-                None => self.first = Some(waiter),
-                Some(_) => self.rest.push(waiter),
+                None => self.first = wake,
+                Some(_) => self.rest.extend(wake),
             }
         }
     }
 
     pub(super) fn give(self) {
-        for waiter in self.first.into_iter().chain(self.rest) {
-            // SAFETY: `take_all` took this waiter's node out of its list, once, under the list's lock.
-            unsafe { waiter.wake() };
+        for wake in self.first.into_iter().chain(self.rest) {
+            match wake {
+                // SAFETY: `take_all` took this waiter's node out of its list, once, under the list's lock.
+                Wake::Thread(waiter) => unsafe { waiter.wake() },
+                Wake::Future(waker) => awaitable::wake(waker),
+            }
         }
     }
 }
 
-impl std::fmt::Debug for Wakes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Thread(_) => "Thread",
+            Self::Future(_) => "Future",
+        })
+    }
+}
+
+impl fmt::Debug for Wakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wakes")
             .field("count", &(usize::from(self.first.is_some()) + self.rest.len()))
             .finish()

@@ -1,10 +1,11 @@
 //! Addresses and names. A literal address never leaves the calling thread; a name is looked up on the blocking pool.
 
+use std::future::{Future, ready};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::{option, slice, vec};
 
-use crate::io::block;
+use crate::io::{block, block_async};
 
 /// What sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the worker.
 ///
@@ -30,6 +31,15 @@ pub trait ToSocketAddrs {
     /// # Blocking
     /// For a name: see [`lookup`].
     fn to_socket_addrs(&self) -> io::Result<Self::Iter>;
+
+    /// The awaitable form of [`to_socket_addrs`](Self::to_socket_addrs).
+    ///
+    /// # Errors
+    /// As for `to_socket_addrs`.
+    ///
+    /// # Cancellation
+    /// As for [`lookup_async`].
+    fn to_socket_addrs_async(&self) -> impl Future<Output = io::Result<Self::Iter>> + Send;
 }
 
 /// The addresses of `host_port`, for example `"example.org:443"`, in the order of the system's resolver.
@@ -51,46 +61,94 @@ pub trait ToSocketAddrs {
 /// # Cancellation
 /// Not interruptible while the lookup runs.
 pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
-    if let Ok(address) = host_port.parse() {
-        return Ok(vec![address]);
+    match parse(host_port)? {
+        Ok(address) => Ok(vec![address]),
+        Err((host, port)) => look_up_host(host, port),
     }
-    let (host, port) = split(host_port).ok_or_else(|| {
-        let text = format!("\"{host_port}\" is not host:port with a port from 0 to 65535");
-        io::Error::new(io::ErrorKind::InvalidInput, text)
-    })?;
-    look_up_host(host, port)
 }
 
-fn split(host_port: &str) -> Option<(&str, u16)> {
-    let (host, port) = host_port.rsplit_once(':')?;
-    Some((host, port.parse().ok()?))
+/// The awaitable form of [`lookup`].
+///
+/// # Examples
+/// ```
+/// let addresses = futures::executor::block_on(lamprey::net::lookup_async("127.0.0.1:80"))?;
+/// assert_eq!(addresses, [([127, 0, 0, 1], 80).into()]);
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// As for `lookup`.
+///
+/// # Cancellation
+/// Nobody learns the result. A lookup that has begun holds its thread of the pool until the system gives an answer.
+///
+/// # Blocking
+/// As for [`block_async`](crate::block_async).
+pub async fn lookup_async(host_port: &str) -> io::Result<Vec<SocketAddr>> {
+    match parse(host_port)? {
+        Ok(address) => Ok(vec![address]),
+        Err((host, port)) => look_up_host_async(host, port).await,
+    }
+}
+
+/// The literal address that `host_port` is, or else the name and the port in it.
+fn parse(host_port: &str) -> io::Result<Result<SocketAddr, (&str, u16)>> {
+    if let Ok(address) = host_port.parse() {
+        return Ok(Ok(address));
+    }
+    let split = || {
+        let (host, port) = host_port.rsplit_once(':')?;
+        Some((host, port.parse().ok()?))
+    };
+    split().map(Err).ok_or_else(|| {
+        let text = format!("\"{host_port}\" is not host:port with a port from 0 to 65535");
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })
 }
 
 fn look_up_host(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-    if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, port)]);
+    match host.parse::<IpAddr>() {
+        Ok(ip) => Ok(vec![SocketAddr::new(ip, port)]),
+        Err(_) => block(|| ask_the_system(host, port)),
     }
-    block(|| std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)).map_err(
-        |error| {
-            // The resolver's own text does not say which name it was.
-            io::Error::new(error.kind(), format!("cannot look up \"{host}\": {error}"))
-        },
-    )
 }
 
-/// Tries the addresses of `to` one after the other; the last error counts.
+async fn look_up_host_async(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    match host.parse::<IpAddr>() {
+        Ok(ip) => Ok(vec![SocketAddr::new(ip, port)]),
+        Err(_) => {
+            let host = host.to_owned();
+            block_async(move || ask_the_system(&host, port)).await
+        }
+    }
+}
+
+/// Blocks the kernel thread.
+fn ask_the_system(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect).map_err(|error| {
+        // The resolver's own text does not say which name it was.
+        io::Error::new(error.kind(), format!("cannot look up \"{host}\": {error}"))
+    })
+}
+
+/// Tries the addresses one after the other; the last error counts.
 pub(super) fn first_of<T>(
-    to: impl ToSocketAddrs,
+    addresses: impl Iterator<Item = SocketAddr>,
     mut attempt: impl FnMut(&SocketAddr) -> io::Result<T>,
 ) -> io::Result<T> {
     let mut failed = None;
-    for address in to.to_socket_addrs()? {
+    for address in addresses {
         match attempt(&address) {
             Ok(done) => return Ok(done),
             Err(error) => failed = Some(error),
         }
     }
-    Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no address to try")))
+    Err(failed.unwrap_or_else(no_address))
+}
+
+/// The error of somebody who was given no address to try.
+pub(super) fn no_address() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "there is no address to try")
 }
 
 macro_rules! literal {
@@ -99,6 +157,9 @@ macro_rules! literal {
             type Iter = option::IntoIter<SocketAddr>;
             fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
                 Ok(Some(SocketAddr::from(*self)).into_iter())
+            }
+            fn to_socket_addrs_async(&self) -> impl Future<Output = io::Result<Self::Iter>> + Send {
+                ready(self.to_socket_addrs())
             }
         }
     )*};
@@ -111,12 +172,18 @@ impl ToSocketAddrs for str {
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         lookup(self).map(Vec::into_iter)
     }
+    async fn to_socket_addrs_async(&self) -> io::Result<Self::Iter> {
+        lookup_async(self).await.map(Vec::into_iter)
+    }
 }
 
 impl ToSocketAddrs for String {
     type Iter = vec::IntoIter<SocketAddr>;
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         (**self).to_socket_addrs()
+    }
+    fn to_socket_addrs_async(&self) -> impl Future<Output = io::Result<Self::Iter>> + Send {
+        (**self).to_socket_addrs_async()
     }
 }
 
@@ -125,12 +192,18 @@ impl ToSocketAddrs for (&str, u16) {
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         look_up_host(self.0, self.1).map(Vec::into_iter)
     }
+    async fn to_socket_addrs_async(&self) -> io::Result<Self::Iter> {
+        look_up_host_async(self.0, self.1).await.map(Vec::into_iter)
+    }
 }
 
 impl ToSocketAddrs for (String, u16) {
     type Iter = vec::IntoIter<SocketAddr>;
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
-        (&*self.0, self.1).to_socket_addrs()
+        look_up_host(&self.0, self.1).map(Vec::into_iter)
+    }
+    async fn to_socket_addrs_async(&self) -> io::Result<Self::Iter> {
+        look_up_host_async(&self.0, self.1).await.map(Vec::into_iter)
     }
 }
 
@@ -139,11 +212,17 @@ impl<'a> ToSocketAddrs for &'a [SocketAddr] {
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         Ok(self.iter().copied())
     }
+    fn to_socket_addrs_async(&self) -> impl Future<Output = io::Result<Self::Iter>> + Send {
+        ready(self.to_socket_addrs())
+    }
 }
 
 impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {
     type Iter = T::Iter;
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         (**self).to_socket_addrs()
+    }
+    fn to_socket_addrs_async(&self) -> impl Future<Output = io::Result<Self::Iter>> + Send {
+        (**self).to_socket_addrs_async()
     }
 }

@@ -3,8 +3,9 @@
 //! A repeated `connect` is the one question whose answer cannot be misread after a stray edge: it tells "made",
 //! "still on its way" and "failed, for this reason" apart, where `SO_ERROR` would say 0 for the first two.
 
+use std::future::Future;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -24,24 +25,54 @@ pub(super) fn connect<S: AsFd>(
     to: &impl SocketAddrArg,
     timeout: Option<Duration>,
 ) -> io::Result<()> {
-    socket.attempt(Interest::Write, Wait::Connect, timeout, |fd| match net::connect(fd, to) {
+    socket.attempt(Interest::Write, Wait::Connect, timeout, |fd| ask(fd, to))
+}
+
+/// The awaitable form of [`connect`].
+pub(super) fn connect_async<S: AsFd>(
+    socket: &Socket<S>,
+    to: &impl SocketAddrArg,
+    timeout: Option<Duration>,
+) -> impl Future<Output = io::Result<()>> {
+    socket.attempt_async(Interest::Write, timeout, move |fd| ask(fd, to))
+}
+
+/// `EAGAIN`: it is still on its way.
+fn ask(fd: BorrowedFd<'_>, to: &impl SocketAddrArg) -> Result<(), Errno> {
+    match net::connect(fd, to) {
         Ok(()) | Err(Errno::ISCONN) => Ok(()),
         Err(Errno::INPROGRESS | Errno::ALREADY) => Err(Errno::AGAIN),
         Err(error) => Err(error),
-    })
+    }
 }
 
 /// Connects a Unix socket: at once, or not while the listener's queue is full.
 pub(super) fn connect_unix<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
     let mut pause = FIRST_PAUSE;
+    while !ask_unix(socket, to)? {
+        socket.pause(Wait::Connect, pause)?;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    Ok(())
+}
+
+/// The awaitable form of [`connect_unix`].
+pub(super) async fn connect_unix_async<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
+    let mut pause = FIRST_PAUSE;
+    while !ask_unix(socket, to)? {
+        socket.pause_async(pause).await?;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    Ok(())
+}
+
+/// False while the listener's queue is full.
+fn ask_unix(socket: impl AsFd, to: &SocketAddrUnix) -> io::Result<bool> {
     loop {
-        match net::connect(socket, to) {
-            Ok(()) => return Ok(()),
+        match net::connect(&socket, to) {
+            Ok(()) => return Ok(true),
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => {
-                socket.pause(Wait::Connect, pause)?;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
+            Err(Errno::AGAIN) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
     }

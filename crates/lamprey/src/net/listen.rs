@@ -1,5 +1,6 @@
 //! Accepting, and what an accept loop does when the process runs out of descriptors.
 
+use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -25,22 +26,52 @@ pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Opti
     listener.attempt(Interest::Read, Wait::Accept, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
 }
 
-/// Repeats `accept` until there is a connection or the listener is of no more use.
-pub(super) fn patiently<S: AsFd, T>(
+/// The awaitable form of [`accept`].
+pub(super) fn accept_async<S: AsFd>(
     listener: &Socket<S>,
-    mut accept: impl FnMut() -> io::Result<T>,
-) -> io::Result<T> {
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match accept() {
-            Err(error) if exhausted(&error) => {
-                listener.pause(Wait::AcceptPause, pause)?;
-                listener.check_open()?;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            Err(error) if of_one_connection(&error) => {}
-            other => return other,
+) -> impl Future<Output = io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
+    listener.attempt_async(Interest::Read, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
+}
+
+/// What an accept loop does about errors: until there is a connection, or the listener is of no more use.
+pub(super) struct Patience {
+    pause: Duration,
+}
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self { pause: FIRST_PAUSE }
+    }
+
+    /// Returns when it is time to accept again.
+    pub(super) fn bear<S: AsFd>(&mut self, listener: &Socket<S>, error: io::Error) -> io::Result<()> {
+        if let Some(pause) = self.judge(error)? {
+            listener.pause(Wait::AcceptPause, pause)?;
+            listener.check_open()?;
         }
+        Ok(())
+    }
+
+    /// The awaitable form of [`bear`](Self::bear).
+    pub(super) async fn bear_async<S: AsFd>(
+        &mut self,
+        listener: &Socket<S>,
+        error: io::Error,
+    ) -> io::Result<()> {
+        if let Some(pause) = self.judge(error)? {
+            listener.pause_async(pause).await?;
+            listener.check_open()?;
+        }
+        Ok(())
+    }
+
+    /// How long to pause before the next try, if at all; the error, if there should be none.
+    fn judge(&mut self, error: io::Error) -> io::Result<Option<Duration>> {
+        if exhausted(&error) {
+            let longer = (self.pause * 2).min(LONGEST_PAUSE);
+            return Ok(Some(std::mem::replace(&mut self.pause, longer)));
+        }
+        if of_one_connection(&error) { Ok(None) } else { Err(error) }
     }
 }
 
@@ -80,11 +111,9 @@ pub struct Incoming<'a, L> {
 }
 
 impl<L> Incoming<'_, L> {
-    pub(super) fn take<T>(&mut self, accept: impl FnOnce() -> io::Result<T>) -> Option<io::Result<T>> {
-        if self.ended {
-            return None;
-        }
-        match accept() {
+    /// What the iterator returns after `accepted`.
+    pub(super) fn take<T>(&mut self, accepted: io::Result<T>) -> Option<io::Result<T>> {
+        match accepted {
             Err(error) if is_closed(&error) => {
                 self.ended = true;
                 None
@@ -98,3 +127,78 @@ impl<L> Incoming<'_, L> {
         }
     }
 }
+
+/// What every listener has on top of `accept` and `accept_async`, for streams of the type `$stream`.
+macro_rules! is_listener {
+    ($name:ident, $stream:ty, $address:ty) => {
+        impl $name {
+            /// Waits for a connection, through everything that passes: while the process has no descriptors (or the machine no memory) left it
+            /// pauses, 5 ms at first and at most a second, and tries again; a connection that broke before it was
+            /// accepted is skipped. This is the call for an accept loop.
+            ///
+            /// # Errors
+            /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
+            /// every operation.
+            pub fn accept_patiently(&self) -> ::std::io::Result<($stream, $address)> {
+                let mut patience = $crate::net::listen::Patience::new();
+                loop {
+                    match self.accept() {
+                        Err(error) => patience.bear(&self.0, error)?,
+                        accepted => return accepted,
+                    }
+                }
+            }
+
+            /// The awaitable form of [`accept_patiently`](Self::accept_patiently).
+            ///
+            /// # Errors
+            /// As for `accept_patiently`.
+            ///
+            /// # Cancellation
+            /// Dropped before it is ready, it has accepted nothing.
+            pub async fn accept_patiently_async(&self) -> ::std::io::Result<($stream, $address)> {
+                let mut patience = $crate::net::listen::Patience::new();
+                loop {
+                    match self.accept_async().await {
+                        Err(error) => patience.bear_async(&self.0, error).await?,
+                        accepted => return accepted,
+                    }
+                }
+            }
+
+            /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
+            pub fn incoming(&self) -> $crate::net::Incoming<'_, Self> {
+                $crate::net::Incoming { listener: self, ended: false }
+            }
+        }
+
+        impl Iterator for $crate::net::Incoming<'_, $name> {
+            type Item = ::std::io::Result<$stream>;
+            fn next(&mut self) -> Option<Self::Item> {
+                if self.ended {
+                    return None;
+                }
+                let accepted = self.listener.accept_patiently().map(|(stream, _)| stream);
+                self.take(accepted)
+            }
+        }
+
+        impl $crate::net::Incoming<'_, $name> {
+            /// The awaitable form of [`next`](Iterator::next).
+            ///
+            /// # Errors
+            /// As for `accept_patiently`.
+            ///
+            /// # Cancellation
+            /// Dropped before it is ready, it has accepted nothing.
+            pub async fn next_async(&mut self) -> Option<::std::io::Result<$stream>> {
+                if self.ended {
+                    return None;
+                }
+                let accepted = self.listener.accept_patiently_async().await.map(|(stream, _)| stream);
+                self.take(accepted)
+            }
+        }
+    };
+}
+pub(super) use is_listener;

@@ -16,9 +16,17 @@
 //! Any number of hosts and OS threads, of any runtime, may use a socket at once, also in the same direction; when it
 //! becomes ready all that wait for this direction try, and those that find nothing wait again.
 //!
+//! # In async code
+//! Each call that may block has an awaitable form with the same arguments and results: `read_async`, `accept_async`,
+//! `connect_async` and so on. It works in a parasite and in a task of any executor, of any runtime, all of which may use
+//! a socket together with threads. Timeouts and `close` hold for them as well. Like the blocking forms they
+//! try first and wait only if they have to, and let others run now and then even when they never have to. Dropping one
+//! is its cancellation.
+//!
 //! # Blocking
 //! A socket is served by the reactor of the worker where an operation on it first had to wait. A plain OS thread waits by
-//! itself, in `poll(2)`.
+//! itself, in `poll(2)`. For futures that are polled outside of every worker there is a reactor of their own, on a kernel
+//! thread that is started when the first of them has to wait.
 //!
 //! # Cancellation
 //! A host that is cancelled while it waits in a socket operation unwinds from there; that operation has then not
@@ -28,6 +36,7 @@ mod addr;
 mod common;
 mod connect;
 mod listen;
+mod stream_async;
 mod tcp;
 mod transfer;
 mod udp;
@@ -35,7 +44,7 @@ mod unix;
 
 pub use crate::io::closed::Closed;
 pub use crate::io::source::Epoll;
-pub use addr::{ToSocketAddrs, lookup};
+pub use addr::{ToSocketAddrs, lookup, lookup_async};
 pub use listen::Incoming;
 pub use tcp::{TcpListener, TcpStream};
 pub use udp::UdpSocket;

@@ -1,15 +1,18 @@
 //! TCP.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::net::{self, AddressFamily, Shutdown, SocketType, ipproto, sockopt};
+use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketType, ipproto, sockopt};
 
-use super::addr::{ToSocketAddrs, first_of};
+use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, is_stream, owns_descriptor};
-use super::connect::connect;
-use super::listen::{self, Incoming};
+use super::connect::{connect, connect_async};
+use super::listen::{self, is_listener};
+use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
 
@@ -36,6 +39,7 @@ pub struct TcpStream(Socket<std::net::TcpStream>);
 owns_descriptor!(TcpStream, std::net::TcpStream);
 has_timeouts!(TcpStream, std::net::TcpStream);
 is_stream!(TcpStream);
+is_stream_async!(TcpStream);
 
 impl TcpStream {
     /// Connects to the first of the addresses that answers.
@@ -43,7 +47,7 @@ impl TcpStream {
     /// # Errors
     /// The system's for the last address that was tried (`ConnectionRefused`, for one), or the name lookup's.
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to, |address| Self::connect_within(address, None))
+        first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
     }
 
     /// Connects to one address, or fails with `TimedOut` after `timeout`.
@@ -51,15 +55,47 @@ impl TcpStream {
     /// # Errors
     /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
-        if timeout.is_zero() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
+        Self::connect_within(address, Some(no_zero(timeout)?))
+    }
+
+    /// The awaitable form of [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// As for `connect`.
+    ///
+    /// # Cancellation
+    /// The socket is closed; a connection that has been made is broken off.
+    pub async fn connect_async(to: impl ToSocketAddrs) -> io::Result<Self> {
+        let mut failed = None;
+        for address in to.to_socket_addrs_async().await? {
+            match Self::connect_within_async(&address, None).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failed = Some(error),
+            }
         }
-        Self::connect_within(address, Some(timeout))
+        Err(failed.unwrap_or_else(no_address))
+    }
+
+    /// The awaitable form of [`connect_timeout`](Self::connect_timeout).
+    ///
+    /// # Errors
+    /// As for `connect_timeout`.
+    ///
+    /// # Cancellation
+    /// As for [`connect_async`](Self::connect_async).
+    pub async fn connect_timeout_async(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
+        Self::connect_within_async(address, Some(no_zero(timeout)?)).await
     }
 
     fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
         let stream = Self(Socket::new(socket(address)?.into()));
         connect(&stream.0, address, timeout)?;
+        Ok(stream)
+    }
+
+    async fn connect_within_async(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+        let stream = Self(Socket::new(socket(address)?.into()));
+        connect_async(&stream.0, address, timeout).await?;
         Ok(stream)
     }
 
@@ -116,6 +152,7 @@ impl TcpStream {
 pub struct TcpListener(Socket<std::net::TcpListener>);
 
 owns_descriptor!(TcpListener, std::net::TcpListener);
+is_listener!(TcpListener, TcpStream, SocketAddr);
 
 impl TcpListener {
     /// Listens on the first of the addresses that can be bound. Port 0 is any free one (see
@@ -124,13 +161,26 @@ impl TcpListener {
     /// # Errors
     /// The system's for the last address that was tried (`AddrInUse`, for one), or the name lookup's.
     pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to, |address| {
-            let fd = socket(address)?;
-            sockopt::set_socket_reuseaddr(&fd, true)?;
-            net::bind(&fd, address)?;
-            net::listen(&fd, listen::BACKLOG)?;
-            Ok(Self(Socket::new(fd.into())))
-        })
+        first_of(to.to_socket_addrs()?, Self::bind_to)
+    }
+
+    /// The awaitable form of [`bind`](Self::bind), which may have to look up a name.
+    ///
+    /// # Errors
+    /// As for `bind`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has bound nothing.
+    pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
+        first_of(to.to_socket_addrs_async().await?, Self::bind_to)
+    }
+
+    fn bind_to(address: &SocketAddr) -> io::Result<Self> {
+        let fd = socket(address)?;
+        sockopt::set_socket_reuseaddr(&fd, true)?;
+        net::bind(&fd, address)?;
+        net::listen(&fd, listen::BACKLOG)?;
+        Ok(Self(Socket::new(fd.into())))
     }
 
     /// Waits for a connection. Several threads may wait at once.
@@ -139,29 +189,19 @@ impl TcpListener {
     /// The system's. None of them harms the listener: when there are no descriptors left the connection stays in the queue, and
     /// a later call gets it. A loop that calls again at once would spin then; see [`accept_patiently`](Self::accept_patiently).
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let (fd, address) = listen::accept(&self.0)?;
-        let stream = TcpStream(Socket::new(fd.into()));
-        let address = match address {
-            Some(address) => address.try_into()?,
-            None => stream.peer_addr()?,
-        };
-        Ok((stream, address))
+        listen::accept(&self.0).and_then(accepted)
     }
 
-    /// Waits for a connection, through everything that passes: while the process has no descriptors (or the machine no memory) left it
-    /// pauses, 5 ms at first and at most a second, and tries again; a connection that broke before it was
-    /// accepted is skipped. This is the call for an accept loop.
+    /// The awaitable form of [`accept`](Self::accept). Several threads and futures may wait at once.
     ///
     /// # Errors
-    /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
-    /// every operation.
-    pub fn accept_patiently(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        listen::patiently(&self.0, || self.accept())
-    }
-
-    /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
-    pub fn incoming(&self) -> Incoming<'_, Self> {
-        Incoming { listener: self, ended: false }
+    /// As for `accept`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has accepted nothing.
+    pub fn accept_async(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send {
+        let accepting = listen::accept_async(&self.0);
+        async { accepting.await.and_then(accepted) }
     }
 
     /// The address that is listened on.
@@ -202,15 +242,24 @@ impl TcpListener {
     }
 }
 
-impl Iterator for Incoming<'_, TcpListener> {
-    type Item = io::Result<TcpStream>;
-    fn next(&mut self) -> Option<Self::Item> {
-        let listener = self.listener;
-        self.take(|| listener.accept_patiently().map(|(stream, _)| stream))
-    }
+/// What the kernel has accepted.
+fn accepted((fd, address): (OwnedFd, Option<SocketAddrAny>)) -> io::Result<(TcpStream, SocketAddr)> {
+    let stream = TcpStream(Socket::new(fd.into()));
+    let address = match address {
+        Some(address) => address.try_into()?,
+        None => stream.peer_addr()?,
+    };
+    Ok((stream, address))
 }
 
-fn socket(address: &SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
+fn no_zero(timeout: Duration) -> io::Result<Duration> {
+    if timeout.is_zero() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
+    }
+    Ok(timeout)
+}
+
+fn socket(address: &SocketAddr) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     Ok(net::socket_with(family, SocketType::STREAM, SOCKET_FLAGS, Some(ipproto::TCP))?)
 }

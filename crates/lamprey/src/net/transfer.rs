@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags};
 
+use std::future::Future;
+
 use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
@@ -48,6 +50,43 @@ impl<S: AsFd> Socket<S> {
     pub(super) fn send_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
+            net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
+        })
+    }
+
+    pub(super) fn recv_async(
+        &self,
+        buf: &mut [u8],
+        flags: RecvFlags,
+    ) -> impl Future<Output = io::Result<usize>> {
+        self.attempt_async(Interest::Read, self.options.read_timeout.get(), move |fd| {
+            net::recv(fd, &mut *buf, flags | RECV).map(|(received, _)| received)
+        })
+    }
+
+    pub(super) fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
+        self.attempt_async(Interest::Write, self.options.write_timeout.get(), move |fd| {
+            net::send(fd, buf, SEND)
+        })
+    }
+
+    pub(super) fn recv_vectored_async(
+        &self,
+        bufs: &mut [IoSliceMut<'_>],
+    ) -> impl Future<Output = io::Result<usize>> {
+        let count = bufs.len().min(MOST_BUFFERS);
+        self.attempt_async(Interest::Read, self.options.read_timeout.get(), move |fd| {
+            net::recvmsg(fd, &mut bufs[..count], &mut RecvAncillaryBuffer::default(), RECV)
+                .map(|message| message.bytes)
+        })
+    }
+
+    pub(super) fn send_vectored_async(
+        &self,
+        bufs: &[IoSlice<'_>],
+    ) -> impl Future<Output = io::Result<usize>> {
+        let bufs = &bufs[..bufs.len().min(MOST_BUFFERS)];
+        self.attempt_async(Interest::Write, self.options.write_timeout.get(), move |fd| {
             net::sendmsg(fd, bufs, &mut SendAncillaryBuffer::default(), SEND)
         })
     }

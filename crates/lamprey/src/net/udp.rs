@@ -1,11 +1,14 @@
 //! UDP.
 
+use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::BorrowedFd;
 
-use rustix::net::{self, RecvFlags};
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SocketAddrAny};
 
-use super::addr::{ToSocketAddrs, first_of};
+use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::transfer::{RECV, SEND};
 use crate::io::readiness::Interest;
@@ -39,7 +42,7 @@ impl UdpSocket {
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
     pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to, |address| Socket::adopt(std::net::UdpSocket::bind(address)?).map(Self))
+        first_of(to.to_socket_addrs()?, Self::bind_to)
     }
 
     /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams of others are dropped from then on.
@@ -47,7 +50,7 @@ impl UdpSocket {
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
     pub fn connect(&self, to: impl ToSocketAddrs) -> io::Result<()> {
-        first_of(to, |address| self.0.get().connect(address))
+        first_of(to.to_socket_addrs()?, |address| self.0.get().connect(address))
     }
 
     /// Sends a datagram to the first of the addresses.
@@ -55,8 +58,7 @@ impl UdpSocket {
     /// # Errors
     /// The system's (`ConnectionRefused` may tell of an earlier datagram), or the name lookup's.
     pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
-        let none = || io::Error::new(io::ErrorKind::InvalidInput, "there is no address to send to");
-        let address = to.to_socket_addrs()?.next().ok_or_else(none)?;
+        let address = to.to_socket_addrs()?.next().ok_or_else(no_address)?;
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
             net::sendto(fd, buf, SEND, &address)
         })
@@ -79,12 +81,10 @@ impl UdpSocket {
     }
 
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
-        let (received, _, from) =
-            self.0.attempt(Interest::Read, Wait::SocketRead, self.0.options.read_timeout.get(), |fd| {
-                net::recvfrom(fd, &mut *buf, flags | RECV)
-            })?;
-        let from = from.ok_or_else(|| io::Error::other("the kernel gave no sender's address"))?;
-        Ok((received, from.try_into()?))
+        let read_timeout = self.0.options.read_timeout.get();
+        self.0
+            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive(fd, buf, flags))
+            .and_then(with_sender)
     }
 
     /// Sends a datagram to the peer that [`connect`](Self::connect) has set.
@@ -111,9 +111,111 @@ impl UdpSocket {
         self.0.recv(buf, RecvFlags::PEEK)
     }
 
+    fn bind_to(address: &SocketAddr) -> io::Result<Self> {
+        Socket::adopt(std::net::UdpSocket::bind(address)?).map(Self)
+    }
+
     fn shut_down_for_close(&self) {
         // A datagram socket has no peer to tell.
     }
+}
+
+/// The awaitable forms. Dropped before it is ready, none of them has done anything.
+impl UdpSocket {
+    /// The awaitable form of [`bind`](Self::bind), which may have to look up a name.
+    ///
+    /// # Errors
+    /// As for `bind`.
+    pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
+        first_of(to.to_socket_addrs_async().await?, Self::bind_to)
+    }
+
+    /// The awaitable form of [`connect`](Self::connect), which may have to look up a name.
+    ///
+    /// # Errors
+    /// As for `connect`.
+    pub async fn connect_async(&self, to: impl ToSocketAddrs) -> io::Result<()> {
+        first_of(to.to_socket_addrs_async().await?, |address| self.0.get().connect(address))
+    }
+
+    /// The awaitable form of [`send_to`](Self::send_to).
+    ///
+    /// # Errors
+    /// As for `send_to`.
+    pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
+        let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
+        let write_timeout = self.0.options.write_timeout.get();
+        self.0.attempt_async(Interest::Write, write_timeout, |fd| net::sendto(fd, buf, SEND, &address)).await
+    }
+
+    /// The awaitable form of [`recv_from`](Self::recv_from).
+    ///
+    /// # Errors
+    /// As for `recv_from`.
+    pub fn recv_from_async(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> + Send {
+        self.receive_async(buf, RecvFlags::empty())
+    }
+
+    /// The awaitable form of [`peek_from`](Self::peek_from).
+    ///
+    /// # Errors
+    /// As for `recv_from`.
+    pub fn peek_from_async(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> + Send {
+        self.receive_async(buf, RecvFlags::PEEK)
+    }
+
+    fn receive_async(
+        &self,
+        buf: &mut [u8],
+        flags: RecvFlags,
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> + Send {
+        let read_timeout = self.0.options.read_timeout.get();
+        let receiving = self.0.attempt_async(Interest::Read, read_timeout, move |fd| receive(fd, buf, flags));
+        async { receiving.await.and_then(with_sender) }
+    }
+
+    /// The awaitable form of [`send`](Self::send).
+    ///
+    /// # Errors
+    /// As for `send`.
+    pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        self.0.send_async(buf)
+    }
+
+    /// The awaitable form of [`recv`](Self::recv).
+    ///
+    /// # Errors
+    /// As for `recv`.
+    pub fn recv_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        self.0.recv_async(buf, RecvFlags::empty())
+    }
+
+    /// The awaitable form of [`peek`](Self::peek).
+    ///
+    /// # Errors
+    /// As for `recv`.
+    pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        self.0.recv_async(buf, RecvFlags::PEEK)
+    }
+}
+
+fn receive(
+    fd: BorrowedFd<'_>,
+    buf: &mut [u8],
+    flags: RecvFlags,
+) -> Result<(usize, Option<SocketAddrAny>), Errno> {
+    net::recvfrom(fd, buf, flags | RECV).map(|(received, _, from)| (received, from))
+}
+
+fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {
+    let from = from.ok_or_else(|| io::Error::other("the kernel gave no sender's address"))?;
+    Ok((received, from.try_into()?))
 }
 
 /// Settings that are the standard library's own.

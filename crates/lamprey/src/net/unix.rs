@@ -1,5 +1,6 @@
 //! Unix sockets: streams between processes of one machine, named by a path or by an abstract name.
 
+use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
@@ -10,8 +11,9 @@ use std::path::Path;
 use rustix::net::{self, AddressFamily, Shutdown, SocketAddrUnix, SocketType};
 
 use super::common::{has_timeouts, is_stream, owns_descriptor};
-use super::connect::connect_unix;
-use super::listen::{self, Incoming};
+use super::connect::{connect_unix, connect_unix_async};
+use super::listen::{self, is_listener};
+use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
 
@@ -36,6 +38,7 @@ pub struct UnixStream(Socket<std::os::unix::net::UnixStream>);
 owns_descriptor!(UnixStream, std::os::unix::net::UnixStream);
 has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
 is_stream!(UnixStream);
+is_stream_async!(UnixStream);
 
 impl UnixStream {
     /// Connects to the listener at `path`.
@@ -58,9 +61,37 @@ impl UnixStream {
         Self::connect_to(&to_kernel(address)?)
     }
 
+    /// The awaitable form of [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// As for `connect`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has made no connection.
+    pub async fn connect_async(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::connect_to_async(&by_path(path.as_ref())?).await
+    }
+
+    /// The awaitable form of [`connect_addr`](Self::connect_addr).
+    ///
+    /// # Errors
+    /// As for `connect`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has made no connection.
+    pub async fn connect_addr_async(address: &SocketAddr) -> io::Result<Self> {
+        Self::connect_to_async(&to_kernel(address)?).await
+    }
+
     fn connect_to(address: &SocketAddrUnix) -> io::Result<Self> {
         let stream = Self(Socket::new(socket()?.into()));
         connect_unix(&stream.0, address)?;
+        Ok(stream)
+    }
+
+    async fn connect_to_async(address: &SocketAddrUnix) -> io::Result<Self> {
+        let stream = Self(Socket::new(socket()?.into()));
+        connect_unix_async(&stream.0, address).await?;
         Ok(stream)
     }
 
@@ -96,6 +127,7 @@ impl UnixStream {
 pub struct UnixListener(Socket<std::os::unix::net::UnixListener>);
 
 owns_descriptor!(UnixListener, std::os::unix::net::UnixListener);
+is_listener!(UnixListener, UnixStream, SocketAddr);
 
 impl UnixListener {
     /// Listens at `path`, which must not exist.
@@ -126,27 +158,19 @@ impl UnixListener {
     /// # Errors
     /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
     pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        let (fd, _) = listen::accept(&self.0)?;
-        let stream = UnixStream(Socket::new(fd.into()));
-        // The standard library reads Unix addresses more carefully than the address that came with the connection would be
-        // here: it knows unnamed ones, and paths without the terminating zero.
-        let address = stream.peer_addr()?;
-        Ok((stream, address))
+        listen::accept(&self.0).and_then(|(fd, _)| accepted(fd))
     }
 
-    /// Waits for a connection, through everything that passes: see
-    /// [`TcpListener::accept_patiently`](super::TcpListener::accept_patiently).
+    /// The awaitable form of [`accept`](Self::accept). Several threads and futures may wait at once.
     ///
     /// # Errors
-    /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
-    /// every operation.
-    pub fn accept_patiently(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        listen::patiently(&self.0, || self.accept())
-    }
-
-    /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
-    pub fn incoming(&self) -> Incoming<'_, Self> {
-        Incoming { listener: self, ended: false }
+    /// As for `accept`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has accepted nothing.
+    pub fn accept_async(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> + Send {
+        let accepting = listen::accept_async(&self.0);
+        async { accepting.await.and_then(|(fd, _)| accepted(fd)) }
     }
 
     /// The address that is listened on.
@@ -171,12 +195,13 @@ impl UnixListener {
     }
 }
 
-impl Iterator for Incoming<'_, UnixListener> {
-    type Item = io::Result<UnixStream>;
-    fn next(&mut self) -> Option<Self::Item> {
-        let listener = self.listener;
-        self.take(|| listener.accept_patiently().map(|(stream, _)| stream))
-    }
+/// What the kernel has accepted.
+fn accepted(fd: OwnedFd) -> io::Result<(UnixStream, SocketAddr)> {
+    let stream = UnixStream(Socket::new(fd.into()));
+    // The standard library reads Unix addresses more carefully than the address that came with the connection would be
+    // here: it knows unnamed ones, and paths without the terminating zero.
+    let address = stream.peer_addr()?;
+    Ok((stream, address))
 }
 
 fn socket() -> io::Result<OwnedFd> {

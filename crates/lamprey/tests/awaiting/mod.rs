@@ -97,9 +97,10 @@ pub fn is_send<T: Send>(value: T) -> T {
     value
 }
 
-/// From now on this process gets no new descriptor, so no event loop can be started in it.
-pub fn no_more_descriptors() {
-    let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+/// From now on this process gets no descriptor with a number of `limit` or more; with 0 it gets none at all, and no event
+/// loop can be started in it.
+pub fn limit_descriptors(limit: u64) {
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
     // SAFETY: reads the structure that it is given.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
 }

@@ -4,8 +4,9 @@
 //! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**: an event
 //!   that was already under way when its key was given to another descriptor makes that one try its system call once
 //!   for nothing, no more. So a key may be reused at once.
-//! * Registrations are added only by the worker that owns the reactor, removed by whoever drops the socket, on any
-//!   thread. After [`Reactor::retire`] nothing can be added and the table is empty.
+//! * Registrations are added by the worker that owns the reactor, or, where that one serves the futures outside of every
+//!   worker, on any thread; they are removed by whoever drops the socket, on any thread. After [`Reactor::retire`]
+//!   nothing can be added and the table is empty.
 //!
 //! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it locks one.
 
@@ -128,7 +129,8 @@ impl Reactor {
 
     /// How many descriptors are registered; a hint.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: a hint. Additions come from the reader's own thread, and a removal seen late costs an empty poll.
+        // Relaxed: a hint. Additions come from the reader's own thread (or it sleeps in the epoll itself, because it
+        // runs no hosts), and a removal seen late costs an empty poll.
         self.count.load(Ordering::Relaxed)
     }
 

@@ -72,6 +72,14 @@ fn dropped_after_it_has_rung() {
 }
 
 #[test]
+fn ready_before_it_has_rung_it_lets_its_waker_go() {
+    let (home, (woken, waker)) = (alarms(), count());
+    let mut sleep = armed(&home, Duration::ZERO, waker);
+    assert!(sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    assert_eq!((home.next_expiry(), Arc::strong_count(&woken)), (None, 1));
+}
+
+#[test]
 fn the_last_waker_counts() {
     let (home, (first, one), (second, two)) = (alarms(), count(), count());
     let sleep = armed(&home, SECOND, one);

@@ -1,0 +1,171 @@
+//! Calls of futures: the awaitable form of [`block`](super::block).
+//!
+//! # States (`Stage`, under its lock)
+//! ```text
+//! Waits --pool--> Runs --pool--> Done --future--> Over
+//!   \---future---> Over <--future---/      (the future is dropped)
+//! ```
+//! Invariant: whoever moves the stage out of Waits or Done has what was in it (the closure, the result), and drops it
+//! without the lock. The pool that finds Over where it had left Runs has the result.
+
+use std::future::poll_fn;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use super::{Call, Shared, current, on_pool_thread};
+use crate::awaitable::{self, outside::outside};
+
+/// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
+///
+/// The pool is that of the runtime in which the future is first polled, or, outside of all, one that Lamprey keeps for
+/// such futures. `f` cannot borrow, because nothing keeps the future from being dropped while `f` runs.
+///
+/// # Examples
+/// ```
+/// futures::executor::block_on(async {
+///     let text = lamprey::block_async(|| std::fs::read_to_string("Cargo.toml")).await?;
+///     assert!(text.contains("lamprey"));
+///     Ok::<(), std::io::Error>(())
+/// })?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Panics
+/// With the closure's own payload, when it panics, at the `await`.
+///
+/// # Cancellation
+/// Nothing happens before the first poll. Dropped before a thread of the pool has come to it, the call is not made.
+/// Dropped later, it runs to its end, and its result is dropped.
+///
+/// # Blocking
+/// The first poll hands the call over. The pool has a maximum of threads, calls beyond it queue. Within another `block`, and
+/// when not a single pool thread can be started, the first poll runs `f` itself, on the calling kernel thread.
+pub async fn block_async<F, T>(f: F) -> T
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let answer = match hand_over(f) {
+        Ok(answer) => answer,
+        Err(f) => return f(),
+    };
+    match poll_fn(|context| answer.0.poll(context)).await {
+        Ok(value) => value,
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+/// A call as the pool sees it.
+pub(super) trait Run: Send + Sync {
+    /// Runs it, on a pool thread. Does not unwind.
+    fn run(&self);
+}
+
+struct Job<F, T> {
+    state: Mutex<State<F, T>>,
+}
+
+struct State<F, T> {
+    stage: Stage<F, T>,
+    waker: Option<Waker>,
+}
+
+enum Stage<F, T> {
+    Waits(F),
+    Runs,
+    Done(thread::Result<T>),
+    Over,
+}
+
+/// What the future keeps of its call.
+struct Answer<F, T>(Arc<Job<F, T>>);
+
+/// Gives `f` to a pool; gives it back if there is none that could run it.
+fn hand_over<F, T>(f: F) -> Result<Answer<F, T>, F>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let Some(pool) = pool() else { return Err(f) };
+    let job = Arc::new(Job { state: Mutex::new(State { stage: Stage::Waits(f), waker: None }) });
+    if pool.submit(Call::OfFuture(job.clone())) {
+        return Ok(Answer(job));
+    }
+    match job.move_on(Stage::Over) {
+        Stage::Waits(f) => Err(f),
+        _ => crate::bug::bug!("a call that was refused has been run"),
+    }
+}
+
+fn pool() -> Option<Arc<Shared>> {
+    if on_pool_thread() {
+        return None;
+    }
+    current().or_else(|| Some(outside().ok()?.pool.clone()))
+}
+
+impl<F, T> Job<F, T> {
+    fn lock(&self) -> MutexGuard<'_, State<F, T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn move_on(&self, stage: Stage<F, T>) -> Stage<F, T> {
+        mem::replace(&mut self.lock().stage, stage)
+    }
+
+    fn poll(&self, context: &Context<'_>) -> Poll<thread::Result<T>> {
+        let waker = context.waker().clone();
+        let _before = {
+            let mut state = self.lock();
+            if matches!(state.stage, Stage::Done(_))
+                && let Stage::Done(result) = mem::replace(&mut state.stage, Stage::Over)
+            {
+                return Poll::Ready(result);
+            }
+            state.waker.replace(waker)
+        };
+        Poll::Pending
+    }
+}
+
+impl<F: FnOnce() -> T + Send, T: Send> Run for Job<F, T> {
+    fn run(&self) {
+        let f = {
+            let mut state = self.lock();
+            match mem::replace(&mut state.stage, Stage::Over) {
+                Stage::Waits(f) => {
+                    state.stage = Stage::Runs;
+                    f
+                }
+                _ => return,
+            }
+        };
+        let result = catch_unwind(AssertUnwindSafe(f));
+        let (unwanted, waker) = {
+            let mut state = self.lock();
+            let unwanted = match state.stage {
+                Stage::Runs => {
+                    state.stage = Stage::Done(result);
+                    None
+                }
+                _ => Some(result),
+            };
+            (unwanted, state.waker.take())
+        };
+        waker.into_iter().for_each(awaitable::wake);
+        // A destructor of the program, which must not end the pool thread. The panic hook reports it if it panics.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
+    }
+}
+
+impl<F, T> Drop for Answer<F, T> {
+    fn drop(&mut self) {
+        let (_left, _waker) = {
+            let mut state = self.0.lock();
+            (mem::replace(&mut state.stage, Stage::Over), state.waker.take())
+        };
+    }
+}

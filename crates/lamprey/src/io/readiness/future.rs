@@ -1,0 +1,101 @@
+//! How a future waits for a descriptor: as a node in the same lists as the threads.
+//!
+//! Invariants
+//! * The node is part of the pinned future, and is taken out of its list before the future goes.
+//! * `queued` is set before the node is in a list for the first time. So a future that never had to wait is dropped
+//!   without the lock.
+//!
+//! Edges wake all who wait, so a future that is dropped after it has been woken takes nothing from the others.
+
+use std::cell::Cell;
+use std::io;
+use std::marker::PhantomPinned;
+use std::os::fd::BorrowedFd;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{Interest, Readiness};
+use crate::awaitable::outside::outside;
+use crate::io::source::reactor::Reactor;
+use crate::io::wakes::Waiting;
+use crate::queue::list::Node;
+
+/// A future's place in the list of those that wait for `interest`.
+pub(crate) struct EdgeWait<'a> {
+    readiness: &'a Arc<Readiness>,
+    interest: Interest,
+    queued: Cell<bool>,
+    node: Node<Waiting>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: a node in a list, and its waker, are touched only under the list's lock; all else only by the future's owner.
+unsafe impl Send for EdgeWait<'_> {}
+
+impl<'a> EdgeWait<'a> {
+    pub(crate) fn new(readiness: &'a Arc<Readiness>, interest: Interest) -> Self {
+        let node = Node::new(Waiting::Future(Cell::new(None)));
+        Self { readiness, interest, queued: Cell::new(false), node, _pinned: PhantomPinned }
+    }
+
+    /// The form of [`Readiness::wait`] for futures: is ready when there have been more than `seen` edges (the caller tries
+    /// again), or the socket has been closed.
+    ///
+    /// # Errors
+    /// The kernel's when it cannot register `fd`, or cannot give a reactor to a future that is polled outside of every
+    /// worker.
+    pub(crate) fn poll_after(
+        self: Pin<&mut Self>,
+        fd: BorrowedFd<'_>,
+        seen: u64,
+        context: &Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.into_ref().get_ref();
+        let waker = context.waker().clone();
+        // A pause waits for no event, only for `close`.
+        let reactor = if this.interest == Interest::Close { None } else { Some(reactor()?) };
+        let before = {
+            let mut state = this.readiness.lock();
+            if let Some(reactor) = reactor {
+                this.readiness.register(&mut state, fd, reactor)?;
+            }
+            if this.readiness.is_closed() || this.readiness.edges(this.interest) != seen {
+                return Poll::Ready(Ok(()));
+            }
+            let Waiting::Future(place) = &this.node.value else {
+                crate::bug::bug!("the node of a future is not one")
+            };
+            let before = place.replace(Some(waker));
+            if before.is_none() {
+                this.queued.set(true);
+                // SAFETY: in no list, as it had no waker. Pinned, and taken out in `drop`; the lock is held.
+                unsafe { state.waiters(this.interest).push(NonNull::from(&this.node)) };
+            }
+            before
+        };
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl Drop for EdgeWait<'_> {
+    fn drop(&mut self) {
+        if self.queued.get() {
+            // SAFETY: the node went into this list or into none since; the lock is held for the call.
+            unsafe { self.readiness.lock().waiters(self.interest).remove(NonNull::from(&self.node)) };
+        }
+    }
+}
+
+/// Who polls the sockets on which futures wait here.
+fn reactor() -> io::Result<Arc<Reactor>> {
+    match Reactor::current() {
+        Some(reactor) => Ok(reactor),
+        None => Ok(outside()?.reactor.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The awaitable form of [`attempt`](Socket::attempt): the same steps, with `await` for "block".
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::{Socket, turn_is_over};
+use crate::io::readiness::Interest;
+use crate::io::readiness::future::EdgeWait;
+use crate::time::{Sleep, sleep_async};
+
+/// The time limit of an operation. It counts from the first wait on, and costs an allocation only then.
+pub(crate) struct Limit {
+    timeout: Option<Duration>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    /// It has passed; there is one try left.
+    late: bool,
+}
+
+impl Limit {
+    pub(crate) fn new(timeout: Option<Duration>) -> Self {
+        Self { timeout, sleep: None, late: false }
+    }
+
+    /// Is ready when the time has passed, from then on.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(timeout) = self.timeout else { return Poll::Pending };
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_async(timeout)));
+        self.late = sleep.as_mut().poll(context).is_ready();
+        if self.late { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl<S: AsFd> Socket<S> {
+    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`. Dropped, it
+    /// does no more; an attempt that has done something is the last thing that it does.
+    ///
+    /// # Errors
+    /// As for [`attempt`](Socket::attempt), and the kernel's when nobody can watch the socket.
+    pub(crate) fn attempt_async<T>(
+        &self,
+        interest: Interest,
+        timeout: Option<Duration>,
+        mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> impl Future<Output = io::Result<T>> {
+        let mut limit = Limit::new(timeout);
+        // A block, not an `async fn`: that would keep its arguments twice.
+        async move {
+            let mut place = pin!(self.place(interest));
+            take_a_turn_async().await;
+            loop {
+                self.check_open()?;
+                let seen = self.edges(interest);
+                match operation(self.inner.as_fd()) {
+                    Ok(value) => return Ok(value),
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => {
+                        poll_fn(|context| self.poll_wait(place.as_mut(), &mut limit, seen, context)).await?;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// Is ready when it is time to try again: after an edge later than `seen`, or when `limit` has passed.
+    ///
+    /// # Errors
+    /// `TimedOut` at the second call after `limit` has passed; `WouldBlock` where the program wants that.
+    pub(crate) fn poll_wait(
+        &self,
+        place: Pin<&mut EdgeWait<'_>>,
+        limit: &mut Limit,
+        seen: u64,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.options.nonblocking() {
+            return Poll::Ready(Err(Errno::AGAIN.into()));
+        }
+        if limit.late {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        match place.poll_after(self.inner.as_fd(), seen, context) {
+            Poll::Pending => limit.poll(context).map(Ok),
+            ready => ready,
+        }
+    }
+
+    /// How many edges there have been; see [`Readiness::edges`](crate::io::readiness::Readiness::edges).
+    pub(crate) fn edges(&self, interest: Interest) -> u64 {
+        self.readiness.edges(interest)
+    }
+
+    /// A place to wait in, for [`poll_wait`](Self::poll_wait).
+    pub(crate) fn place(&self, interest: Interest) -> EdgeWait<'_> {
+        EdgeWait::new(&self.readiness, interest)
+    }
+
+    /// Is ready after `time`, or when the socket is closed.
+    pub(crate) async fn pause_async(&self, time: Duration) -> io::Result<()> {
+        let mut place = pin!(self.place(Interest::Close));
+        let mut time = pin!(sleep_async(time));
+        poll_fn(|context| match time.as_mut().poll(context) {
+            Poll::Pending => place.as_mut().poll_after(self.inner.as_fd(), 0, context),
+            Poll::Ready(()) => Poll::Ready(Ok(())),
+        })
+        .await
+    }
+}
+
+/// Counts socket operations on this kernel thread; every [`TURN`](super::TURN)th future that comes lets others run first.
+pub(crate) async fn take_a_turn_async() {
+    let mut waits = turn_is_over();
+    poll_fn(|context| {
+        if std::mem::take(&mut waits) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    })
+    .await;
+}

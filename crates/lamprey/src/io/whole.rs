@@ -1,0 +1,128 @@
+//! What `std::io::Read` and `Write` give to every reader and writer, in the awaitable form: reading to the end, writing
+//! all.
+
+/// Space at the end of a vector, to read into. The vector keeps only what has been read, even if the reading is given up.
+pub(crate) struct Tail<'a> {
+    bytes: &'a mut Vec<u8>,
+    filled: usize,
+    before: usize,
+}
+
+impl<'a> Tail<'a> {
+    pub(crate) fn new(bytes: &'a mut Vec<u8>) -> Self {
+        let filled = bytes.len();
+        Self { bytes, filled, before: filled }
+    }
+
+    /// Where to read to next; never empty.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        if self.filled == self.bytes.len() {
+            let more = (self.filled - self.before).clamp(32, 1 << 20);
+            self.bytes.reserve(more);
+            self.bytes.resize(self.bytes.capacity().min(self.filled + 2 * more), 0);
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    pub(crate) fn fill(&mut self, count: usize) {
+        self.filled += count;
+    }
+
+    /// How many bytes have been read.
+    pub(crate) fn read(&self) -> usize {
+        self.filled - self.before
+    }
+}
+
+impl Drop for Tail<'_> {
+    fn drop(&mut self) {
+        self.bytes.truncate(self.filled);
+    }
+}
+
+/// Adds the calls that consist of many reads or writes to a type with `read_async` and `write_async`.
+macro_rules! reads_and_writes_whole {
+    ($name:ident) => {
+        impl $name {
+            /// The awaitable form of [`Read::read_exact`](::std::io::Read::read_exact): fills all of `buf`.
+            ///
+            /// # Errors
+            /// As for `read_async`; `UnexpectedEof` when the end comes first.
+            ///
+            /// # Cancellation
+            /// What had come is in `buf`, but how much that is nobody can say.
+            pub async fn read_exact_async(&self, buf: &mut [u8]) -> ::std::io::Result<()> {
+                let mut filled = 0;
+                while filled < buf.len() {
+                    match self.read_async(&mut buf[filled..]).await {
+                        Ok(0) => {
+                            let text = format!("the end came after {filled} of {} bytes", buf.len());
+                            return Err(::std::io::Error::new(::std::io::ErrorKind::UnexpectedEof, text));
+                        }
+                        Ok(count) => filled += count,
+                        Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(())
+            }
+
+            /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends all that comes until the
+            /// end to `bytes`, and returns how many bytes that were.
+            ///
+            /// # Errors
+            /// As for `read_async`; what had come before is in `bytes`.
+            ///
+            /// # Cancellation
+            /// What had come is in `bytes`.
+            pub async fn read_to_end_async(&self, bytes: &mut Vec<u8>) -> ::std::io::Result<usize> {
+                let mut tail = $crate::io::whole::Tail::new(bytes);
+                loop {
+                    match self.read_async(tail.space()).await {
+                        Ok(0) => return Ok(tail.read()),
+                        Ok(count) => tail.fill(count),
+                        Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+
+            /// The awaitable form of [`Read::read_to_string`](::std::io::Read::read_to_string): appends all that comes
+            /// until the end to `text`, and returns how many bytes that were.
+            ///
+            /// # Errors
+            /// As for `read_async`; `InvalidData` when it is not UTF-8. `text` is then as it was.
+            ///
+            /// # Cancellation
+            /// What had come is lost.
+            pub async fn read_to_string_async(&self, text: &mut String) -> ::std::io::Result<usize> {
+                let mut bytes = Vec::new();
+                self.read_to_end_async(&mut bytes).await?;
+                let more = ::std::str::from_utf8(&bytes)
+                    .map_err(|error| ::std::io::Error::new(::std::io::ErrorKind::InvalidData, error))?;
+                text.push_str(more);
+                Ok(more.len())
+            }
+
+            /// The awaitable form of [`Write::write_all`](::std::io::Write::write_all): writes all of `buf`.
+            ///
+            /// # Errors
+            /// As for `write_async`; some of the bytes may have been written.
+            ///
+            /// # Cancellation
+            /// Some of the bytes may have been written.
+            pub async fn write_all_async(&self, mut buf: &[u8]) -> ::std::io::Result<()> {
+                while !buf.is_empty() {
+                    match self.write_async(buf).await {
+                        Ok(0) => return Err(::std::io::ErrorKind::WriteZero.into()),
+                        Ok(count) => buf = &buf[count..],
+                        Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use reads_and_writes_whole;
