@@ -5,7 +5,9 @@
 //! wait, or its file system cannot tell, does the call go to the blocking pool.
 //!
 //! For everything else that has to do with files, run the standard library's call on the pool:
-//! `lamprey::block(|| std::fs::read_dir(path))`.
+//! `lamprey::block(|| std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
+
+mod future;
 
 use std::fmt;
 use std::fs::{Metadata, OpenOptions};
@@ -13,6 +15,8 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
@@ -40,7 +44,13 @@ const CURSOR: u64 = u64::MAX;
 ///
 /// # Blocking
 /// See the text of the [module](self). Plain OS threads make the calls themselves.
-pub struct File(std::fs::File);
+///
+/// # In async code
+/// Each call has an awaitable form. What goes to the blocking pool cannot be called back: when such a future is dropped
+/// meanwhile, the call is made all the same, unless no thread of the pool had come to it. So a `read_async` that is
+/// dropped may have moved the file's cursor, and a `write_async` may have written. The result is lost. Turning the file into another type
+/// waits for such a call.
+pub struct File(Arc<std::fs::File>);
 
 impl File {
     /// Opens a file for reading.
@@ -65,7 +75,7 @@ impl File {
     /// The system's.
     pub fn open_with(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        block(|| options.open(path)).map(Self)
+        block(|| options.open(path)).map(Self::from)
     }
 
     /// What the file system knows about the file.
@@ -98,7 +108,7 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match preadv2(&self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => block(|| self.0.read_at(buf, offset)),
             done => Ok(done?),
         }
@@ -110,7 +120,7 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match pwritev2(&self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+        match pwritev2(&*self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => block(|| self.0.write_at(buf, offset)),
             done => Ok(done?),
         }
@@ -133,8 +143,8 @@ fn would_wait(error: Errno) -> bool {
 
 impl Read for &File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match preadv2(&self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
-            Err(error) if would_wait(error) => block(|| (&self.0).read(buf)),
+        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| (&*self.0).read(buf)),
             done => Ok(done?),
         }
     }
@@ -142,8 +152,8 @@ impl Read for &File {
 
 impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match pwritev2(&self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
-            Err(error) if would_wait(error) => block(|| (&self.0).write(buf)),
+        match pwritev2(&*self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => block(|| (&*self.0).write(buf)),
             done => Ok(done?),
         }
     }
@@ -154,7 +164,7 @@ impl Write for &File {
 
 impl Seek for &File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        block(|| (&self.0).seek(to))
+        block(|| (&*self.0).seek(to))
     }
 }
 
@@ -199,18 +209,25 @@ impl AsRawFd for File {
 
 impl From<std::fs::File> for File {
     fn from(file: std::fs::File) -> Self {
-        Self(file)
+        Self(Arc::new(file))
     }
 }
 
 impl From<File> for std::fs::File {
-    fn from(file: File) -> Self {
-        file.0
+    fn from(File(mut file): File) -> Self {
+        loop {
+            match Arc::try_unwrap(file) {
+                Ok(file) => return file,
+                // A call of a future that was dropped runs on the pool: rare, and soon over.
+                Err(shared) => file = shared,
+            }
+            crate::sleep(Duration::from_millis(1));
+        }
     }
 }
 
 impl From<File> for OwnedFd {
     fn from(file: File) -> Self {
-        file.0.into()
+        std::fs::File::from(file).into()
     }
 }

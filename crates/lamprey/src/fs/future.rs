@@ -1,0 +1,190 @@
+//! The awaitable forms of what a [`File`] can do. (What a dropped one leaves behind: see [`File`].)
+
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
+
+use super::{CURSOR, File, check_offset, would_wait};
+use crate::io::block_async;
+use crate::io::socket::future::take_a_turn_async;
+use crate::io::whole::reads_and_writes_whole;
+
+/// Most bytes of one call that goes to the pool: they are copied, because the caller's buffer goes with the future.
+const CHUNK: usize = 256 << 10;
+
+reads_and_writes_whole!(File);
+
+impl File {
+    /// The awaitable form of [`open`](Self::open).
+    ///
+    /// # Examples
+    /// ```
+    /// futures::executor::block_on(async {
+    ///     let mut text = String::new();
+    ///     lamprey::fs::File::open_async("Cargo.toml").await?.read_to_string_async(&mut text).await?;
+    ///     assert!(text.contains("lamprey"));
+    ///     std::io::Result::Ok(())
+    /// })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn open_async(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::open_with_async(OpenOptions::new().read(true), path).await
+    }
+
+    /// The awaitable form of [`create`](Self::create).
+    ///
+    /// # Errors
+    /// The system's.
+    ///
+    /// # Cancellation
+    /// The file may have been created, and what was in it is then gone.
+    pub async fn create_async(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::open_with_async(OpenOptions::new().write(true).create(true).truncate(true), path).await
+    }
+
+    /// The awaitable form of [`open_with`](Self::open_with).
+    ///
+    /// # Errors
+    /// The system's.
+    ///
+    /// # Cancellation
+    /// The file may have been created or cut, if `options` say so.
+    pub async fn open_with_async(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
+        let (options, path) = (options.clone(), path.as_ref().to_owned());
+        block_async(move || options.open(path)).await.map(Self::from)
+    }
+
+    /// The awaitable form of [`metadata`](Self::metadata).
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn metadata_async(&self) -> io::Result<Metadata> {
+        self.on_pool(|file| file.metadata()).await
+    }
+
+    /// The awaitable form of [`set_len`](Self::set_len).
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn set_len_async(&self, size: u64) -> io::Result<()> {
+        self.on_pool(move |file| file.set_len(size)).await
+    }
+
+    /// The awaitable form of [`sync_all`](Self::sync_all).
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn sync_all_async(&self) -> io::Result<()> {
+        self.on_pool(|file| file.sync_all()).await
+    }
+
+    /// The awaitable form of [`read_at`](Self::read_at).
+    ///
+    /// # Errors
+    /// As for `read_at`.
+    ///
+    /// # Cancellation
+    /// Harmless.
+    pub async fn read_at_async(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        take_a_turn_async().await;
+        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => {
+                self.read_on_pool(buf, move |file, buf| file.read_at(buf, offset)).await
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// The awaitable form of [`write_at`](Self::write_at).
+    ///
+    /// # Errors
+    /// As for `write_at`.
+    pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        take_a_turn_async().await;
+        match pwritev2(&*self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => {
+                self.write_on_pool(buf, move |file, buf| file.write_at(buf, offset)).await
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// The awaitable form of [`Read::read`]: reads at the cursor; 0 at the end of the file.
+    ///
+    /// # Errors
+    /// The system's.
+    ///
+    /// # Cancellation
+    /// See [`File`]: the bytes may be lost. [`read_at_async`](Self::read_at_async) can be repeated.
+    pub async fn read_async(&self, buf: &mut [u8]) -> io::Result<usize> {
+        take_a_turn_async().await;
+        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => self.read_on_pool(buf, |mut file, buf| file.read(buf)).await,
+            done => Ok(done?),
+        }
+    }
+
+    /// The awaitable form of [`Write::write`]: writes at the cursor.
+    ///
+    /// # Errors
+    /// The system's.
+    ///
+    /// # Cancellation
+    /// See [`File`]: the bytes may have been written.
+    pub async fn write_async(&self, buf: &[u8]) -> io::Result<usize> {
+        take_a_turn_async().await;
+        match pwritev2(&*self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+            Err(error) if would_wait(error) => self.write_on_pool(buf, |mut file, buf| file.write(buf)).await,
+            done => Ok(done?),
+        }
+    }
+
+    /// The awaitable form of [`Seek::seek`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn seek_async(&self, to: SeekFrom) -> io::Result<u64> {
+        self.on_pool(move |mut file| file.seek(to)).await
+    }
+
+    async fn on_pool<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let file = self.0.clone();
+        block_async(move || call(&file)).await
+    }
+
+    async fn read_on_pool(
+        &self,
+        buf: &mut [u8],
+        read: impl FnOnce(&std::fs::File, &mut [u8]) -> io::Result<usize> + Send + 'static,
+    ) -> io::Result<usize> {
+        let mut bytes = vec![0; buf.len().min(CHUNK)];
+        let bytes = self.on_pool(move |file| {
+            let count = read(file, &mut bytes)?;
+            bytes.truncate(count);
+            Ok(bytes)
+        });
+        let bytes = bytes.await?;
+        buf[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+
+    async fn write_on_pool(
+        &self,
+        buf: &[u8],
+        write: impl FnOnce(&std::fs::File, &[u8]) -> io::Result<usize> + Send + 'static,
+    ) -> io::Result<usize> {
+        let bytes = buf[..buf.len().min(CHUNK)].to_vec();
+        self.on_pool(move |file| write(file, &bytes)).await
+    }
+}
