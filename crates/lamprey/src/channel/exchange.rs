@@ -278,7 +278,7 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
             #[cfg(not(loom))]
             Who::Foreign(_) | Who::Errand(_) => {
                 party.end(met);
-                waiter.wake();
+                waiter.run_kept(form);
             }
         }
     }

@@ -15,9 +15,9 @@ use super::meeting::{Arrival, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::full;
 use super::{RecvError, SendError};
-use crate::sched::Waiter;
 use crate::sched::task::Task;
 use crate::sched::worker::Worker;
+use crate::sched::{Waiter, Who};
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
@@ -81,8 +81,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     #[inline(always)]
     fn arrive(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
-        let task = Task::of(cx);
-        if task.is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
+        if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
             cx.waker().wake_by_ref(); // the hosts' turn
             return Poll::Pending;
         }
@@ -91,16 +90,16 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
             // SAFETY: just taken out; our node is not queued.
             Arrival::Peer(peer) => unsafe { self.deal_with(peer, chan) },
             Arrival::Closed => Poll::Ready(false),
-            Arrival::Waiting => self.queue(chan, task, cx),
+            Arrival::Waiting => self.queue(chan, cx),
         }
     }
 
     #[inline(always)]
-    fn queue(&self, chan: &Chan<T>, task: Option<NonNull<Task>>, cx: &mut Context<'_>) -> Poll<bool> {
+    fn queue(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
         let party = &self.node.value;
-        let waiter = Waiter::of(cx);
+        let waiter = self.waiter(cx);
         party.set_waiter(Some(waiter));
-        if let Some(task) = task {
+        if let Who::Task(task) = waiter.who() {
             // SAFETY: the running task.
             unsafe { task.as_ref() }.life.reason.set(reason(Self::SIDE));
         }
@@ -135,10 +134,15 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         Poll::Ready(true)
     }
 
+    #[inline(always)]
+    fn waiter(&self, cx: &Context<'_>) -> Waiter {
+        Waiter::of_node(cx, (&raw const self.node).addr())
+    }
+
     /// Another waker than before; false if the node has been taken.
     #[cold]
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
-        let waiter = Waiter::of(cx);
+        let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
         let old = unsafe { chan.meeting.renew(Self::SIDE, NonNull::from(&self.node), waiter) };
         forget_foreign(old.unwrap_or(waiter));

@@ -78,6 +78,8 @@ impl<F: Future> Table<F> {
         free: free::<F>,
         inflate: super::inflate::carry_out,
         outcome: offset_of!(Placed<F>, cell),
+        size: size_of::<Placed<F>>(),
+        elsewhere: |_| 0..0,
         name: std::any::type_name::<F>,
     };
 }

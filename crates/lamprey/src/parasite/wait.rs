@@ -6,7 +6,7 @@
 //! # Invariants
 //! 1. The thread holds the cell's right to run while it polls; it gives it up before it blocks, and gets it back with its
 //!    one wake.
-//! 2. The cell lives until the thread is done with it and the last foreign waker is gone.
+//! 2. The cell lives until the thread is done with it, the future has been dropped, and the last counted waker is gone.
 
 use super::inflate::give_up;
 use crate::queue::inbox::Linked;
@@ -15,8 +15,8 @@ use crate::sched::life::{Life, Turn};
 use crate::sched::task::{HOSTED, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::sched::{self, Wait, Woke};
+use std::cell::Cell;
 use std::future::IntoFuture;
-use std::mem::MaybeUninit;
 use std::pin::pin;
 use std::ptr::{self, NonNull};
 use std::task::Poll;
@@ -45,8 +45,12 @@ use std::task::Poll;
 /// # Blocking
 /// A host or stackful parasite switches away; an OS thread parks, and so does the worker of a thread that is unwinding.
 pub fn wait<F: IntoFuture>(future: F) -> F::Output {
-    let mut future = pin!(future.into_future());
+    let future = future.into_future();
+    // Before the future's place: dropped after the future, whose nodes know the cell.
     let cell = WaitCell::new();
+    let mut future = pin!(future);
+    let place = (&raw const *future).addr();
+    cell.place().set((place, place + size_of::<F::IntoFuture>()));
     loop {
         if let Poll::Ready(output) = Task::with_context(cell.0, |cx| future.as_mut().poll(cx)) {
             return output;
@@ -58,20 +62,27 @@ pub fn wait<F: IntoFuture>(future: F) -> F::Output {
 /// See the module's text.
 struct WaitCell(NonNull<Task>);
 
+/// What a [`WaitCell`] points at.
+#[repr(C)]
+struct Waiting {
+    task: Task,
+    /// The addresses of the future.
+    place: Cell<(usize, usize)>,
+}
+
 impl WaitCell {
     fn new() -> Self {
-        let cell = NonNull::from(Box::leak(Box::new(MaybeUninit::<Task>::uninit()))).cast::<Task>();
         let life = Life::homeless();
         life.flags.set(HOSTED);
-        let task = Task {
-            link: std::cell::Cell::new(ptr::null_mut()),
-            body: &BODY,
-            life,
-            completion: Completion::new(),
-        };
-        // SAFETY: fresh memory.
-        unsafe { cell.write(task) };
-        Self(cell)
+        let task =
+            Task { link: Cell::new(ptr::null_mut()), body: &BODY, life, completion: Completion::new() };
+        let cell = Box::new(Waiting { task, place: Cell::new((0, 0)) });
+        Self(NonNull::from(Box::leak(cell)).cast())
+    }
+
+    fn place(&self) -> &Cell<(usize, usize)> {
+        // SAFETY: made by `new`, alive until we are dropped.
+        unsafe { &(*self.0.cast::<Waiting>().as_ptr()).place }
     }
 
     /// Gives the right to run up and blocks until it is back.
@@ -113,10 +124,16 @@ static BODY: TaskBody = TaskBody {
     cancel: |_| crate::bug::bug!("a waiting thread was cancelled as a task"),
     dispose: |_| {},
     free: |cell| {
-        // SAFETY: leaked by `WaitCell::new`, freed here only; a task needs no destructor.
-        drop(unsafe { Box::from_raw(cell.cast::<MaybeUninit<Task>>().as_ptr()) });
+        // SAFETY: leaked by `WaitCell::new`, freed here only.
+        drop(unsafe { Box::from_raw(cell.cast::<Waiting>().as_ptr()) });
     },
     inflate: |_, _| crate::bug::bug!("a waiting thread was inflated"),
     outcome: 0,
+    size: 0,
+    elsewhere: |cell| {
+        // SAFETY: made by `WaitCell::new`.
+        let (from, to) = unsafe { &(*cell.cast::<Waiting>().as_ptr()).place }.get();
+        from..to
+    },
     name: || "a waiting thread",
 };

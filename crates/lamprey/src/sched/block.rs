@@ -213,7 +213,20 @@ impl Waiter {
         Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
     }
 
-    /// Whoever a future is to wake. Of a parasite no reference is taken; a foreign waker is cloned and boxed.
+    /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference is taken: that the
+    /// node is gone before it is certain only if the node is a part of it. All other wakers are cloned and boxed.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn of_node(cx: &Context<'_>, node: usize) -> Self {
+        match Task::of(cx) {
+            // SAFETY: alive: the waker of `cx` is.
+            Some(task) if unsafe { Task::contains(task, node) } => Self::task(task),
+            _ => Self::foreign(cx),
+        }
+    }
+
+    /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign waker is
+    /// cloned and boxed.
     #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn of(cx: &Context<'_>) -> Self {
@@ -264,10 +277,8 @@ impl Waiter {
             // SAFETY: as above.
             Who::Task(task) => unsafe { Task::wake(task, Form::Soon) },
             #[cfg(not(loom))]
-            Who::Foreign(waker) => {
-                // SAFETY: the box is ours with the waiter (contract).
-                crate::bug::no_unwind("a waker", || unsafe { Box::from_raw(waker.as_ptr()) }.wake())
-            }
+            // SAFETY: the box is ours with the waiter (contract).
+            Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, Form::Soon),
             #[cfg(not(loom))]
             Who::Errand(_) => crate::bug::bug!("an errand was woken"),
         }
@@ -314,7 +325,8 @@ impl Waiter {
                     Task::release(task);
                 }
                 Who::Thread(thread) => wake_thread(thread, form),
-                _ => self.wake(),
+                Who::Foreign(waker) => wake_boxed(Box::from_raw(waker.as_ptr()), form),
+                Who::Errand(_) => self.wake(),
             }
         }
     }
@@ -353,6 +365,17 @@ impl Waiter {
             Who::Foreign(_) | Who::Errand(_) => false,
         }
     }
+}
+
+/// Calls a waker, or brings the parasite behind it to run.
+#[cfg(not(loom))]
+#[cold]
+fn wake_boxed(waker: Box<Waker>, form: Form) {
+    crate::bug::no_unwind("a waker", || match Task::of_waker(&waker) {
+        // SAFETY: the waker holds a reference.
+        Some(task) => unsafe { Task::wake(task, form) },
+        None => waker.wake(),
+    });
 }
 
 #[cfg(loom)]

@@ -19,6 +19,7 @@ use super::slab;
 use super::worker::{Seat, Worker};
 use crate::queue::inbox::Linked;
 use std::cell::Cell;
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
@@ -59,6 +60,10 @@ pub(crate) struct TaskBody {
     pub(crate) inflate: unsafe fn(NonNull<Task>, &Worker),
     /// Where the outcome is, in bytes from the header.
     pub(crate) outcome: usize,
+    /// Bytes from the header to the end of the future; 0 if that lies elsewhere.
+    pub(crate) size: usize,
+    /// Where it lies then: the addresses.
+    pub(crate) elsewhere: unsafe fn(NonNull<Task>) -> Range<usize>,
     /// What the future is called.
     pub(crate) name: fn() -> &'static str,
 }
@@ -202,10 +207,29 @@ impl Task {
         f(&mut Context::from_waker(&waker))
     }
 
+    /// True if the object at `addr` is a part of the task's own future, and so is dropped before the task ends. A future that
+    /// was polled within it but lies elsewhere (in a box, say) may outlast it.
+    ///
+    /// # Safety
+    /// The task is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn contains(this: NonNull<Task>, addr: usize) -> bool {
+        // SAFETY: alive (contract).
+        let body = unsafe { this.as_ref() }.body;
+        // SAFETY: as above.
+        addr.wrapping_sub(this.addr().get()) < body.size
+            || body.size == 0 && unsafe { (body.elsewhere)(this) }.contains(&addr)
+    }
+
     /// The task behind a context, if it is one of ours.
     #[inline(always)]
     pub(crate) fn of(cx: &Context<'_>) -> Option<NonNull<Task>> {
-        let waker = cx.waker();
+        Self::of_waker(cx.waker())
+    }
+
+    /// The task behind a waker, if it is one of ours.
+    #[inline(always)]
+    pub(crate) fn of_waker(waker: &Waker) -> Option<NonNull<Task>> {
         ptr::eq(waker.vtable(), &WAKER).then(|| {
             // SAFETY: our table comes only with tasks (see `raw`).
             unsafe { NonNull::new_unchecked(waker.data().cast::<Task>().cast_mut()) }
