@@ -34,7 +34,7 @@ def name_of(label):
 
 
 def site_of(label):
-    site = label["spawn_site"].dereference()
+    site = label["spawn_site"]["value"]["value"].dereference()
     file = next(field for field in site.type.fields() if field.name.startswith("file"))
     words = gdb.selected_inferior().read_memory(int(site[file].address), 16)
     data, length = (int.from_bytes(words[i : i + 8].tobytes(), "little") for i in (0, 8))
@@ -103,7 +103,7 @@ class Hosts(gdb.Command):
         state = str(plain(host["state"])).rsplit("::", 1)[-1]
         reason = str(plain(host["reason"])).rsplit("::", 1)[-1] if state in ("Blocked", "Committed") else ""
         label = host["label"]
-        print(f"host {int(label['id'])} {name_of(label)!r} {state} {reason} (spawned at {site_of(label)})")
+        print(f"host {int(label['id']['value']['value'])} {name_of(label)!r} {state} {reason} (spawned at {site_of(label)})")
         if stacks and state != "Running":
             stack(int(plain(host["sp"]).cast(gdb.lookup_type("unsigned long"))))
 

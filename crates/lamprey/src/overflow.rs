@@ -22,5 +22,5 @@ fn describe(_fault: &Fault, report: &mut Report) -> bool {
     }
     let label = &thread.label;
     let name = label.name.as_deref().unwrap_or("unnamed");
-    write!(report, "host {} `{name}` spawned at {}", label.id, label.spawn_site).is_ok()
+    write!(report, "host {} `{name}` spawned at {}", label.id.get(), label.spawn_site.get()).is_ok()
 }

@@ -129,20 +129,36 @@ impl<T> Chan<T> {
     /// The last handle of a side is gone: everyone who waits is of the other side.
     #[cold]
     pub(super) fn disconnect(&self) {
+        // What runs code of the program, the destructor of a value or a foreign waker, comes after all nodes have been ended:
+        // that code may wait for one of them.
+        #[cfg(not(loom))]
+        let (mut ghosts, mut foreign) = (Vec::new(), Vec::new());
         self.meeting.close(|node| {
-            // SAFETY: taken out by `close`: ours until the wake, which is owed by us. Nobody is attached inline: the nodes
-            // behind this one are still to be ended, and a parasite that ran now might wait for one of them.
+            // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
             unsafe {
                 #[cfg(not(loom))]
-                if node.as_ref().value.waiter() == At::Ghost {
-                    return free_ghost(node, true);
+                match node.as_ref().value.waiter() {
+                    At::Ghost => ghosts.push(node),
+                    At::Waiting(waiter) if waiter.is_foreign() => {
+                        node.as_ref().value.end(false);
+                        foreign.push(waiter);
+                    }
+                    _ => wake(node, false, Form::Soon),
                 }
-                #[cfg(not(loom))]
-                wake(node, false, Form::Soon);
                 #[cfg(loom)]
                 wake(node, false, ());
             }
         });
+        #[cfg(not(loom))]
+        for waiter in foreign {
+            // SAFETY: taken out of its node above, once.
+            unsafe { waiter.wake() };
+        }
+        #[cfg(not(loom))]
+        for ghost in ghosts {
+            // SAFETY: taken out by `close`, and still full.
+            crate::thread::quietly(|| unsafe { free_ghost(ghost, true) });
+        }
     }
 
     /// A receiver was given this value and did not want it: it goes to another one, or waits for one.

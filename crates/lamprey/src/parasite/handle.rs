@@ -188,6 +188,9 @@ fn wait(completion: &Completion) -> bool {
     }
     completion.forget_future();
     let me = sched::waiter();
+    if completion.is_done() {
+        return true; // it has just run, here
+    }
     if completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
         if !completion.unregister(me) {
             sched::block_until_woken(Wait::Join);

@@ -134,7 +134,11 @@ impl Carried {
                             break;
                         }
                     }
-                    Turn::Again => worker.take_turn(),
+                    Turn::Again if worker.take_turn() => {
+                        entry.life.begin();
+                        break;
+                    }
+                    Turn::Again => {}
                     _ => break,
                 }
             }

@@ -198,10 +198,22 @@ unsafe fn cancel<F: Future>(task: NonNull<Task>) {
 unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
     // SAFETY: invariant 2.
     unsafe {
+        end_locals(task);
+        (*cell::<F>(task).get()).outcome = ManuallyDrop::new(outcome);
+    }
+}
+
+/// Drops the parasite's own values, if it has any.
+///
+/// # Safety
+/// The caller holds the right to run, and the future is gone.
+#[inline(always)]
+pub(super) unsafe fn end_locals(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
         if task.as_ref().life.flags.get() & LOCALS != 0 {
             local::end_of_parasite(task);
         }
-        (*cell::<F>(task).get()).outcome = ManuallyDrop::new(outcome);
     }
 }
 
@@ -239,6 +251,7 @@ unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     unsafe {
         let outcome = ManuallyDrop::take(&mut (*cell::<F>(task).get()).outcome);
         drop_outcome(outcome.map_err(|error| *error), std::any::type_name::<F>());
+        end_locals(task);
     }
 }
 

@@ -15,7 +15,7 @@
 //!
 //! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
 
-use crate::sched::task::{Form, Task};
+use crate::sched::task::Form;
 use crate::sched::{self, Wait, Waiter, Woke, unwind_cancelled};
 use crate::thread::JoinHandle;
 use std::fmt;
@@ -87,12 +87,13 @@ impl<V> Cell<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The suspended thread of control looks: its value, or it leaves `waiter` and waits.
-    fn poll(&self, waiter: impl FnOnce() -> Waiter) -> Poll<V> {
+    /// The suspended thread of control looks: its value, or it leaves `waiter` and waits. (Made by the caller, before the lock: to
+    /// clone a foreign waker is to run the program's code.)
+    fn poll(&self, waiter: Waiter) -> Poll<V> {
         let mut state = self.lock();
         match &mut *state {
             State::Waiting(place) => {
-                let old = place.replace(waiter());
+                let old = place.replace(waiter);
                 drop(state);
                 forget(old);
                 return Poll::Pending;
@@ -100,16 +101,19 @@ impl<V> Cell<V> {
             State::Dropped => {
                 *state = State::Gone;
                 drop(state);
+                forget(Some(waiter));
                 unwind_cancelled()
             }
             State::Prepared(..) | State::Gone => {}
         }
         let State::Prepared(value, old) = std::mem::replace(&mut *state, State::Gone) else {
             drop(state);
+            forget(Some(waiter));
             panic!("a reified parasite was polled after it had its value");
         };
         drop(state);
         forget(old);
+        forget(Some(waiter));
         Poll::Ready(value)
     }
 
@@ -243,7 +247,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
             return super::wait(self);
         }
         let me = sched::waiter();
-        if let Poll::Ready(value) = cell.poll(|| me) {
+        if let Poll::Ready(value) = cell.poll(me) {
             return value;
         }
         if sched::block(Wait::Reify) == Woke::Cancelled {
@@ -252,7 +256,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
             }
             unwind_cancelled();
         }
-        match cell.poll(|| me) {
+        match cell.poll(me) {
             Poll::Ready(value) => value,
             Poll::Pending => crate::bug::bug!("a reified thread was woken before it was prepared"),
         }
@@ -266,11 +270,7 @@ impl<V, F: FnOnce(Parasite<V>)> Future for Reify<V, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
         let cell = self.cell();
-        if let Some(task) = Task::of(cx) {
-            // SAFETY: the running task.
-            unsafe { task.as_ref() }.life.reason.set(Wait::Reify);
-        }
-        cell.poll(|| Waiter::of(cx).keep())
+        cell.poll(Waiter::of(cx).keep())
     }
 }
 

@@ -77,7 +77,7 @@ where
 {
     // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside("parasite") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "parasite") };
     // SAFETY: it is `Send`, and borrows nothing.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
@@ -105,9 +105,18 @@ where
 {
     // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
     let future = ManuallyDrop::new(future);
-    let Some(worker) = Worker::current() else { outside("parasite_local") };
+    let Some(worker) = Worker::current() else { outside_with(&future, "parasite_local") };
     // SAFETY: an owned parasite stays on this kernel thread, and borrows nothing.
     unsafe { start(worker, future, false, 0) }
+}
+
+/// As [`outside`]; drops the future that was given.
+#[inline(always)]
+#[track_caller]
+fn outside_with<F>(future: &ManuallyDrop<F>, what: &str) -> ! {
+    // SAFETY: used no more.
+    unsafe { drop_elsewhere(future) };
+    outside(what)
 }
 
 #[cold]
@@ -192,9 +201,7 @@ unsafe fn forget<F: Future>(task: NonNull<Task>) {
     // SAFETY: nobody else has it, but for wakers that hold references: those are told.
     unsafe {
         let life = &task.as_ref().life;
-        if life.flags.get() & crate::sched::task::LOCALS != 0 {
-            crate::thread::local::end_of_parasite(task);
-        }
+        place::end_locals(task);
         if life.is_referenced() {
             life.finish();
             if !life.drop_owner() {
@@ -240,20 +247,29 @@ unsafe fn start_later<F: Future>(
 /// The future is moved out of `future`.
 #[inline(always)]
 unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Output> {
-    // Dropped on the heap: its destructor must not be given the address that it has here (see `place`). If there is no memory for
-    // that either, it is leaked.
+    // SAFETY: as promised by the caller.
+    unsafe { drop_elsewhere(future) };
+    let text = format!("no memory for a parasite of {} bytes", size_of::<Placed<F>>());
+    ParasiteHandle::failed(JoinError::NoStack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
+}
+
+/// Drops a future on the heap: its destructor must not be given the address that it has here (see `place`). If there is no
+/// memory for that, it is leaked.
+///
+/// # Safety
+/// The future is moved out of `future`.
+#[inline(always)]
+unsafe fn drop_elsewhere<F>(future: &ManuallyDrop<F>) {
     let mut elsewhere = Vec::new();
     if elsewhere.try_reserve_exact(1).is_ok() {
         // SAFETY: moved out once, by contract.
         elsewhere.push(unsafe { ptr::read(&**future) });
     }
-    forget_on_heap(elsewhere);
-    let text = format!("no memory for a parasite of {} bytes", size_of::<Placed<F>>());
-    ParasiteHandle::failed(JoinError::NoStack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
+    drop_on_heap(elsewhere);
 }
 
 #[cold]
 #[inline(never)]
-fn forget_on_heap<F>(future: Vec<F>) {
+fn drop_on_heap<F>(future: Vec<F>) {
     drop(future);
 }

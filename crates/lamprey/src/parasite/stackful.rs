@@ -251,7 +251,11 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
             Err(payload) => Err(caught(payload)),
         };
         match NonNull::new(context.packet.get().cast_mut()) {
-            Some(packet) => Packet::<T>::publish(packet.cast(), outcome),
+            Some(packet) => {
+                Packet::<T>::publish(packet.cast(), outcome);
+                // What the destructor of an outcome that nobody wanted has left behind.
+                end_locals(context);
+            }
             None => {
                 (*started.as_ref().outcome.get()).write(outcome);
                 started.as_ref().over.set(true);

@@ -95,7 +95,11 @@ impl WaitCell {
         let task = unsafe { self.0.as_ref() };
         task.link.set(Linked::into_raw(me));
         match task.life.end() {
-            Turn::Again => Worker::current().filter(|_| !unwinding).map_or((), Worker::take_turn),
+            Turn::Again => {
+                if Worker::current().is_some_and(|worker| !unwinding && worker.take_turn()) {
+                    sched::unwind_cancelled();
+                }
+            }
             _ if unwinding => drop(sched::os::block(None)),
             _ => {
                 if sched::block(Wait::Future) == Woke::Cancelled {

@@ -157,10 +157,11 @@ impl Worker {
         true
     }
 
-    /// A host that runs a task by itself gives the others their turn.
-    pub(crate) fn take_turn(&self) {
-        self.yield_now();
+    /// A host that runs a task by itself gives the others their turn. True if the host has been cancelled.
+    pub(crate) fn take_turn(&self) -> bool {
+        let cancelled = self.yield_now();
         self.turn.set(TURN);
+        cancelled
     }
 
     /// A scheduling point: runs what the calling host has woken (see the module's text, 2).

@@ -141,9 +141,9 @@ impl Worker {
 #[track_caller]
 fn new_carrier(worker: &Worker) -> NonNull<Thread> {
     let label = Label {
-        id: worker.new_id(),
+        id: Cell::new(worker.new_id()),
         name: None,
-        spawn_site: Location::caller(),
+        spawn_site: Cell::new(Location::caller()),
         stack_size: worker.shared.stack_size,
         pinned: true,
     };

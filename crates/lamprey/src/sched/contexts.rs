@@ -90,10 +90,9 @@ impl Worker {
         };
         // SAFETY: idle or new: ours alone until it runs.
         unsafe {
-            let label = &raw mut (*context.as_ptr()).thread.label;
-            (*label).id = self.new_id();
-            (*label).spawn_site = site;
             let context = context.as_ref();
+            context.thread.label.id.set(self.new_id());
+            context.thread.label.spawn_site.set(site);
             context.call.set(call.as_ptr());
             context.packet.set(ptr::null());
             context.thread.cancelled.set(self.stopping.get());
@@ -110,9 +109,9 @@ impl Worker {
     fn new_context(&self) -> io::Result<NonNull<Context>> {
         let stack = self.stacks.take(self.shared.stack_size as usize)?;
         let label = Label {
-            id: 0,
+            id: Cell::new(0),
             name: None,
-            spawn_site: Location::caller(),
+            spawn_site: Cell::new(Location::caller()),
             stack_size: self.shared.stack_size,
             pinned: true,
         };

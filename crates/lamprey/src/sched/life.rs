@@ -322,8 +322,8 @@ impl Refs {
 
     #[inline(always)]
     fn any(&self) -> bool {
-        // Relaxed: for whoever alone could make the first one.
-        self.0.load(Ordering::Relaxed) != 0
+        // Acquire pairs with `release`: for whoever alone could make the first one, and frees if there is none.
+        self.0.load(Ordering::Acquire) != 0
     }
 
     /// Takes a reference.

@@ -155,7 +155,9 @@ impl Worker {
             self.untrimmed.set(false);
             drop(self.parting.take());
             self.stacks.trim();
-            self.slab.trim();
+            if !self.stopping.get() {
+                self.slab.trim(); // not while a carrier reaps, which enumerates it
+            }
         }
         // A new spell of work: the next parasite looks whether the ticker runs.
         self.seen.set(super::offer::NEVER);
@@ -179,6 +181,8 @@ impl Worker {
     /// The runtime stops: every host of this worker is to end.
     fn stop(&self) {
         self.stopping.set(true);
+        // From here on every spawn looks, and is refused: what starts after the reap would never be ended.
+        self.seen.set(super::offer::NEVER);
         self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.

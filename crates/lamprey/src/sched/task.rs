@@ -153,8 +153,12 @@ impl Task {
         let task = unsafe { this.as_ref() };
         let worker = task.place(this);
         match task.life.cancel(worker.is_some()) {
-            // SAFETY: the right to run is ours.
-            Err(_) if task.life.flags.get() & HOSTED == 0 => unsafe { super::attach::finish_cancelled(this) },
+            Err(_) if task.life.flags.get() & HOSTED == 0 => match worker {
+                // Its destructors need a stack on which they may block.
+                Some(worker) if worker.is_on_root() => worker.make_doomed(this),
+                // SAFETY: the right to run is ours.
+                _ => unsafe { super::attach::finish_cancelled(this) },
+            },
             // The host that it has drops it: the future may lie on that host's stack.
             Err(_) => {
                 task.life.requeue();

@@ -114,12 +114,12 @@ pub(crate) struct Thread {
     pub(crate) label: Label,
 }
 
-/// Who a host is, fixed when it is spawned.
+/// Who a host is, fixed when it is spawned. (The cells are for the contexts of parasites, which run one after the other.)
 #[cfg(not(loom))]
 pub(crate) struct Label {
-    pub(crate) id: u64,
+    pub(crate) id: Cell<u64>,
     pub(crate) name: Option<Arc<str>>,
-    pub(crate) spawn_site: &'static Location<'static>,
+    pub(crate) spawn_site: Cell<&'static Location<'static>>,
     /// Bytes of stack asked for.
     pub(crate) stack_size: u32,
     /// Placed on a worker by the program: not to be stolen.
@@ -243,7 +243,13 @@ impl Thread {
 impl Label {
     #[track_caller]
     fn none() -> Self {
-        Self { id: 0, name: None, spawn_site: Location::caller(), stack_size: 0, pinned: false }
+        Self {
+            id: Cell::new(0),
+            name: None,
+            spawn_site: Cell::new(Location::caller()),
+            stack_size: 0,
+            pinned: false,
+        }
     }
 }
 

@@ -231,7 +231,13 @@ impl Worker {
     /// True where nothing may be started on top: on the root, in a thread that unwinds, or in a runtime that ends.
     #[inline(always)]
     pub(crate) fn must_not_switch(&self) -> bool {
-        self.stopping.get() || std::thread::panicking() || ptr::eq(self.running_ref(), &self.root)
+        self.stopping.get() || std::thread::panicking() || self.is_on_root()
+    }
+
+    /// True if no thread of the program runs now: an event source, or a policy.
+    #[inline(always)]
+    pub(crate) fn is_on_root(&self) -> bool {
+        ptr::eq(self.running_ref(), &self.root)
     }
 
     /// The address of its seat, to be compared.

@@ -5,6 +5,7 @@ use super::packet;
 use crate::sched::runtime::Shared;
 use crate::sched::thread::Label;
 use crate::sched::worker::Worker;
+use std::cell::Cell;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
@@ -48,9 +49,9 @@ where
 {
     let Some(worker) = Worker::current() else { outside() };
     let label = Label {
-        id: worker.new_id(),
+        id: Cell::new(worker.new_id()),
         name: None,
-        spawn_site: Location::caller(),
+        spawn_site: Cell::new(Location::caller()),
         stack_size: worker.shared.stack_size,
         pinned: false,
     };
@@ -207,9 +208,9 @@ impl Builder {
             Place::Anywhere => None,
         };
         let label = Label {
-            id: here.map_or_else(|| shared.new_id(), Worker::new_id),
+            id: Cell::new(here.map_or_else(|| shared.new_id(), Worker::new_id)),
             name: self.name,
-            spawn_site: site,
+            spawn_site: Cell::new(site),
             stack_size,
             pinned: place.is_some(),
         };

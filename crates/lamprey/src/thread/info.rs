@@ -89,11 +89,11 @@ pub fn current() -> ThreadInfo {
     }
     let label = &me.label;
     ThreadInfo {
-        id: label.id,
+        id: label.id.get(),
         name: label.name.clone(),
         kind: if me.kind == Kind::Parasite { ThreadKind::Parasite } else { ThreadKind::Host },
         worker: Some(worker.seat.index),
-        spawn_site: Some(label.spawn_site),
+        spawn_site: Some(label.spawn_site.get()),
     }
 }
 

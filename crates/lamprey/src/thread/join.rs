@@ -126,7 +126,7 @@ impl<T> JoinHandle<T> {
 
     /// The host's number, unique in its runtime.
     pub fn id(&self) -> u64 {
-        self.head().thread.label.id
+        self.head().thread.label.id.get()
     }
 
     /// The host's name, if it was given one.

@@ -41,12 +41,19 @@ std::thread_local! {
 /// assert_eq!(DEPTH.with(|depth| depth.get()), 3);
 /// # });
 /// ```
+/// A value goes with its thread of control, and a parasite may go from worker to worker, so it must be `Send`:
+/// ```compile_fail,E0599
+/// lamprey::host_local! {
+///     static NAME: std::rc::Rc<str> = "here".into();
+/// }
+/// NAME.with(|name| name.len());
+/// ```
 #[derive(Debug)]
 pub struct HostLocal<T: 'static> {
     init: fn() -> T,
 }
 
-impl<T: 'static> HostLocal<T> {
+impl<T: Send + 'static> HostLocal<T> {
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
         Self { init }
@@ -110,8 +117,8 @@ static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new())
 #[derive(Clone, Copy)]
 struct Owned(*mut Locals);
 
-// SAFETY: the values go with their parasite, which is `Send` (and then so are they: they were made by its own code, on
-// whatever thread ran it) or stays on its kernel thread; only its runner dereferences this.
+// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they go with their parasite from worker to worker; only
+// its runner dereferences this.
 unsafe impl Send for Owned {}
 
 fn of_parasites() -> MutexGuard<'static, BTreeMap<usize, Owned>> {
@@ -133,6 +140,8 @@ pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
             quietly(|| drop(value));
         }
     }
+    // Leaked, but not left for the next parasite with this address.
+    of_parasites().remove(&task.addr().get());
 }
 
 /// Drops the values of a host that has ended, on the host's own stack.
@@ -150,6 +159,8 @@ pub(crate) fn end(thread: &Thread) {
             quietly(|| drop(value));
         }
     }
+    // Leaked, but not left for the next parasite on this context.
+    thread.locals.set(std::ptr::null_mut());
 }
 
 /// Declares host-local values: like `thread_local!`, but each host has its own.

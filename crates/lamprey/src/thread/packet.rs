@@ -184,7 +184,7 @@ unsafe fn free<T, F>(thread: NonNull<Thread>) {
 pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
     super::join::report_unjoined(outcome, || {
         let name = label.name.as_deref().unwrap_or("unnamed");
-        format!("host {} ({name}), spawned at {},", label.id, label.spawn_site)
+        format!("host {} ({name}), spawned at {},", label.id.get(), label.spawn_site.get())
     });
 }
 

@@ -99,7 +99,7 @@ impl Ready {
 
     /// The thread's number, unique in its runtime.
     pub fn id(&self) -> u64 {
-        self.thread().label.id
+        self.thread().label.id.get()
     }
 
     /// The name given to [`Builder::name`](crate::Builder::name).
@@ -109,7 +109,7 @@ impl Ready {
 
     /// Where it was spawned.
     pub fn spawn_site(&self) -> &'static Location<'static> {
-        self.thread().label.spawn_site
+        self.thread().label.spawn_site.get()
     }
 
     /// True once it has run for the first time: it then stays on its worker.
