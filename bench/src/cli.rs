@@ -15,7 +15,7 @@ Lamprey's benches, and its rivals in the same run.
   lamprey-bench run NAME... [--rivals] [--json FILE] [--quick]
 
 NAME       a bench of the list, or `all`
---rivals   also run the rivals that are here: tokio, may, corosensei, Go, nginx
+--rivals   also run the rivals that are here: tokio, smol, may, corosensei, Go, nginx
 --json     write the JSON lines to FILE instead of the standard output
 --quick    fewer and shorter runs
 

@@ -46,7 +46,7 @@ fn say(text: &str) -> Result<()> {
 fn list() -> Result<bool> {
     for bench in benches::ALL {
         let variants: Vec<_> = bench.variants.iter().map(|v| v.name).collect();
-        say(&format!("{:<9} {}\n{:9} by {}", bench.name, bench.about, "", variants.join(", ")))?;
+        say(&format!("{:<15} {}\n{:15} by {}", bench.name, bench.about, "", variants.join(", ")))?;
     }
     Ok(true)
 }

@@ -4,8 +4,27 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 9] =
-    ["switch", "yield", "spawn", "pingpong", "ring", "memory", "timers", "idle", "http"];
+const BENCHES: [&str; 19] = [
+    "switch",
+    "yield",
+    "spawn",
+    "pingpong",
+    "ring",
+    "memory",
+    "parasite",
+    "async_send",
+    "parasite_crowd",
+    "parasite_fib",
+    "inflation",
+    "offering",
+    "budget",
+    "nonblocking",
+    "blocking",
+    "nway",
+    "timers",
+    "idle",
+    "http",
+];
 
 fn bench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lamprey-bench")).args(arguments).output().unwrap()
@@ -107,7 +126,18 @@ fn every_bench_of_lamprey_still_works() {
 #[test]
 fn rivals_still_work_or_say_why_not() {
     // `may` is not asked for crowds here: CI machines differ in how many mappings they allow.
-    let output = tiny(&["run", "yield", "spawn", "pingpong", "ring", "--rivals"]);
+    let output = tiny(&[
+        "run",
+        "yield",
+        "spawn",
+        "pingpong",
+        "ring",
+        "parasite",
+        "parasite_crowd",
+        "parasite_fib",
+        "budget",
+        "--rivals",
+    ]);
     let records = records(&text(&output.stdout));
     for record in &records {
         if record["skipped"] == true {

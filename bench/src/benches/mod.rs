@@ -2,9 +2,17 @@
 //!
 //! Lamprey's forms are written as a user would write them, on the public names alone.
 
+pub mod async_send;
+pub mod budget;
+pub mod damp;
 pub mod http;
 pub mod idle;
+pub mod inflation;
 pub mod memory;
+pub mod offering;
+pub mod parasite;
+pub mod parasite_crowd;
+pub mod parasite_fib;
 pub mod pingpong;
 pub mod ring;
 pub mod spawn;
@@ -15,13 +23,23 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 9] = [
+pub const ALL: [&Bench; 19] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
     &pingpong::BENCH,
     &ring::BENCH,
     &memory::BENCH,
+    &parasite::BENCH,
+    &async_send::BENCH,
+    &parasite_crowd::BENCH,
+    &parasite_fib::BENCH,
+    &inflation::BENCH,
+    &offering::BENCH,
+    &budget::BENCH,
+    &damp::NONBLOCKING,
+    &damp::BLOCKING,
+    &damp::NWAY,
     &timers::BENCH,
     &idle::BENCH,
     &http::BENCH,
@@ -35,4 +53,12 @@ pub fn find(name: &str) -> Option<&'static Bench> {
 /// Lamprey as a user would start it.
 fn runtime(workers: usize) -> anyhow::Result<lamprey::Runtime> {
     Ok(lamprey::Runtime::builder().workers(workers).build()?)
+}
+
+/// Both ends of a channel that lives as long as the process: a thread that must not borrow holds it by a plain reference, and
+/// counting a clone, two locked instructions, is not part of what is measured.
+fn for_ever<T>(
+    ends: (lamprey::Sender<T>, lamprey::Receiver<T>),
+) -> &'static (lamprey::Sender<T>, lamprey::Receiver<T>) {
+    Box::leak(Box::new(ends))
 }

@@ -4,7 +4,9 @@ pub mod corosensei;
 pub mod go;
 pub mod may;
 pub mod nginx;
+pub mod smol;
 pub mod tokio;
+pub mod tokio_tasks;
 
 use anyhow::{Context, Result};
 use std::env;

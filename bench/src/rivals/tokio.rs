@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-fn runtime(workers: usize) -> Result<Runtime> {
+pub(super) fn runtime(workers: usize) -> Result<Runtime> {
     let mut builder = match workers {
         1 => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
@@ -26,7 +26,7 @@ fn runtime(workers: usize) -> Result<Runtime> {
 }
 
 /// Runs `main` as a task.
-fn run<T: Send + 'static>(runtime: &Runtime, main: impl Future<Output = T> + Send + 'static) -> T {
+pub(super) fn run<T: Send + 'static>(runtime: &Runtime, main: impl Future<Output = T> + Send + 'static) -> T {
     runtime.block_on(async { ::tokio::spawn(main).await.expect("no task of a bench panics") })
 }
 

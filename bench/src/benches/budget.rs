@@ -1,0 +1,103 @@
+//! Two parasites that keep each other busy, and a host that wants its turn.
+
+use super::runtime;
+use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::tokio_tasks;
+use anyhow::{Result, ensure};
+use lamprey::{ParasiteHandle, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "budget",
+    about: "two parasites play ping-pong: with nobody else there (alone), or while a host yields in a loop; ns for each message, \
+            and for how long the host waits at a yield (p50, p99, us)",
+    workers: &[1],
+    size: Size::UntilTakes { first: 10_000, goal: Duration::from_millis(50) },
+    runs: 21,
+    variants: &[
+        Variant::ours("alone", |w| alone(w, lamprey::channel)),
+        Variant::ours("alone-inline", |w| alone(w, lamprey::channel_attach_inline)),
+        Variant::ours("lamprey", |w| beside(w, lamprey::channel)),
+        Variant::ours("lamprey-inline", |w| beside(w, lamprey::channel_attach_inline)),
+        Variant::rival("tokio", tokio_tasks::budget),
+    ],
+};
+
+type Channel = fn() -> (Sender<u64>, Receiver<u64>);
+
+/// What the host has seen.
+#[derive(Default)]
+pub struct Waits(Vec<Duration>);
+
+impl Waits {
+    /// One of its waits is over.
+    pub fn add(&mut self, wait: Duration) {
+        self.0.push(wait);
+    }
+
+    /// The players took `took` for `messages`.
+    pub fn samples(mut self, took: Duration, messages: u64) -> Result<Vec<Sample>> {
+        ensure!(!self.0.is_empty(), "the host never had a turn");
+        self.0.sort_unstable();
+        let us = |percent: usize| self.0[(self.0.len() - 1) * percent / 100].as_secs_f64() * 1e6;
+        let wait = |metric, percent| Sample::new(metric, "us", us(percent));
+        Ok(vec![Sample::ns_each("message", took, messages), wait("wait_p50", 50), wait("wait_p99", 99)])
+    }
+}
+
+/// Two parasites that play `rounds`, and end.
+fn players(channel: Channel, rounds: u64) -> [ParasiteHandle<()>; 2] {
+    let (ping, pinged) = channel();
+    let (pong, ponged) = channel();
+    let echo = lamprey::parasite(async move {
+        while let Ok(i) = pinged.recv_async().await {
+            pong.send_async(i).await.expect("the pinger waits for the pong");
+        }
+    });
+    let pinger = lamprey::parasite(async move {
+        // Nothing is played before the clock starts.
+        lamprey::yield_now_async().await;
+        for i in 0..rounds {
+            ping.send_async(i).await.expect("the echo lives");
+            assert_eq!(ponged.recv_async().await, Ok(i));
+        }
+    });
+    [pinger, echo]
+}
+
+fn alone(workers: usize, channel: Channel) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let rounds = n.div_ceil(2);
+        let took = runtime.run(move || {
+            let players = players(channel, rounds);
+            let begun = Instant::now();
+            players.into_iter().for_each(|player| player.join().expect("no player panics"));
+            begun.elapsed()
+        });
+        Ok(vec![Sample::ns_each("message", took, rounds * 2)])
+    }))
+}
+
+fn beside(workers: usize, channel: Channel) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let rounds = n.div_ceil(2);
+        runtime.run(move || {
+            let players = players(channel, rounds);
+            let mut waits = Waits::default();
+            let begun = Instant::now();
+            let mut last = begun;
+            while !players[0].is_finished() {
+                lamprey::yield_now();
+                let now = Instant::now();
+                waits.add(now - last);
+                last = now;
+            }
+            let took = last - begun;
+            players.into_iter().for_each(|player| player.join().expect("no player panics"));
+            waits.samples(took, rounds * 2)
+        })
+    }))
+}

@@ -1,0 +1,138 @@
+//! Ten million stackless parasites: what each weighs, what it costs to make one, to wake it and let it finish.
+
+use super::memory::Crowd;
+use super::{for_ever, runtime};
+use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::{smol, tokio_tasks};
+use anyhow::Result;
+use lamprey::{Receiver, Sender};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "parasite_crowd",
+    about: "10,000,000 parasites (quick: 1,000,000), in a fresh process, that hold one word and are blocked in recv on one \
+            channel, then each is sent a message and ends; and as many that yield in a loop; bytes (resident pages and page \
+            tables) and ns for each",
+    workers: &[1],
+    size: Size::Exactly { full: 10_000_000, quick: 1_000_000, tiny: 1000 },
+    runs: 5,
+    variants: &[
+        Variant::ours("recv", |w| blocked(w, lamprey::channel)),
+        Variant::ours("recv-inline", |w| blocked(w, lamprey::channel_attach_inline)),
+        Variant::ours("yield", yielding),
+        Variant::rival("tokio-recv", tokio_tasks::crowd_blocked),
+        Variant::rival("tokio-yield", tokio_tasks::crowd_yielding),
+        Variant::rival("smol-recv", smol::crowd_blocked),
+        Variant::rival("smol-yield", smol::crowd_yielding),
+    ],
+};
+
+/// Makes the machine have the memory that `n` threads of `bytes` need: where this is a guest, the first touch of memory that its
+/// host had taken back costs more than all that is measured here.
+pub fn warm_up(n: u64, bytes: u64) {
+    drop(black_box(vec![1_u8; (n * bytes) as usize]));
+}
+
+/// What the threads of a crowd share; each holds a reference to it, and nothing else.
+#[derive(Default)]
+pub struct Common {
+    done: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Common {
+    /// For as long as the process lives.
+    pub fn new() -> &'static Self {
+        Box::leak(Box::default())
+    }
+
+    /// One more has got here. All are on one kernel thread: no locked instruction is needed, and none is measured.
+    pub fn count(&self) {
+        // Relaxed: one kernel thread.
+        self.done.store(self.done.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// How often something was counted.
+    pub fn counted(&self) -> u64 {
+        // Relaxed: one kernel thread.
+        self.done.load(Relaxed)
+    }
+
+    /// Those that yield are to end.
+    pub fn end(&self) {
+        // Relaxed: one kernel thread.
+        self.over.store(true, Relaxed);
+    }
+
+    /// As `end` says.
+    pub fn is_over(&self) -> bool {
+        // Relaxed: one kernel thread.
+        self.over.load(Relaxed)
+    }
+}
+
+/// What a blocked parasite needs: one reference to this is its one word.
+struct Blocked {
+    ends: &'static (Sender<u64>, Receiver<u64>),
+    common: &'static Common,
+}
+
+fn blocked(workers: usize, channel: fn() -> (Sender<u64>, Receiver<u64>)) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        runtime.run(move || {
+            let common = Common::new();
+            let shared: &Blocked = Box::leak(Box::new(Blocked { ends: for_ever(channel()), common }));
+            warm_up(n, 128);
+            let crowd = Crowd::begin(n)?;
+            for _ in 0..n {
+                lamprey::parasite(async move {
+                    shared.ends.1.recv_async().await.expect("the channel is for ever");
+                    shared.common.count();
+                })
+                .detach();
+            }
+            let mut samples = crowd.blocked()?;
+            let begun = Instant::now();
+            for i in 0..n {
+                shared.ends.0.send(i).expect("the channel is for ever");
+            }
+            while common.counted() < n {
+                lamprey::yield_now();
+            }
+            samples.push(Sample::ns_each("wake", begun.elapsed(), n));
+            Ok(samples)
+        })
+    }))
+}
+
+fn yielding(workers: usize) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        runtime.run(move || {
+            let common = Common::new();
+            warm_up(n, 64);
+            let crowd = Crowd::begin(n)?;
+            for _ in 0..n {
+                lamprey::parasite(async move {
+                    while !common.is_over() {
+                        common.count();
+                        lamprey::yield_now_async().await;
+                    }
+                })
+                .detach();
+            }
+            let mut samples = crowd.blocked()?;
+            let (begun, before) = (Instant::now(), common.counted());
+            while common.counted() < before + n {
+                lamprey::yield_now();
+            }
+            samples.push(Sample::ns_each("yield", begun.elapsed(), common.counted() - before));
+            common.end();
+            Ok(samples)
+        })
+    }))
+}

@@ -1,0 +1,59 @@
+//! Fork and join without end: a parasite for each call of Fibonacci's function, awaited by its caller.
+
+use super::runtime;
+use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::{smol, tokio_tasks};
+use anyhow::Result;
+use lamprey::{ParasiteHandle, Runtime};
+use std::time::{Duration, Instant};
+
+/// Whose Fibonacci number.
+pub const N: u64 = 27;
+/// The number.
+pub const FIB: u64 = 196_418;
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "parasite_fib",
+    about: "fib(27) with a parasite for each of the 635,621 calls, whose handle the caller awaits; ms for all",
+    workers: &[1, 2],
+    size: Size::UntilTakes { first: 1, goal: Duration::from_millis(50) },
+    runs: 21,
+    variants: &[
+        Variant::ours("lamprey", |w| runner(runtime(w)?)),
+        Variant::rival("tokio", tokio_tasks::fib),
+        Variant::rival("smol", smol::fib),
+        Variant::go(),
+    ],
+};
+
+/// Of `times` repetitions.
+pub fn samples(took: Duration, times: u64) -> Vec<Sample> {
+    vec![Sample::new("time", "ms", took.as_secs_f64() * 1e3 / times as f64)]
+}
+
+/// On this runtime.
+pub fn runner(runtime: Runtime) -> Result<Runner> {
+    Ok(Box::new(move |times| {
+        let took = runtime.run(move || {
+            let begun = Instant::now();
+            for _ in 0..times {
+                assert_eq!(parasite(N).join().expect("adding does not panic"), FIB);
+            }
+            begun.elapsed()
+        });
+        Ok(samples(took, times))
+    }))
+}
+
+fn parasite(n: u64) -> ParasiteHandle<u64> {
+    lamprey::parasite(fib(n))
+}
+
+async fn fib(n: u64) -> u64 {
+    if n < 2 {
+        return n;
+    }
+    let (one, two) = (parasite(n - 1), parasite(n - 2));
+    one.await.expect("adding does not panic") + two.await.expect("adding does not panic")
+}
