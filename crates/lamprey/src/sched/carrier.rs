@@ -6,7 +6,8 @@
 //! 1. `parked` is null or a carrier that is parked (Committed), in no queue: whoever takes it out runs it.
 //! 2. A carrier's turn begins with the oldest of the woken, so that two parasites that wake each other for ever do not bury
 //!    the others.
-//! 3. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where their destructors may
+//! 3. Without a stack for a carrier, memory being exhausted, the root runs parasites itself, as a plain kernel thread.
+//! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where their destructors may
 //!    do what they like.
 
 use super::attach::TURN;
@@ -129,6 +130,19 @@ impl Worker {
         self.turn.set(if self.woken.pending.get() == 0 { TURN } else { 0 });
     }
 
+    /// No stack is to be had for a carrier (invariant 3). Called on the root, while it is no worker.
+    #[cold]
+    pub(super) fn carry_without_stack(&self) {
+        if self.carriers.unreaped.replace(false) {
+            self.reap();
+            self.woken.count(-1);
+        }
+        for _ in 0..TURN {
+            let Some(task) = self.woken.pop_task().or_else(|| self.woken.pop_given_way()) else { return };
+            self.run_task(task);
+        }
+    }
+
     /// The runtime ends: cancels all tasks of this worker's slab.
     fn reap(&self) {
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
@@ -136,6 +150,11 @@ impl Worker {
         // the task to who has it. It is not kept beyond the call.
         self.slab.each_live(|block| unsafe { Task::cancel(block.cast()) });
     }
+}
+
+/// True for a carrier.
+pub(super) fn is_carrier(thread: &Thread) -> bool {
+    ptr::eq(thread.body, &CARRIER)
 }
 
 #[track_caller]

@@ -381,8 +381,13 @@ impl Worker {
         let refused = std::mem::take(unsafe { &mut *self.refused.get() });
         self.uninstall();
         for (thread, error) in refused {
-            // SAFETY: unstarted, and kept by `refuse` for this call.
-            unsafe { abandon(thread, Abandoned::NoStack(error)) };
+            // SAFETY: unstarted, and kept by `refuse` for this call; a carrier is alive until it is abandoned.
+            unsafe {
+                if super::carrier::is_carrier(thread.as_ref()) {
+                    self.carry_without_stack();
+                }
+                abandon(thread, Abandoned::NoStack(error));
+            }
         }
         self.install();
     }
