@@ -2,11 +2,10 @@
 
 use super::memory::Crowd;
 use super::{for_ever, runtime};
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Sample, Size, Variant, warm};
 use crate::rivals::{smol, tokio_tasks};
 use anyhow::Result;
 use lamprey::{Receiver, Sender};
-use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -29,12 +28,6 @@ pub const BENCH: Bench = Bench {
         Variant::rival("smol-yield", smol::crowd_yielding),
     ],
 };
-
-/// Makes the machine have the memory that `n` threads of `bytes` need: where this is a guest, the first touch of memory that its
-/// host had taken back costs more than all that is measured here.
-pub fn warm_up(n: u64, bytes: u64) {
-    drop(black_box(vec![1_u8; (n * bytes) as usize]));
-}
 
 /// What the threads of a crowd share; each holds a reference to it, and nothing else.
 #[derive(Default)]
@@ -86,7 +79,7 @@ fn blocked(workers: usize, channel: fn() -> (Sender<u64>, Receiver<u64>)) -> Res
         runtime.run(move || {
             let common = Common::new();
             let shared: &Blocked = Box::leak(Box::new(Blocked { ends: for_ever(channel()), common }));
-            warm_up(n, 128);
+            warm::memory(n * 128)?;
             let crowd = Crowd::begin(n)?;
             for _ in 0..n {
                 lamprey::parasite(async move {
@@ -114,7 +107,7 @@ fn yielding(workers: usize) -> Result<Runner> {
     Ok(Box::new(move |n| {
         runtime.run(move || {
             let common = Common::new();
-            warm_up(n, 64);
+            warm::memory(n * 64)?;
             let crowd = Crowd::begin(n)?;
             for _ in 0..n {
                 lamprey::parasite(async move {

@@ -13,6 +13,7 @@ pub mod stats;
 pub mod table;
 pub mod targets;
 pub mod usage;
+pub mod warm;
 pub mod worker;
 
 use std::time::Duration;

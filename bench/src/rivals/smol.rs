@@ -3,9 +3,9 @@
 //! One executor for the process, as `smol::spawn` has; each worker is a kernel thread that runs it, and the first of them is the one
 //! that calls [`run`]. What is measured runs in tasks. smol has no rendezvous channel; `bounded(1)` is the nearest.
 
-use crate::benches::parasite_crowd::{Common, warm_up};
+use crate::benches::parasite_crowd::Common;
 use crate::benches::{memory, parasite, parasite_fib};
-use crate::harness::{Runner, Sample};
+use crate::harness::{Runner, Sample, warm};
 use anyhow::Result;
 use async_channel::bounded;
 use async_executor::{Executor, Task};
@@ -60,7 +60,7 @@ pub fn crowd_blocked(workers: usize) -> Result<Runner> {
         run(async move {
             let [begun_all, common] = [(); 2].map(|()| Common::new());
             let ends = &*Box::leak(Box::new(bounded::<u64>(1)));
-            warm_up(n, 384);
+            warm::memory(n * 256)?;
             let crowd = memory::Crowd::begin(n)?;
             for _ in 0..n {
                 let receive = async move {
@@ -93,7 +93,7 @@ pub fn crowd_yielding(workers: usize) -> Result<Runner> {
     Ok(Box::new(move |n| {
         run(async move {
             let common = Common::new();
-            warm_up(n, 256);
+            warm::memory(n * 256)?;
             let crowd = memory::Crowd::begin(n)?;
             for _ in 0..n {
                 let turns = async move {

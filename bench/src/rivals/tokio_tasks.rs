@@ -5,9 +5,9 @@
 //! which carries no value, but wakes one at a time.
 
 use super::tokio::{run, runtime};
-use crate::benches::parasite_crowd::{Common, warm_up};
+use crate::benches::parasite_crowd::Common;
 use crate::benches::{budget, memory, parasite, parasite_fib};
-use crate::harness::{Runner, Sample};
+use crate::harness::{Runner, Sample, warm};
 use ::tokio::sync::{Notify, mpsc};
 use ::tokio::task::{JoinHandle, yield_now};
 use anyhow::Result;
@@ -50,7 +50,7 @@ pub fn crowd_blocked(workers: usize) -> Result<Runner> {
         run(&runtime, async move {
             let [begun_all, common] = [(); 2].map(|()| Common::new());
             let gate: &Notify = Box::leak(Box::default());
-            warm_up(n, 256);
+            warm::memory(n * 512)?;
             let crowd = memory::Crowd::begin(n)?;
             for _ in 0..n {
                 ::tokio::spawn(async move {
@@ -82,7 +82,7 @@ pub fn crowd_yielding(workers: usize) -> Result<Runner> {
     Ok(Box::new(move |n| {
         run(&runtime, async move {
             let common = Common::new();
-            warm_up(n, 256);
+            warm::memory(n * 512)?;
             let crowd = memory::Crowd::begin(n)?;
             for _ in 0..n {
                 ::tokio::spawn(async move {
