@@ -126,14 +126,14 @@ impl<T> Chan<T> {
         if woke == Woke::Cancelled { cancelled(side, ended) } else { ended }
     }
 
-    /// The last handle of a side is gone: everyone who waits is of the other side.
+    /// The last handle of `side` is gone: everyone who waits is of the other side.
     #[cold]
-    pub(super) fn disconnect(&self) {
+    pub(super) fn disconnect(&self, side: Side) {
         // What runs code of the program, the destructor of a value or a foreign waker, comes after all nodes have been ended:
         // that code may wait for one of them.
         #[cfg(not(loom))]
         let (mut ghosts, mut foreign) = (Vec::new(), Vec::new());
-        self.meeting.close(|node| {
+        self.meeting.close(side, |node| {
             // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
             unsafe {
                 #[cfg(not(loom))]
@@ -170,13 +170,9 @@ impl<T> Chan<T> {
         let node = NonNull::from(Box::leak(ghost)).cast();
         // SAFETY: the node is fresh and boxed; if it is not queued, it is still ours.
         unsafe {
-            match self.meeting.put_back(node) {
-                Arrival::Waiting => {}
-                Arrival::Closed => free_ghost(node, true),
-                Arrival::Peer(peer) => {
-                    deal(Side::Sender, node.as_ref().value.take(), peer, Form::Soon);
-                    free_ghost(node, false);
-                }
+            if let Some(receiver) = self.meeting.put_back(node) {
+                deal(Side::Sender, node.as_ref().value.take(), receiver, Form::Soon);
+                free_ghost(node, false);
             }
         }
     }

@@ -10,7 +10,7 @@
 //! EMPTY                nobody waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
 //! MANY(side)           several do; they are in `list`, oldest first
-//! CLOSED               one side is gone for good
+//! CLOSED               one side is gone for good; `list` may have values that were handed back, for receivers that are left
 //! any of them | LOCK   somebody works on `list`, and will store the next state
 //! ```
 //!
@@ -158,6 +158,10 @@ impl<T> Meeting<T> {
         mine: Option<NonNull<PartyNode<T>>>,
     ) -> Result<Arrival<T>, *mut PartyNode<T>> {
         if side_of(word) == CLOSED {
+            #[cfg(not(loom))]
+            if side == Side::Receiver {
+                return self.take_left_over(word);
+            }
             return Ok(Arrival::Closed);
         }
         if side_of(word) == side as usize && mine.is_none() {
@@ -242,22 +246,32 @@ impl<T> Meeting<T> {
         }
     }
 
+    /// A receiver has come to a closed channel: there may be a value that was handed back after the last sender had gone.
+    #[cfg(not(loom))]
+    fn take_left_over(&self, word: *mut PartyNode<T>) -> Result<Arrival<T>, *mut PartyNode<T>> {
+        self.lock(word)?;
+        let ghost = self.with_list(List::pop);
+        self.unlock(CLOSED);
+        Ok(ghost.map_or(Arrival::Closed, Arrival::Peer))
+    }
+
     /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a thread, goes
-    /// before all other senders, unless a receiver waits.
+    /// before all other senders, and stays also if there is no sender left. Unless a receiver waits: then that is
+    /// returned, and the ghost is still the caller's.
     ///
     /// # Safety
-    /// As for [`meet`](Self::meet); the node belongs to whoever takes it out.
+    /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
     #[cfg(not(loom))]
-    pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Arrival<T> {
+    pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
         loop {
             // SAFETY: without a node of ours there is nothing to promise.
-            let arrival = unsafe { self.meet(Side::Sender, None) };
-            if !matches!(arrival, Arrival::Waiting) {
-                return arrival;
+            if let Arrival::Peer(receiver) = unsafe { self.meet(Side::Sender, None) } {
+                return Some(receiver);
             }
             // Relaxed: a guess, confirmed by the CAS in `lock`.
             let word = self.word.load(Ordering::Relaxed);
-            if side_of(word) == CLOSED || side_of(word) == Side::Receiver as usize {
+            let state = side_of(word);
+            if state == Side::Receiver as usize {
                 continue;
             }
             if let Ok(alone) = self.lock(word) {
@@ -267,18 +281,25 @@ impl<T> Meeting<T> {
                         unsafe { list.push_front(node) };
                     }
                 });
-                self.unlock(Side::Sender as usize);
-                return Arrival::Waiting;
+                self.unlock(if state == CLOSED { CLOSED } else { Side::Sender as usize });
+                return None;
             }
         }
     }
 
-    /// Closes the channel. `each` gets all who wait, oldest first, to give them their `end` and their wake.
-    pub(super) fn close(&self, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
+    /// Closes the channel, because `side` is gone. `each` gets all who wait, oldest first, to give them their `end` and their
+    /// wake. Values that were handed back stay until the receivers are gone too.
+    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
         // Relaxed: a guess; a channel that is closed stays so.
         let mut word = self.word.load(Ordering::Relaxed);
-        while side_of(word) != CLOSED {
+        while side == Side::Receiver || side_of(word) != CLOSED {
             match self.lock(word) {
+                // No sender is left, so these are values that are being handed back.
+                Ok(alone) if side == Side::Sender && side_of(word) == Side::Sender as usize => {
+                    // SAFETY: the lock is held; a node that was alone is in no list.
+                    self.with_list(|list| unsafe { alone.into_iter().for_each(|node| list.push(node)) });
+                    return self.unlock(CLOSED);
+                }
                 Ok(alone) => {
                     let many = self.with_list(List::take);
                     // Release pairs with the next look at the word.
@@ -311,9 +332,10 @@ impl<T> Meeting<T> {
         Err(now)
     }
 
-    /// Drops the LOCK: `MANY(side)`, or EMPTY if the list has become empty.
+    /// Drops the LOCK: `MANY(side)`, or EMPTY if the list has become empty; or CLOSED.
     fn unlock(&self, side: usize) {
-        let state = if self.with_list(|list| list.is_empty()) { EMPTY } else { side };
+        let is_empty = side != CLOSED && self.with_list(|list| list.is_empty());
+        let state = if is_empty { EMPTY } else { side };
         // Release pairs with the next change of the word.
         self.word.store(bare(state), Ordering::Release);
     }

@@ -173,8 +173,8 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Dropping the future takes the offer back, and nothing is lost: a value that it has been given and has not yet returned
-    /// goes to another receiver, or back into the channel, before all values that are waiting there. (If no sender is left by
-    /// then, it is dropped.)
+    /// goes to another receiver, or back into the channel, before all values that are waiting there. If no sender is left by
+    /// then, it is what the next receive gets.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -321,7 +321,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if is_last(&self.0.senders) {
-            self.0.disconnect();
+            self.0.disconnect(Side::Sender);
         }
     }
 }
@@ -329,7 +329,7 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if is_last(&self.0.receivers) {
-            self.0.disconnect();
+            self.0.disconnect(Side::Receiver);
         }
     }
 }
