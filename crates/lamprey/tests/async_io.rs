@@ -8,7 +8,7 @@ use common::*;
 use futures::executor::block_on;
 use futures::future::{join, join_all, join3, try_join};
 use lamprey::net::{Closed, TcpListener, TcpStream, ToSocketAddrs, UdpSocket, UnixListener, UnixStream};
-use lamprey::{sleep_async, spawn, with_timeout_async};
+use lamprey::{sleep_async, spawn, wait, with_timeout_async};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::future::poll_fn;
@@ -17,6 +17,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::SocketAddr as UnixAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +34,13 @@ fn pair() -> (TcpStream, TcpStream) {
 fn shared_pair() -> (Arc<UnixStream>, Arc<UnixStream>) {
     let (a, b) = UnixStream::pair().unwrap();
     (Arc::new(a), Arc::new(b))
+}
+
+/// A name that nobody has had.
+fn unix_address() -> UnixAddr {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("lamprey-async-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    UnixAddr::from_abstract_name(name).unwrap()
 }
 
 /// A read of one byte that owns its socket.
@@ -130,8 +138,7 @@ fn what_is_not_text_leaves_the_text_alone() {
 #[test]
 fn unix_streams() {
     everywhere(|| async {
-        let name = format!("lamprey-async-{}-{:?}", std::process::id(), thread::current().id());
-        let address = UnixAddr::from_abstract_name(name).unwrap();
+        let address = unix_address();
         let listener = UnixListener::bind_addr(&address).unwrap();
         let (client, accepted) =
             join(UnixStream::connect_addr_async(&address), listener.accept_patiently_async()).await;
@@ -149,8 +156,7 @@ fn unix_streams() {
 #[test]
 fn a_unix_listener_whose_queue_is_full() {
     everywhere(|| async {
-        let name = format!("lamprey-full-{}-{:?}", std::process::id(), thread::current().id());
-        let address = UnixAddr::from_abstract_name(name).unwrap();
+        let address = unix_address();
         let listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
         rustix::net::listen(&listener, 0).unwrap();
         let first = UnixStream::connect_addr_async(&address).await.unwrap();
@@ -398,7 +404,7 @@ fn nothing_is_lost_when_reads_are_dropped_at_any_time() {
             let read = async move { with_timeout_async(limit, read_1(&stream)).await };
             let byte = match random.u8(..3) {
                 0 => block_on(read),
-                1 => runtime.run(move || on_this_host(read)),
+                1 => runtime.run(move || wait(read)),
                 _ => in_tokio(read),
             };
             received.extend(byte.map(Result::unwrap));
@@ -475,7 +481,7 @@ fn close_races_with_waiting() {
         for _ in 0..300 {
             let (a, b) = shared_pair();
             let read = read_1(&a);
-            let reader = runtime.handle().spawn(move || on_this_host(read));
+            let reader = runtime.handle().spawn(move || wait(read));
             let closer = runtime.handle().spawn(move || a.close());
             drop(b);
             // Either the end of the stream or the close came first.
@@ -522,7 +528,7 @@ fn a_host_an_os_thread_and_futures_wait_for_one_socket() {
             }
         };
         let futures = many(a.clone());
-        let on_host = runtime.handle().spawn(move || on_this_host(futures));
+        let on_host = runtime.handle().spawn(move || wait(futures));
         let futures = many(a.clone());
         let task = thread::spawn(move || in_tokio(futures));
         let mut random = fastrand::Rng::with_seed(5);
@@ -552,7 +558,7 @@ fn moved_between_threads_between_polls() {
         (&*b).write_all(b"x").unwrap();
         eventually("the last one is woken", || wakers[2].0.count() == 1);
         assert_eq!((wakers[0].0.count(), wakers[1].0.count()), (0, 0));
-        let host = second.handle().spawn(move || on_this_host(read));
+        let host = second.handle().spawn(move || wait(read));
         assert_eq!(host.join().unwrap().unwrap(), b'x');
     });
 }

@@ -7,7 +7,7 @@ use awaiting::*;
 use common::*;
 use futures::executor::block_on;
 use futures::future::join_all;
-use lamprey::{Sleep, TimedOut, sleep_async, spawn, with_timeout_async};
+use lamprey::{Sleep, TimedOut, sleep_async, spawn, wait, with_timeout_async};
 use std::future::{pending, ready};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ fn no_time_at_all_and_more_than_the_clock_can_say() {
 fn sleepers_wake_hosts_and_hosts_wake_sleepers_on_one_worker() {
     run(1, || {
         let sleepers: Vec<_> =
-            (0..50).map(|n| spawn(move || on_this_host(sleep_async(milliseconds(n % 7))))).collect();
+            (0..50).map(|n| spawn(move || wait(sleep_async(milliseconds(n % 7))))).collect();
         lamprey::sleep(milliseconds(3));
         sleepers.into_iter().for_each(|host| host.join().unwrap());
     });
@@ -157,10 +157,10 @@ fn begun_on_one_worker_continued_on_another_and_outside() {
         let (_, waker) = Wakes::new();
         let sleeps = [(); 4].map(|()| polled_on(&runtime, length, waker.clone()));
         let [first, second, third, fourth] = sleeps;
-        let host = other.handle().spawn(move || on_this_host(first));
+        let host = other.handle().spawn(move || wait(first));
         let thread = thread::spawn(move || block_on(second));
         let task = thread::spawn(move || in_tokio(third));
-        runtime.run(move || on_this_host(fourth));
+        runtime.run(move || wait(fourth));
         host.join().unwrap();
         thread.join().unwrap();
         task.join().unwrap();
@@ -174,7 +174,7 @@ fn begun_outside_continued_on_a_host() {
         let (_, waker) = Wakes::new();
         let mut sleep = Box::pin(sleep_async(milliseconds(20)));
         assert!(poll(&mut sleep, &waker).is_pending());
-        runtime(1).run(move || on_this_host(sleep));
+        runtime(1).run(move || wait(sleep));
     });
 }
 

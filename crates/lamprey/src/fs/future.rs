@@ -22,12 +22,16 @@ impl File {
     ///
     /// # Examples
     /// ```
-    /// futures::executor::block_on(async {
-    ///     let mut text = String::new();
-    ///     lamprey::fs::File::open_async("Cargo.toml").await?.read_to_string_async(&mut text).await?;
-    ///     assert!(text.contains("lamprey"));
-    ///     std::io::Result::Ok(())
+    /// use lamprey::fs::File;
+    ///
+    /// let text = lamprey::run(|| {
+    ///     lamprey::wait(async {
+    ///         let mut text = String::new();
+    ///         File::open_async("Cargo.toml").await?.read_to_string_async(&mut text).await?;
+    ///         std::io::Result::Ok(text)
+    ///     })
     /// })?;
+    /// assert!(text.contains("lamprey"));
     /// # std::io::Result::Ok(())
     /// ```
     ///

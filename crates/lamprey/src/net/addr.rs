@@ -71,7 +71,7 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 ///
 /// # Examples
 /// ```
-/// let addresses = futures::executor::block_on(lamprey::net::lookup_async("127.0.0.1:80"))?;
+/// let addresses = lamprey::wait(lamprey::net::lookup_async("127.0.0.1:80"))?;
 /// assert_eq!(addresses, [([127, 0, 0, 1], 80).into()]);
 /// # std::io::Result::Ok(())
 /// ```

@@ -23,6 +23,24 @@
 //! try first and wait only if they have to, and let others run now and then even when they never have to. Dropping one
 //! is its cancellation.
 //!
+//! ```
+//! use lamprey::net::{TcpListener, TcpStream};
+//!
+//! lamprey::run(|| -> std::io::Result<()> {
+//!     let listener = TcpListener::bind("127.0.0.1:0")?;
+//!     let address = listener.local_addr()?;
+//!     let server = lamprey::parasite(async move {
+//!         let (stream, _) = listener.accept_async().await?;
+//!         stream.write_all_async(b"hello").await
+//!     });
+//!     let mut text = String::new();
+//!     std::io::Read::read_to_string(&mut TcpStream::connect(address)?, &mut text)?; // a host, and a parasite
+//!     assert_eq!(text, "hello");
+//!     server.join().unwrap()
+//! })?;
+//! # std::io::Result::Ok(())
+//! ```
+//!
 //! # Blocking
 //! A socket is served by the reactor of the worker where an operation on it first had to wait. A plain OS thread waits by
 //! itself, in `poll(2)`. For futures that are polled outside of every worker there is a reactor of their own, on a kernel

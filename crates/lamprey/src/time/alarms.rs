@@ -110,13 +110,16 @@ unsafe impl Send for Sleep {}
 /// ```
 /// use std::time::{Duration, Instant};
 ///
-/// let start = Instant::now();
-/// futures::executor::block_on(async {
-///     let first = lamprey::sleep_async(Duration::from_millis(2));
-///     lamprey::sleep_async(Duration::from_millis(5)).await;
-///     first.await; // has been running, too
+/// lamprey::run(|| {
+///     let start = Instant::now();
+///     let parasite = lamprey::parasite(async move {
+///         let first = lamprey::sleep_async(Duration::from_millis(2));
+///         lamprey::sleep_async(Duration::from_millis(5)).await;
+///         first.await; // has been running, too
+///         start.elapsed()
+///     });
+///     assert!(parasite.join().unwrap() >= Duration::from_millis(5));
 /// });
-/// assert!(start.elapsed() >= Duration::from_millis(5));
 /// ```
 ///
 /// # Cancellation

@@ -35,10 +35,11 @@ impl From<TimedOut> for io::Error {
 /// use std::time::Duration;
 /// use lamprey::{TimedOut, sleep_async, with_timeout_async};
 ///
-/// futures::executor::block_on(async {
-///     assert_eq!(with_timeout_async(Duration::from_secs(60), async { 7 }).await, Ok(7));
+/// lamprey::run(|| {
+///     let seven = with_timeout_async(Duration::from_secs(60), async { 7 });
+///     assert_eq!(lamprey::wait(seven), Ok(7));
 ///     let long = sleep_async(Duration::from_secs(60));
-///     assert_eq!(with_timeout_async(Duration::from_millis(2), long).await, Err(TimedOut));
+///     assert_eq!(lamprey::wait(with_timeout_async(Duration::from_millis(2), long)), Err(TimedOut));
 /// });
 /// ```
 ///

@@ -2,65 +2,26 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use super::common::{FOREVER, runtime, within};
-use lamprey::{WakeToken, suspend};
 use std::future::Future;
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-
-/// Ends the blocks of one thread.
-#[derive(Default)]
-struct Bell {
-    rung: AtomicBool,
-    token: Mutex<Option<WakeToken>>,
-}
-
-impl Bell {
-    fn strike(&self) {
-        let token = self.token.lock().unwrap().take();
-        token.into_iter().for_each(WakeToken::wake);
-    }
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.rung.store(true, Ordering::SeqCst);
-        self.strike();
-    }
-}
-
-/// Awaits on the calling host, which blocks meanwhile.
-pub fn on_this_host<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let bell = Arc::new(Bell::default());
-    let waker = Waker::from(bell.clone());
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        while !bell.rung.swap(false, Ordering::SeqCst) {
-            suspend(|token| {
-                *bell.token.lock().unwrap() = Some(token);
-                if bell.rung.load(Ordering::SeqCst) {
-                    bell.strike();
-                }
-            })
-            .unwrap();
-        }
-    }
-}
 
 /// Awaits as the main task of a runtime of tokio.
 pub fn in_tokio<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// Awaits what `make` makes on a host, on a plain OS thread, in a task of tokio, and on a thread of a blocking pool.
+/// Awaits what `make` makes on a host, in parasites of both kinds, on a plain OS thread in two ways, in a task of tokio, and
+/// on a thread of a blocking pool.
 #[track_caller]
 pub fn everywhere<F: Future<Output = ()> + 'static>(make: fn() -> F) {
     within(FOREVER, move || {
-        runtime(1).run(|| on_this_host(make()));
+        runtime(1).run(|| lamprey::wait(make()));
+        runtime(2).run(|| lamprey::parasite_local(make()).join().unwrap());
+        runtime(1).run(|| lamprey::parasite_fn(move || lamprey::wait(make())).join().unwrap());
+        lamprey::wait(make());
         futures::executor::block_on(make());
         in_tokio(make());
         runtime(1).run(|| lamprey::block(|| futures::executor::block_on(make())));

@@ -25,12 +25,16 @@ use crate::awaitable::{self, outside::outside};
 ///
 /// # Examples
 /// ```
-/// futures::executor::block_on(async {
-///     let text = lamprey::block_async(|| std::fs::read_to_string("Cargo.toml")).await?;
-///     assert!(text.contains("lamprey"));
-///     Ok::<(), std::io::Error>(())
+/// lamprey::run(|| {
+///     let length = lamprey::parasite(async {
+///         let text = lamprey::block_async(|| std::fs::read_to_string("Cargo.toml")).await?;
+///         std::io::Result::Ok(text.len())
+///     });
+///     // This host goes on meanwhile.
+///     assert!(length.join().unwrap()? > 0);
+///     std::io::Result::Ok(())
 /// })?;
-/// # Ok::<(), std::io::Error>(())
+/// # std::io::Result::Ok(())
 /// ```
 ///
 /// # Panics
