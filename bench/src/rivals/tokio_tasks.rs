@@ -6,7 +6,7 @@
 
 use super::tokio::{run, runtime};
 use crate::benches::parasite_crowd::Common;
-use crate::benches::{budget, memory, parasite, parasite_fib};
+use crate::benches::{budget, memory, parasite, parasite_crowd, parasite_fib};
 use crate::harness::{Runner, Sample, warm};
 use ::tokio::sync::{Notify, mpsc};
 use ::tokio::task::{JoinHandle, yield_now};
@@ -64,8 +64,11 @@ pub fn crowd_blocked(workers: usize) -> Result<Runner> {
             }
             let mut samples = crowd.blocked()?;
             let begun = Instant::now();
-            for _ in 0..n {
+            for i in 0..n {
                 gate.notify_one();
+                if i % parasite_crowd::BATCH == 0 {
+                    yield_now().await;
+                }
             }
             while common.counted() < n {
                 yield_now().await;
