@@ -3,7 +3,7 @@ mod common;
 
 use common::*;
 use futures::poll;
-use lamprey::{Receiver, RecvError, channel, parasite, wait};
+use lamprey::{Receiver, RecvError, channel, parasite, parasite_fn, wait};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,5 +91,26 @@ fn a_boxed_one_is_attached_inline_where_that_was_asked_for() {
         tx.send(()).unwrap();
         assert!(RAN.load(Ordering::SeqCst));
         parasite.join().unwrap();
+    });
+}
+
+#[test]
+fn a_handle_that_was_awaited_in_vain_is_detached() {
+    run(1, || {
+        let (tx, rx) = channel();
+        let ended = counter();
+        for is_stackful in [false, true] {
+            let (rx, ended) = (rx.clone(), ended.clone());
+            let mut handle = if is_stackful {
+                parasite_fn(move || rx.recv().map(|_: u32| tick(&ended)))
+            } else {
+                parasite(async move { rx.recv_async().await.map(|_: u32| tick(&ended)) })
+            };
+            wait(async { assert!(poll!(&mut handle).is_pending()) });
+            handle.detach(); // while the waker of that poll is still registered
+        }
+        tx.send(1).unwrap();
+        tx.send(2).unwrap();
+        yield_until("both ended", || count(&ended) == 2);
     });
 }

@@ -131,6 +131,10 @@ impl<T> ParasiteHandle<T> {
 
     /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard error.
     pub fn detach(mut self) {
+        // A poll may have left its waker in the word, which would look done to `Completion::detach`.
+        if let Some(completion) = self.completion() {
+            completion.forget_future();
+        }
         match std::mem::replace(&mut self.0, Repr::Gone) {
             // SAFETY: the handle's half of the object, given up here.
             Repr::Task(task) => unsafe {
@@ -214,9 +218,6 @@ impl<T> ParasiteHandle<T> {
     #[cold]
     fn give_up(&mut self) {
         self.ask_to_end();
-        if let Some(completion) = self.completion() {
-            completion.forget_future();
-        }
         // SAFETY: used no more but by `detach`, whose own drop finds it gone.
         unsafe { ptr::read(self) }.detach();
         self.0 = Repr::Gone;
