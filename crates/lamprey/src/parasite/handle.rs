@@ -76,12 +76,17 @@ impl<T> ParasiteHandle<T> {
     /// The completion word, unless the outcome is here.
     #[inline(always)]
     fn completion(&self) -> Option<&Completion> {
-        match &self.0 {
+        // In this order, and not by a table of jumps: the first two are the usual ones.
+        if let Repr::Value(_) = &self.0 {
+            None
+        } else if let Repr::Task(task) = &self.0 {
             // SAFETY: the object is freed only by the side that has it last: us, until joined or detached.
-            Repr::Task(task) => Some(unsafe { &(*task.as_ptr()).completion }),
+            Some(unsafe { &(*task.as_ptr()).completion })
+        } else if let Repr::Stackful(packet) = &self.0 {
             // SAFETY: as above.
-            Repr::Stackful(packet) => Some(unsafe { &packet.as_ref().head.completion }),
-            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
+            Some(unsafe { &packet.as_ref().head.completion })
+        } else {
+            None
         }
     }
 
@@ -116,16 +121,19 @@ impl<T> ParasiteHandle<T> {
     /// It is here, or published; the handle is Gone after this.
     #[inline(always)]
     unsafe fn take(&self) -> Outcome<T> {
-        match &self.0 {
-            // SAFETY: moved out once, by contract.
-            Repr::Value(value) => Ok(unsafe { ptr::read(value) }),
-            // SAFETY: as above.
-            Repr::Failed(error) => Err(*unsafe { ptr::read(error) }),
-            // SAFETY: done: the object is ours, and this is its last use.
-            Repr::Task(task) => unsafe { place::take_outcome(*task) },
-            // SAFETY: as above.
-            Repr::Stackful(packet) => unsafe { Packet::take(*packet) },
-            Repr::Gone => gone(),
+        // SAFETY: moved out once, by contract; where it is done, the object is ours, and this is its last use.
+        unsafe {
+            if let Repr::Value(value) = &self.0 {
+                Ok(ptr::read(value))
+            } else if let Repr::Task(task) = &self.0 {
+                place::take_outcome(*task)
+            } else if let Repr::Stackful(packet) = &self.0 {
+                Packet::take(*packet)
+            } else if let Repr::Failed(error) = &self.0 {
+                Err(*ptr::read(error))
+            } else {
+                gone()
+            }
         }
     }
 

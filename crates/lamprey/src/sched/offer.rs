@@ -110,12 +110,19 @@ impl Worker {
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
         if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
-            return self.consider();
+            return self.consider(travels);
         }
+        self.deposit_or_not(travels)
+    }
+
+    /// While somebody asks for work, one parasite is kept queued, to be given away.
+    #[inline(always)]
+    fn deposit_or_not(&self, travels: bool) -> Start {
         if travels && self.offers.on.get() && self.woken.pending.get() == 0 {
-            return Start::Queued;
+            Start::Queued
+        } else {
+            Start::Now
         }
-        Start::Now
     }
 
     /// As [`how_to_start`](Self::how_to_start), for a stackful parasite: true if it is to start as a host. A spawner that is
@@ -125,12 +132,12 @@ impl Worker {
         if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
             return false;
         }
-        self.consider() == Start::AsHost
+        self.consider(false) == Start::AsHost
     }
 
     #[cold]
     #[inline(never)]
-    fn consider(&self) -> Start {
+    fn consider(&self, travels: bool) -> Start {
         if self.stopping.get() {
             return Start::Queued; // and there refused
         }
@@ -143,7 +150,7 @@ impl Worker {
             me.penalty.set(me.penalty.get() - 1);
             return Start::AsHost;
         }
-        if me.has_room() { Start::Now } else { Start::Queued }
+        if me.has_room() { self.deposit_or_not(travels) } else { Start::Queued }
     }
 
     /// The attention word has changed.
