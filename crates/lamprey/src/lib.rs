@@ -71,6 +71,11 @@ mod model;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// Those of the chapter on parasites.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/parasites.md")]
+struct Parasites;
+
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
     TryRecvError, TrySendError, channel,
