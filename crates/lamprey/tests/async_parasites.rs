@@ -149,6 +149,26 @@ fn a_runtime_that_ends_drops_those_that_wait() {
 }
 
 #[test]
+fn attached_inline_by_timers_and_sockets() {
+    run(1, || {
+        let (a, b) = UnixStream::pair().unwrap();
+        let inline = || lamprey::Builder::new().attach_inline(true);
+        let talk = |stream: UnixStream, first: bool| async move {
+            for n in 0..100 {
+                if first || n > 0 {
+                    stream.write_all_async(&[n]).await.unwrap();
+                }
+                sleep_async(Duration::from_micros(n.into())).await;
+                read(&stream).await;
+            }
+            stream.write_all_async(&[0]).await
+        };
+        let (one, other) = (inline().parasite(talk(a, true)), inline().parasite(talk(b, false)));
+        let _last_word_may_find_nobody = (one.join().unwrap(), other.join().unwrap());
+    });
+}
+
+#[test]
 fn woken_by_the_reactor_of_another_runtime() {
     within(FOREVER, || {
         let (first, second) = (runtime(1), runtime(1));

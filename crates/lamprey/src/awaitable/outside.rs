@@ -36,13 +36,15 @@ pub(crate) struct Outside {
 /// The system's, when it has no kernel thread, memory or descriptor left. The next call tries again.
 ///
 /// # Blocking
-/// The first call waits for the start, about a millisecond.
+/// The first call waits for the start, about a millisecond, and those that come meanwhile wait for it. Not for workers, which
+/// have all of this themselves: their hosts would wait, too.
 pub(crate) fn outside() -> io::Result<&'static Outside> {
     static OUTSIDE: OnceLock<Outside> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());
     if let Some(outside) = OUTSIDE.get() {
         return Ok(outside);
     }
+    debug_assert!(Worker::current().is_none(), "a worker lacks what workers have");
     let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if OUTSIDE.get().is_none() {
         let _ = OUTSIDE.set(start()?);
