@@ -335,7 +335,7 @@ mod a_foreign_waker {
 
 #[cfg(not(miri))]
 mod a_parasite {
-    use super::common::{FOREVER, run, runtime, within};
+    use super::common::{FOREVER, run_at_once, runtime, within};
     use super::*;
     use lamprey::{ParasiteHandle, parasite, parasite_local, yield_now};
 
@@ -343,10 +343,10 @@ mod a_parasite {
 
     /// In all three modes: owned by a runtime of one worker, local, and shared.
     fn in_all_modes(test: fn(Spawn)) {
-        run(1, move || test(|gate| parasite(gate.pass())));
-        run(1, move || test(|gate| parasite_local(gate.pass())));
-        run(2, move || test(|gate| parasite_local(gate.pass())));
-        run(2, move || test(|gate| parasite(gate.pass())));
+        run_at_once(1, move || test(|gate| parasite(gate.pass())));
+        run_at_once(1, move || test(|gate| parasite_local(gate.pass())));
+        run_at_once(2, move || test(|gate| parasite_local(gate.pass())));
+        run_at_once(2, move || test(|gate| parasite(gate.pass())));
     }
 
     #[test]
@@ -510,7 +510,7 @@ mod a_parasite {
         const ROUNDS: usize = 2000;
         for workers in [1, 2] {
             for local in [false, true] {
-                run(workers, move || {
+                run_at_once(workers, move || {
                     let (arrived, gate, drops) = (counter(), Gate::new(), counter());
                     let others: Vec<_> = (0..THREADS)
                         .map(|_| {
@@ -542,7 +542,7 @@ mod a_parasite {
     #[test]
     fn is_woken_from_elsewhere_while_it_gives_way_and_is_cancelled_at_last() {
         for workers in [1, 2] {
-            run(workers, move || {
+            run_at_once(workers, move || {
                 for round in 0..200 {
                     let gate = Gate::new();
                     let theirs = gate.clone();

@@ -20,6 +20,13 @@ pub fn run<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 
     within(FOREVER, move || runtime(workers).run(main))
 }
 
+/// As [`run`], where every parasite starts at once, and none becomes a host by itself.
+#[track_caller]
+pub fn run_at_once<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 'static) -> T {
+    let builder = lamprey::Runtime::builder().workers(workers).offering(false).inflation(false);
+    within(FOREVER, move || builder.build().unwrap().run(main))
+}
+
 /// A runtime with `workers` workers.
 pub fn runtime(workers: usize) -> lamprey::Runtime {
     lamprey::Runtime::builder().workers(workers).build().unwrap()
