@@ -2,8 +2,9 @@
 //! Each in a process of its own, whose limits it lowers.
 mod common;
 
-use common::{count, counter, rerun, role, runtime, tick};
-use lamprey::{Builder, JoinError, Runtime, channel, spawn};
+use common::{count, counter, rerun, role, runtime, tick, within};
+use lamprey::{Builder, JoinError, ParasiteHandle, Runtime, channel, parasite, parasite_fn, spawn};
+use std::time::{Duration, Instant};
 
 /// Lowers a limit of this process.
 fn limit(what: libc::__rlimit_resource_t, to: u64) {
@@ -163,4 +164,97 @@ fn a_build_without_descriptors_fails_and_works_again_with_them() {
     }
     held.clear();
     assert_eq!(runtime(4).run(|| 5), 5);
+}
+
+/// A runtime in which no parasite can have a stack, nor the worker one for parasites.
+fn without_stacks(workers: usize) -> Runtime {
+    let builder = Runtime::builder().workers(workers).stack_size(1 << 30);
+    let runtime = builder.time_slice(Duration::from_millis(1)).build().unwrap();
+    limit_growth(100 << 20);
+    runtime
+}
+
+/// Runs `main` on a host that is small enough for it.
+fn run_small<T: Send + 'static>(runtime: &Runtime, main: impl FnOnce() -> T + Send + 'static) -> T {
+    Builder::new().stack_size(64 << 10).spawn_in(&runtime.handle(), main).unwrap().join().unwrap()
+}
+
+/// Holds its kernel thread up for much longer than a time slice.
+fn compute() {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(50) {}
+}
+
+#[test]
+fn a_long_parasite_that_can_have_no_stack_is_cancelled() {
+    const ME: &str = "a_long_parasite_that_can_have_no_stack_is_cancelled";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    run_small(&without_stacks(2), || {
+        let long = parasite(async {
+            lamprey::yield_now_async().await; // goes on when the host below blocks: on the root
+            compute();
+            lamprey::yield_now_async().await; // is made a host here
+        });
+        // Inflated in vain, or (on a machine that is too busy to tick) not inflated.
+        assert!(matches!(long.join(), Err(JoinError::Cancelled) | Ok(())));
+    });
+}
+
+#[test]
+fn a_parasite_that_was_to_be_a_host_ends_though_its_closure_panics_when_dropped() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("in the destructor of a closure that never ran");
+        }
+    }
+    const ME: &str = "a_parasite_that_was_to_be_a_host_ends_though_its_closure_panics_when_dropped";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    let handle: ParasiteHandle<()> = run_small(&without_stacks(1), || {
+        let stats = || lamprey::Handle::current().unwrap().stats();
+        while stats().inflated == 0 {
+            parasite(async { compute() }).join().unwrap();
+            drop(parasite_fn(|| ())); // the first that starts as a host: the spawner pays its penalty
+        }
+        let panics = Panics;
+        parasite_fn(move || drop(panics))
+    });
+    assert!(matches!(within(common::FOREVER, || handle.join()), Err(JoinError::Cancelled)));
+}
+
+#[test]
+fn parasites_end_with_a_runtime_that_has_no_stack_for_it() {
+    const ME: &str = "parasites_end_with_a_runtime_that_has_no_stack_for_it";
+    if role().is_none() {
+        return ends_well(ME, "child");
+    }
+    let runtime = without_stacks(1);
+    let (tx, rx) = channel::<u8>();
+    let second = tx.clone();
+    let (over, waiting) = run_small(&runtime, move || {
+        let receive = || {
+            let rx = rx.clone();
+            parasite(async move { rx.recv_async().await })
+        };
+        let handles = (0..50).map(|_| (receive(), receive())).unzip::<_, _, Vec<_>, Vec<_>>();
+        (0..50).for_each(|n| second.send(n).unwrap());
+        // The host blocks, so the root runs them.
+        let over = |handle: &&ParasiteHandle<_>| handle.is_finished();
+        while handles.0.iter().chain(&handles.1).filter(over).count() < 50 {
+            lamprey::sleep(Duration::from_millis(1));
+        }
+        handles
+    });
+    // Half of those that lie side by side come back from elsewhere before the end, when all are looked at.
+    let (got, cancelled): (Vec<_>, Vec<_>) =
+        over.into_iter().chain(waiting).partition(ParasiteHandle::is_finished);
+    assert_eq!((got.len(), cancelled.len()), (50, 50));
+    assert!(got.into_iter().all(|handle| handle.join().unwrap().is_ok()));
+    drop(runtime);
+    assert!(cancelled.into_iter().all(|handle| matches!(handle.join(), Err(JoinError::Cancelled))));
+    drop(tx);
 }

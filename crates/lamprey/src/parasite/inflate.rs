@@ -91,7 +91,7 @@ impl Future for Inflate {
 pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: &Worker) {
     worker.seat.counters.inflated.add(1);
     let carried = Carried(task);
-    drop(crate::thread::spawn(move || carried.host()));
+    drop(crate::thread::spawn_on(worker, move || carried.host()));
 }
 
 /// A task on its way to its host (invariant 2).

@@ -210,7 +210,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
 
 impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
-        drop(self.closure.take());
+        quietly(|| drop(self.closure.take())); // a panic must not keep whoever joins from being told
         // SAFETY: as in `run`, which has not got to it.
         unsafe { Packet::publish(self.packet, Err(JoinError::Cancelled)) }
     }

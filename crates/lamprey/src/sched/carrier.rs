@@ -147,8 +147,8 @@ impl Worker {
     fn reap(&self) {
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
         // its life says DONE, and `cancel` touches nothing then; otherwise the cancel takes the right to run, or leaves
-        // the task to who has it. It is not kept beyond the call.
-        self.slab.each_live(|block| unsafe { Task::cancel(block.cast()) });
+        // the task to who has it. It is not kept beyond the call. As its home, not by a post: that would need a claim.
+        self.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
     }
 }
 

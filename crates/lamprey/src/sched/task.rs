@@ -149,9 +149,17 @@ impl Task {
     /// # Safety
     /// The task is alive, and the caller has a claim on it that lasts beyond this call (the handle).
     pub(crate) unsafe fn cancel(this: NonNull<Task>) {
-        // SAFETY: alive (contract).
+        // SAFETY: as promised by the caller; the worker may run it.
+        unsafe { Self::cancel_on(this, this.as_ref().place(this)) }
+    }
+
+    /// As [`cancel`](Self::cancel), on a worker that may run the task, also while that is not installed.
+    ///
+    /// # Safety
+    /// As for `cancel`; of a task that may be over, if the worker is its home, no claim is needed.
+    pub(super) unsafe fn cancel_on(this: NonNull<Task>, worker: Option<&Worker>) {
+        // SAFETY: alive, or over and readable (contract).
         let task = unsafe { this.as_ref() };
-        let worker = task.place(this);
         match task.life.cancel(worker.is_some()) {
             Err(_) if task.life.flags.get() & HOSTED == 0 => match worker {
                 // Its destructors need a stack on which they may block.

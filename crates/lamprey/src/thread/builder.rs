@@ -48,6 +48,17 @@ where
     T: Send + 'static,
 {
     let Some(worker) = Worker::current() else { outside() };
+    spawn_on(worker, f)
+}
+
+/// As [`spawn`], on the kernel thread of `worker`, also while that is not installed.
+#[track_caller]
+#[inline(always)]
+pub(crate) fn spawn_on<F, T>(worker: &Worker, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     let label = Label {
         id: Cell::new(worker.new_id()),
         name: None,

@@ -17,7 +17,7 @@ mod packet;
 mod suspend;
 
 #[cfg(not(loom))]
-pub(crate) use {builder::check_stack_size, join::report_unjoined, packet::quietly};
+pub(crate) use {builder::check_stack_size, builder::spawn_on, join::report_unjoined, packet::quietly};
 #[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},
