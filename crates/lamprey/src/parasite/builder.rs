@@ -10,7 +10,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 
 impl Builder {
-    /// As [`parasite`](crate::parasite), with this builder's choice of [`attach_inline`](Self::attach_inline). Name, stack size
+    /// As [`parasite`](fn@crate::parasite), with this builder's choice of [`attach_inline`](Self::attach_inline). Name, stack size
     /// and place do not apply: the parasite has no stack, and starts where it is.
     ///
     /// # Examples

@@ -20,7 +20,8 @@ use std::ptr::{self, NonNull};
 /// that thread's next scheduling point (on any worker of the runtime), ahead of the hosts.
 ///
 /// Async code inside awaits: `rx.recv_async().await`, `lamprey::sleep_async(..).await`, a handle, any future of any library.
-/// It may also call blocking code; that holds up the host whose stack it is on.
+/// It may also call blocking code; that holds up the host whose stack it is on: its spawner, or whichever host of the worker ran
+/// it at a blocking call of its own. Do not wait in a poll for something that only that host can do.
 ///
 /// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to take
 /// ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time slice, the next ones

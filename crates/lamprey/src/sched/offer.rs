@@ -254,8 +254,8 @@ pub(crate) struct Ticker {
     period: Duration,
     state: Mutex<State>,
     changed: Condvar,
-    /// False while it sleeps without an end. A hint.
-    ticking: AtomicBool,
+    /// It sleeps without an end. A hint.
+    resting: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,7 +273,7 @@ impl Ticker {
             period: (slice / 2).max(Duration::from_micros(100)),
             state: Mutex::new(State::Unstarted),
             changed: Condvar::new(),
-            ticking: AtomicBool::new(false),
+            resting: AtomicBool::new(false),
         }
     }
 
@@ -281,29 +281,31 @@ impl Ticker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes sure that it ticks.
+    /// The first parasite of a worker: starts the thread, if no other worker has.
     #[cold]
     fn wind(&self, shared: &Arc<Shared>) {
-        // Relaxed: a hint; a wrong one costs a late tick.
-        if self.ticking.load(Ordering::Relaxed) || !(shared.options.inflation || shared.options.offering) {
+        let mut state = self.lock();
+        if *state != State::Unstarted || !(shared.options.inflation || shared.options.offering) {
             return;
         }
-        let mut state = self.lock();
-        match *state {
-            State::Unstarted => {
-                let weak = Arc::downgrade(shared);
-                let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
-                // Without a thread to be had, parasites are not inflated: the next spell of work tries again.
-                if thread.spawn(move || tick(&weak)).is_err() {
-                    return;
-                }
-            }
-            State::Resting => self.changed.notify_all(),
-            State::Ticking | State::Over => return,
+        let weak = Arc::downgrade(shared);
+        let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
+        // Without a thread to be had, parasites are not inflated.
+        if thread.spawn(move || tick(&weak)).is_ok() {
+            *state = State::Ticking;
         }
-        *state = State::Ticking;
-        // Relaxed: as above.
-        self.ticking.store(true, Ordering::Relaxed);
+    }
+
+    /// A worker has slept: if the ticker rests, it ticks again.
+    pub(super) fn rewind(&self) {
+        // Relaxed: a hint; a wrong one costs a late tick.
+        if self.resting.load(Ordering::Relaxed) {
+            let mut state = self.lock();
+            if *state == State::Resting {
+                *state = State::Ticking;
+                self.changed.notify_all();
+            }
+        }
     }
 
     /// Ends the thread, soon.
@@ -318,11 +320,13 @@ impl Ticker {
         if *state == State::Ticking && !busy {
             *state = State::Resting;
             // Relaxed: a hint.
-            self.ticking.store(false, Ordering::Relaxed);
+            self.resting.store(true, Ordering::Relaxed);
         }
         while *state == State::Resting {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        // Relaxed: a hint.
+        self.resting.store(false, Ordering::Relaxed);
         if *state == State::Ticking {
             state = self.changed.wait_timeout(state, self.period).unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -154,13 +154,13 @@ impl Worker {
         } else if self.untrimmed.get() && !others_awake && slept >= TRIM_AFTER {
             self.untrimmed.set(false);
             drop(self.parting.take());
+            self.free_contexts();
             self.stacks.trim();
             if !self.stopping.get() {
                 self.slab.trim(); // not while a carrier reaps, which enumerates it
             }
         }
-        // A new spell of work: the next parasite looks whether the ticker runs.
-        self.seen.set(super::offer::NEVER);
+        self.shared.ticker.rewind();
     }
 
     /// The sleep itself, by the parking protocol; returns how long it was.
