@@ -42,7 +42,18 @@ impl Thread {
     /// True if there is enough stack left to run a parasite on it.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        here() > self.low_water.get()
+        let low_water = self.low_water.get();
+        here() > if low_water == 0 { self.find_low_water() } else { low_water }
+    }
+
+    #[cold]
+    fn find_low_water(&self) -> usize {
+        // Taken and put back: the descriptor owns its stack.
+        let stack = self.stack.take();
+        let low_water = stack.as_ref().map_or(usize::MAX, super::switch::low_water);
+        self.stack.set(stack);
+        self.low_water.set(low_water);
+        low_water
     }
 }
 

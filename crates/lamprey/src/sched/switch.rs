@@ -251,7 +251,6 @@ impl Worker {
     fn begin(&self, thread: NonNull<Thread>, stack: PooledStack) {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
-        entry.low_water.set(low_water(&stack));
         entry.stack.set(Some(stack));
         entry.home.set(Arc::as_ptr(&self.seat));
         entry.state.set(State::Runnable);

@@ -80,7 +80,7 @@ pub(crate) struct Thread {
     /// The stackless parasite that is polled on this stack now; null if none.
     #[cfg(not(loom))]
     pub(crate) polling: Cell<*mut Task>,
-    /// Nothing is polled on this stack below this address ([`super::attach`]).
+    /// Nothing is polled on this stack below this address ([`super::attach`]); 0 until it has been worked out.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
     pub(crate) link: Cell<*mut ()>,
@@ -227,7 +227,7 @@ impl Thread {
             stack: Cell::new(None),
             below: Cell::new(ptr::null()),
             polling: Cell::new(ptr::null_mut()),
-            low_water: Cell::new(usize::MAX),
+            low_water: Cell::new(if matches!(kind, Kind::Host) { 0 } else { usize::MAX }),
             attached_at: Cell::new(0),
             nesting: Cell::new(0),
             inflated: Cell::new(false),

@@ -19,11 +19,12 @@ use std::ptr::{self, NonNull};
 const MOST: usize = 4096;
 
 /// See the module's text.
+#[repr(C)]
 pub(super) struct Woken {
-    latest: UnsafeCell<Ring<Waiter>>,
+    pub(super) pending: Cell<usize>,
     first: Cell<*mut Task>,
     last: Cell<*mut Task>,
-    pub(super) pending: Cell<usize>,
+    latest: UnsafeCell<Ring<Waiter>>,
 }
 
 impl Woken {

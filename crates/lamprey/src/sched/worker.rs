@@ -107,12 +107,16 @@ impl Seat {
     }
 }
 
-/// What a worker's own kernel thread touches. See the module's text.
+/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at comes first.
+#[repr(C)]
 pub(crate) struct Worker {
     /// The thread that runs now.
     pub(super) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
     pub(super) budget: Cell<u32>,
+    /// What parasites may still do ahead of the hosts ([`super::attach`]).
+    pub(super) turn: Cell<u32>,
+    pub(super) woken: Woken,
     pub(super) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
     pub(super) stacks: LocalPool,
@@ -122,10 +126,7 @@ pub(crate) struct Worker {
     pub(super) untrimmed: Cell<bool>,
     blocks: Blocks,
     pub(crate) slab: Slab,
-    pub(super) woken: Woken,
     pub(super) carriers: Carriers,
-    /// What parasites may still do ahead of the hosts ([`super::attach`]).
-    pub(super) turn: Cell<u32>,
     /// What the worker has last seen of its seat's attention word ([`super::offer`]).
     pub(super) seen: Cell<u32>,
     pub(super) offers: super::offer::Offers,
