@@ -20,7 +20,6 @@ macro_rules! bug {
 pub(crate) use bug;
 
 /// Runs code of the program at a point where an unwind would have nowhere to go; aborts if it panics.
-#[cfg(not(loom))]
 pub(crate) fn no_unwind<R>(what: &str, code: impl FnOnce() -> R) -> R {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(code)).unwrap_or_else(|_| {
         say!("{what} panicked; its worker cannot go on");

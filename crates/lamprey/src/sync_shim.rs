@@ -14,6 +14,7 @@ pub(crate) use std_form::*;
 
 #[cfg(not(loom))]
 mod std_form {
+    pub(crate) use std::cell::Cell;
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
@@ -123,20 +124,22 @@ pub(crate) use loom_form::*;
 
 #[cfg(loom)]
 mod loom_form {
+    pub(crate) use crate::model::atomics::{AtomicPtr, AtomicU8, AtomicU32, Cell};
     use crate::model::{Broken, is_broken};
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread;
     pub(crate) use loom::thread_local;
 
-    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it.)
+    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it. Not loom's `Arc`: it
+    /// cannot be dropped after a failure, with the thread-locals.)
     #[derive(Debug, Clone)]
-    pub(crate) struct Parker(Arc<loom::sync::Notify>);
+    pub(crate) struct Parker(std::sync::Arc<loom::sync::Notify>);
 
     impl Parker {
         pub(crate) fn of_current() -> Self {
-            Self(Arc::new(loom::sync::Notify::new()))
+            Self(std::sync::Arc::new(loom::sync::Notify::new()))
         }
         pub(crate) fn park(&self) {
             self.0.wait();

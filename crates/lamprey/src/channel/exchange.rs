@@ -8,29 +8,20 @@
 
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
+use super::rendezvous::Sender;
+use crate::sched::task::{Form, Task};
 use crate::sched::{self, Wait, Who, Woke};
-use crate::sync_shim::AtomicUsize;
+use crate::sync_shim::{Arc, AtomicUsize};
 use crate::time;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;
-
-#[cfg(not(loom))]
-use {
-    super::rendezvous::Sender,
-    crate::sched::task::{Form, Task},
-};
-
-/// How parasites are attached; the checker knows none.
-#[cfg(loom)]
-pub(super) type Form = ();
 
 /// The channel itself.
 pub(super) struct Chan<T> {
     pub(super) meeting: Meeting<T>,
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
-    #[cfg(not(loom))]
     attach_inline: bool,
 }
 
@@ -43,7 +34,6 @@ pub(super) enum Ended<T> {
 }
 
 /// A value that was handed back, as a sender without a thread. The node comes first: the peer that takes it frees the whole.
-#[cfg(not(loom))]
 #[repr(C)]
 pub(super) struct Ghost<T> {
     node: PartyNode<T>,
@@ -59,26 +49,19 @@ pub(super) fn reason(side: Side) -> Wait {
 
 impl<T> Chan<T> {
     pub(super) fn new(attach_inline: bool) -> Self {
-        #[cfg(loom)]
-        let _ = attach_inline;
         Self {
             meeting: Meeting::new(),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
-            #[cfg(not(loom))]
             attach_inline,
         }
     }
 
     /// How the parasites that wait here are attached.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(super) fn form(&self) -> Form {
         if self.attach_inline { Form::Inline } else { Form::AsTask }
     }
-
-    #[cfg(loom)]
-    pub(super) fn form(&self) -> Form {}
 
     /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
     #[inline(always)]
@@ -131,12 +114,10 @@ impl<T> Chan<T> {
     pub(super) fn disconnect(&self, side: Side) {
         // What runs code of the program, the destructor of a value or a foreign waker, comes after all nodes have been ended:
         // that code may wait for one of them.
-        #[cfg(not(loom))]
         let (mut ghosts, mut foreign) = (Vec::new(), Vec::new());
         self.meeting.close(side, |node| {
             // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
             unsafe {
-                #[cfg(not(loom))]
                 match node.as_ref().value.waiter() {
                     At::Ghost => ghosts.push(node),
                     At::Waiting(waiter) if waiter.is_foreign() => {
@@ -145,32 +126,31 @@ impl<T> Chan<T> {
                     }
                     _ => wake(node, false, Form::Soon),
                 }
-                #[cfg(loom)]
-                wake(node, false, ());
             }
         });
-        #[cfg(not(loom))]
         for waiter in foreign {
             // SAFETY: taken out of its node above, once.
             unsafe { waiter.wake() };
         }
-        #[cfg(not(loom))]
         for ghost in ghosts {
             // SAFETY: taken out by `close`, and still full.
-            crate::thread::quietly(|| unsafe { free_ghost(ghost, true) });
+            let free = || unsafe { free_ghost(ghost, true) };
+            #[cfg(not(loom))]
+            crate::thread::quietly(free);
+            #[cfg(loom)]
+            free();
         }
     }
 
     /// A receiver was given this value and did not want it: it goes to another one, or waits for one.
-    #[cfg(not(loom))]
     #[cold]
-    pub(super) fn put_back(self: &std::sync::Arc<Self>, slot: MaybeUninit<T>) {
-        let ghost = Box::new(Ghost { node: Party::node(None, slot), _sender: Sender::of(self) });
+    pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
+        let ghost = Box::new(Ghost { node: Party::node(None, slot), _sender: Sender::of(chan) });
         ghost.node.value.set_ghost();
         let node = NonNull::from(Box::leak(ghost)).cast();
         // SAFETY: the node is fresh and boxed; if it is not queued, it is still ours.
         unsafe {
-            if let Some(receiver) = self.meeting.put_back(node) {
+            if let Some(receiver) = chan.meeting.put_back(node) {
                 deal(Side::Sender, node.as_ref().value.take(), receiver, Form::Soon);
                 free_ghost(node, false);
             }
@@ -182,7 +162,6 @@ impl<T> Chan<T> {
 ///
 /// # Safety
 /// The node is a ghost's, taken out (or never queued), and the caller's alone.
-#[cfg(not(loom))]
 #[cold]
 unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
     // SAFETY: by contract; made by `put_back` as a box.
@@ -252,7 +231,6 @@ pub(super) unsafe fn deal<T>(
             }
             Side::Receiver => party.slot.with(|slot| slot.read()),
         };
-        #[cfg(not(loom))]
         if side == Side::Receiver && party.waiter() == At::Ghost {
             free_ghost(peer, false);
             return got;
@@ -280,14 +258,12 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
                 party.end(met);
                 sched::wake_thread(thread, form);
             }
-            #[cfg(not(loom))]
             Who::Task(task) => {
                 party.hold();
                 let delivery = Task::notify(task);
                 party.end(met);
                 delivery.deliver(form);
             }
-            #[cfg(not(loom))]
             Who::Foreign(_) | Who::Errand(_) => {
                 party.end(met);
                 waiter.run_kept(form);

@@ -18,12 +18,12 @@ use super::{RecvError, SendError};
 use crate::sched::task::Task;
 use crate::sched::worker::Worker;
 use crate::sched::{Waiter, Who};
+use crate::sync_shim::Arc;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// See the module's text. `IS_SEND` says which side.
@@ -172,7 +172,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
             drop(unsafe { party.take().assume_init() });
         } else if !IS_SEND && at == At::Met {
             // SAFETY: ours, and full.
-            chan.put_back(unsafe { party.take() });
+            Chan::put_back(chan, unsafe { party.take() });
         }
     }
 }

@@ -44,7 +44,6 @@
 //! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `tests/channel.rs`, `tests/stress.rs`.
 
 use crate::queue::list::List;
-#[cfg(not(loom))]
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};
@@ -158,7 +157,6 @@ impl<T> Meeting<T> {
         mine: Option<NonNull<PartyNode<T>>>,
     ) -> Result<Arrival<T>, *mut PartyNode<T>> {
         if side_of(word) == CLOSED {
-            #[cfg(not(loom))]
             if side == Side::Receiver {
                 return self.take_left_over(word);
             }
@@ -216,7 +214,6 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
-    #[cfg(not(loom))]
     pub(super) unsafe fn renew(
         &self,
         side: Side,
@@ -247,7 +244,6 @@ impl<T> Meeting<T> {
     }
 
     /// A receiver has come to a closed channel: there may be a value that was handed back after the last sender had gone.
-    #[cfg(not(loom))]
     fn take_left_over(&self, word: *mut PartyNode<T>) -> Result<Arrival<T>, *mut PartyNode<T>> {
         self.lock(word)?;
         let ghost = self.with_list(List::pop);
@@ -261,7 +257,6 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
-    #[cfg(not(loom))]
     pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
         loop {
             // SAFETY: without a node of ours there is nothing to promise.

@@ -5,7 +5,6 @@
 
 mod err;
 mod exchange;
-#[cfg(not(loom))]
 mod future;
 mod meeting;
 mod party;

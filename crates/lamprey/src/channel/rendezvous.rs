@@ -3,15 +3,14 @@
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::exchange::{Chan, Ended, deal};
+use super::future::Exchange;
 use super::meeting::{Arrival, Side};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering};
 use crate::time;
 use std::fmt;
+use std::future::Future;
 use std::mem::MaybeUninit;
 use std::time::Duration;
-
-#[cfg(not(loom))]
-use {super::future::Exchange, std::future::Future};
 
 /// A channel without a buffer: `send` and `recv` wait for each other.
 ///
@@ -107,7 +106,6 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         Exchange::send(&self.0, value)
@@ -188,7 +186,6 @@ impl<T> Receiver<T> {
     /// assert_eq!(doubled.join().unwrap(), 42);
     /// # });
     /// ```
-    #[cfg(not(loom))]
     #[inline(always)]
     pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         Exchange::recv(&self.0)
@@ -283,7 +280,6 @@ impl<T> IntoIterator for Receiver<T> {
     }
 }
 
-#[cfg(not(loom))]
 impl<T> Sender<T> {
     /// One more, from the inside.
     pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {

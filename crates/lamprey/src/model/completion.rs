@@ -1,9 +1,12 @@
 //! Completion: the outcome reaches the joiner or is dropped by the host, once, whoever comes first.
 
-use super::check;
+use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::completion::{Completion, Published};
+use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
 use crate::sched::{self, Wait};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
+use std::future::{Future, poll_fn};
+use std::task::Poll;
 
 /// A host's packet reduced to its outcome.
 struct Packet {
@@ -27,7 +30,7 @@ impl Packet {
             Published::Kept => false,
             Published::Owed(waiter) => {
                 // SAFETY: taken out of the word by `publish`.
-                unsafe { waiter.wake() };
+                unsafe { waiter.wake_kept() };
                 false
             }
             Published::Unwanted => {
@@ -86,4 +89,83 @@ fn joiner_gives_up_while_the_host_ends() {
         }
         assert!(!host.join().unwrap());
     });
+}
+
+/// A stackless parasite does what `join` gives it to do with a host's packet while that host ends.
+fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<Packet>) -> W) {
+    Worker::play(&Seat::new(), |worker| {
+        let packet = Packet::new();
+        let parasite = Parasite::new(worker, false, join(packet.clone()));
+        let host = thread::spawn(move || packet.end());
+        parasite.start(worker);
+        parasite.detach();
+        worker.run();
+        host.join().unwrap();
+        worker.run();
+        assert!(parasite.is_freed(), "the host did not wake its joiner");
+    });
+}
+
+/// Waits for the outcome and takes it. With `again` it is polled once more than it is woken.
+fn join(packet: Arc<Packet>, mut again: bool) -> impl Future<Output = ()> {
+    poll_fn(move |cx| {
+        if std::mem::take(&mut again) {
+            cx.waker().wake_by_ref();
+        }
+        if !packet.completion.poll(cx) {
+            return Poll::Pending;
+        }
+        assert_eq!(packet.take(), 7);
+        Poll::Ready(())
+    })
+}
+
+fn joiner_as_a_future() {
+    joiner(|packet| join(packet, false));
+}
+
+#[test]
+fn await_while_the_host_ends() {
+    check(joiner_as_a_future);
+}
+
+#[test]
+fn joiner_ends_before_its_wake() {
+    check_bounded(3, || joiner(|packet| join(packet, true)));
+}
+
+#[test]
+fn another_waker_while_the_host_ends() {
+    check(|| {
+        joiner(|packet| async {
+            let _ = with_strange_context(|cx| packet.completion.poll(cx));
+            join(packet, false).await;
+        });
+    });
+}
+
+#[test]
+fn awaiting_handle_is_dropped_while_the_host_ends() {
+    check_bounded(3, || {
+        joiner(|packet| {
+            let mut polls = 0;
+            poll_fn(move |cx| {
+                polls += 1;
+                cx.waker().wake_by_ref();
+                if polls == 1 && !packet.completion.poll(cx) {
+                    return Poll::Pending;
+                }
+                packet.completion.forget_future();
+                if !packet.completion.detach() {
+                    assert_eq!(packet.take(), 7);
+                }
+                Poll::Ready(())
+            })
+        });
+    });
+}
+
+#[test]
+fn without_order_it_is_caught() {
+    must_fail(Broken::Exchange, joiner_as_a_future);
 }

@@ -2,8 +2,7 @@
 
 use super::{check, check_bounded};
 use crate::queue::inbox::{Inbox, Linked};
-use crate::sync_shim::{Arc, UnsafeCell, thread};
-use std::cell::Cell;
+use crate::sync_shim::{Arc, Cell, UnsafeCell, thread};
 use std::ptr::{self, NonNull};
 
 struct Entry {

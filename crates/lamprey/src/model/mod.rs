@@ -6,11 +6,15 @@
 //! A model that cannot fail proves nothing, so each protocol with a fence is also run in a **broken variant**
 //! ([`Broken`]) that the checker must catch.
 
+pub(crate) mod atomics;
 mod channel;
 mod completion;
 mod fresh;
+mod hosted;
 mod inbox;
+mod life;
 mod park;
+mod party;
 mod slab;
 
 use std::cell::Cell;
@@ -29,6 +33,22 @@ pub(crate) enum Broken {
     NoWait,
     /// The owner of a slab counts what is out before it closes the returns.
     Count,
+    /// Changes of the state of a life are Relaxed.
+    LifeOrder,
+    /// Changes of a count of references are Relaxed.
+    RefsOrder,
+    /// Stores of a pointer are Relaxed: the end of a node.
+    Store,
+    /// Exchanges of a pointer are Relaxed: a completion word.
+    Exchange,
+    /// A worker uses the link of a task for its list without asking for it.
+    Link,
+    /// A wake that comes during a poll is forgotten.
+    Again,
+    /// A node is its owner's again before its parasite has been notified.
+    Held,
+    /// A waiting thread's cell ends before its future.
+    Cell,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

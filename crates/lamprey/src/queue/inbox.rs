@@ -23,8 +23,7 @@
 //! # Checked by
 //! `model::inbox` (loom), `tests/stress.rs`.
 
-use crate::sync_shim::{AtomicPtr, Ordering};
-use std::cell::Cell;
+use crate::sync_shim::{AtomicPtr, Cell, Ordering};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 

@@ -32,17 +32,13 @@
 
 use super::os;
 use super::reason::Wait;
+use super::task::{Form, Task};
 use super::thread::{Kind, Thread};
+use super::worker::Worker;
 use crate::queue::inbox::Linked;
-use std::cell::Cell;
+use crate::sync_shim::Cell;
 use std::ptr::NonNull;
-
-#[cfg(not(loom))]
-use {
-    super::task::{Form, Task},
-    super::worker::Worker,
-    std::task::{Context, Waker},
-};
+use std::task::{Context, Waker};
 
 /// Names who is to be woken: a host of any runtime, an OS thread, a stackless parasite, or whoever is behind a foreign
 /// [`Waker`](std::task::Waker). One word; the low bits say which.
@@ -73,13 +69,10 @@ unsafe impl Linked for Waiter {
         match self.who() {
             // SAFETY: alive (contract).
             Who::Thread(thread) => &unsafe { thread.as_ref() }.link,
-            #[cfg(not(loom))]
             // SAFETY: as above.
             Who::Task(task) => &unsafe { task.as_ref() }.link,
-            #[cfg(not(loom))]
             // SAFETY: as above.
             Who::Errand(errand) => &unsafe { errand.as_ref() }.link,
-            #[cfg(not(loom))]
             Who::Foreign(_) => crate::bug::bug!("a foreign waker was put into an inbox"),
         }
     }
@@ -89,28 +82,21 @@ unsafe impl Linked for Waiter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Who {
     Thread(NonNull<Thread>),
-    #[cfg(not(loom))]
     Task(NonNull<Task>),
-    #[cfg(not(loom))]
     Foreign(NonNull<Waker>),
     /// Only in inboxes: something to be done by the worker.
-    #[cfg(not(loom))]
     Errand(NonNull<Errand>),
 }
 
 /// What a worker is asked to do through its inbox: the head of a larger object.
-#[cfg(not(loom))]
 pub(crate) struct Errand {
     pub(crate) link: Cell<*mut ()>,
     /// Called on the worker's root, or with `None` where the worker has ended; neither blocks nor unwinds.
     pub(crate) run: unsafe fn(NonNull<Errand>, Option<&Worker>),
 }
 
-#[cfg(not(loom))]
 const TASK: usize = 1;
-#[cfg(not(loom))]
 const FOREIGN: usize = 2;
-#[cfg(not(loom))]
 const ERRAND: usize = 3;
 /// The low bits of a [`Waiter`].
 const TAGS: usize = 3;
@@ -140,7 +126,6 @@ pub(crate) fn waiter() -> Waiter {
 }
 
 /// The calling kernel thread as a waiter, whatever runs on it: to be followed by [`os::block`].
-#[cfg(not(loom))]
 pub(crate) fn os_waiter() -> Waiter {
     Waiter::thread(os::current())
 }
@@ -202,20 +187,17 @@ impl Waiter {
         Self(thread.cast())
     }
 
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn task(task: NonNull<Task>) -> Self {
         Self(task.cast::<()>().map_addr(|addr| addr | TASK))
     }
 
-    #[cfg(not(loom))]
     pub(crate) fn errand(errand: NonNull<Errand>) -> Self {
         Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
     }
 
     /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference is taken: that the
     /// node is gone before it is certain only if the node is a part of it. All other wakers are cloned and boxed.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn of_node(cx: &Context<'_>, node: usize) -> Self {
         match Task::of(cx) {
@@ -227,7 +209,6 @@ impl Waiter {
 
     /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign waker is
     /// cloned and boxed.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn of(cx: &Context<'_>) -> Self {
         match Task::of(cx) {
@@ -236,7 +217,6 @@ impl Waiter {
         }
     }
 
-    #[cfg(not(loom))]
     #[cold]
     fn foreign(cx: &Context<'_>) -> Self {
         let boxed = NonNull::from(Box::leak(Box::new(cx.waker().clone())));
@@ -249,11 +229,8 @@ impl Waiter {
         // SAFETY: a pointer to an object, without its tag: not null.
         let bare = unsafe { NonNull::new_unchecked(bare) };
         match self.0.addr().get() & TAGS {
-            #[cfg(not(loom))]
             TASK => Who::Task(bare.cast()),
-            #[cfg(not(loom))]
             FOREIGN => Who::Foreign(bare.cast()),
-            #[cfg(not(loom))]
             ERRAND => Who::Errand(bare.cast()),
             _ => Who::Thread(bare.cast()),
         }
@@ -267,26 +244,18 @@ impl Waiter {
     #[inline(always)]
     pub(crate) unsafe fn wake(self) {
         match self.who() {
-            #[cfg(loom)]
-            // SAFETY: as promised by the caller.
-            Who::Thread(thread) => unsafe { wake_thread(thread, ()) },
-            #[cfg(not(loom))]
             // SAFETY: as promised by the caller.
             Who::Thread(thread) => unsafe { wake_thread(thread, Form::Soon) },
-            #[cfg(not(loom))]
             // SAFETY: as above.
             Who::Task(task) => unsafe { Task::wake(task, Form::Soon) },
-            #[cfg(not(loom))]
             // SAFETY: the box is ours with the waiter (contract).
             Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, Form::Soon),
-            #[cfg(not(loom))]
             Who::Errand(_) => crate::bug::bug!("an errand was woken"),
         }
     }
 
     /// For a word that outlasts the node: takes a reference to a parasite. To be followed by
     /// [`wake_kept`](Self::wake_kept) or [`forget`](Self::forget).
-    #[cfg(not(loom))]
     pub(crate) fn keep(self) -> Self {
         if let Who::Task(task) = self.who() {
             // SAFETY: called by the running task itself.
@@ -304,7 +273,6 @@ impl Waiter {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
             self.wake();
-            #[cfg(not(loom))]
             if let Who::Task(task) = self.who() {
                 Task::release(task);
             }
@@ -315,7 +283,6 @@ impl Waiter {
     ///
     /// # Safety
     /// As for `wake_kept`.
-    #[cfg(not(loom))]
     pub(crate) unsafe fn run_kept(self, form: Form) {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
@@ -335,7 +302,6 @@ impl Waiter {
     ///
     /// # Safety
     /// The caller took the word out of its place.
-    #[cfg(not(loom))]
     pub(crate) unsafe fn forget(self) {
         match self.who() {
             Who::Thread(_) | Who::Errand(_) => {}
@@ -349,14 +315,12 @@ impl Waiter {
     }
 
     /// True if a waker is owned by this word.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn is_foreign(self) -> bool {
         self.0.addr().get() & TAGS == FOREIGN
     }
 
     /// True if a task that is polled in `cx` waits with this word.
-    #[cfg(not(loom))]
     pub(crate) fn is_of(self, cx: &Context<'_>) -> bool {
         match self.who() {
             Who::Thread(_) => false,
@@ -368,7 +332,6 @@ impl Waiter {
 }
 
 /// Calls a waker, or brings the parasite behind it to run.
-#[cfg(not(loom))]
 #[cold]
 fn wake_boxed(waker: Box<Waker>, form: Form) {
     crate::bug::no_unwind("a waker", || match Task::of_waker(&waker) {
@@ -378,9 +341,6 @@ fn wake_boxed(waker: Box<Waker>, form: Form) {
     });
 }
 
-#[cfg(loom)]
-type Form = ();
-
 /// Ends the block of a thread.
 ///
 /// # Safety
@@ -388,7 +348,7 @@ type Form = ();
 #[inline(always)]
 pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
     #[cfg(loom)]
-    let () = form;
+    let _ = form;
     // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
     match unsafe { thread.as_ref() }.kind {
         // SAFETY: the caller holds the right (contract).

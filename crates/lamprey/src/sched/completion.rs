@@ -29,7 +29,6 @@ use super::block::Waiter;
 use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
-#[cfg(not(loom))]
 use std::task::Context;
 
 /// See the module's text.
@@ -100,7 +99,6 @@ impl Completion {
 }
 
 /// The joiner as a future.
-#[cfg(not(loom))]
 impl Completion {
     /// Handle: true once the outcome can be read; otherwise the waker of `cx` is called then.
     #[inline(always)]
@@ -145,7 +143,6 @@ impl Completion {
 }
 
 /// The waiter that `word` is, if it is one.
-#[cfg(not(loom))]
 fn registered(word: *mut ()) -> Option<Waiter> {
     (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)
 }

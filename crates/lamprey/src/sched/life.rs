@@ -44,8 +44,7 @@
 //! `model::life` (loom, with broken variants that it catches), `tests/parasite_waker.rs` (also under miri).
 
 use super::reason::Wait;
-use crate::sync_shim::{AtomicU8, AtomicU32, Ordering};
-use std::cell::Cell;
+use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
 
 const QUEUED: u8 = 1;
 const RUNNING: u8 = 2;
@@ -307,6 +306,13 @@ impl Life {
     #[inline(always)]
     pub(crate) fn is_referenced(&self) -> bool {
         self.refs.any()
+    }
+
+    /// For the checker: the memory is gone, and must not be touched any more.
+    #[cfg(loom)]
+    pub(crate) fn free(&self) {
+        self.shared.free();
+        self.refs.0.free();
     }
 }
 

@@ -41,12 +41,16 @@ pub(crate) mod stats;
 mod steal;
 #[cfg(not(loom))]
 pub(crate) mod switch;
-#[cfg(not(loom))]
 pub(crate) mod task;
-#[cfg(not(loom))]
 mod woken;
 #[cfg(not(loom))]
 pub(crate) mod worker;
+/// What the checker has instead.
+#[cfg(loom)]
+#[path = "../model/worker.rs"]
+pub(crate) mod worker;
+#[cfg(loom)]
+pub(crate) use worker as attach;
 
 pub(crate) use block::{
     Waiter, Who, Woke, block, block_until_woken, is_cancelled, must_not_block, unwind_cancelled, waiter,

@@ -15,10 +15,11 @@
 use super::block::Waiter;
 use super::completion::Completion;
 use super::life::{Life, Turn, Wake};
+#[cfg(not(loom))]
 use super::slab;
 use super::worker::{Seat, Worker};
 use crate::queue::inbox::Linked;
-use std::cell::Cell;
+use crate::sync_shim::Cell;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
@@ -33,6 +34,7 @@ pub(crate) struct Task {
     pub(crate) completion: Completion,
 }
 
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Task>() == 32);
 
 /// It is attached within the call that unblocks it.
@@ -84,9 +86,16 @@ pub(crate) enum Form {
 impl Task {
     /// The worker that it belongs to: where an owned task runs, and where a shared one is sent by those who have no
     /// worker of their own.
+    #[cfg(not(loom))]
     pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
         // SAFETY: a live block of a slab (invariant 1), whose owner word is its worker's seat (see `Worker::new`).
         unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<Seat>().cast_mut()) }
+    }
+
+    /// As above; the blocks of the checker know it by themselves.
+    #[cfg(loom)]
+    pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
+        super::worker::home_of(this)
     }
 
     /// The caller's worker, if that may run the task.

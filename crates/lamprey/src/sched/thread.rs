@@ -83,7 +83,7 @@ pub(crate) struct Thread {
     /// Nothing is polled on this stack below this address ([`super::attach`]); 0 until it has been worked out.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
-    pub(crate) link: Cell<*mut ()>,
+    pub(crate) link: crate::sync_shim::Cell<*mut ()>,
     #[cfg(not(loom))]
     pub(crate) body: &'static Body,
     #[cfg(not(loom))]
@@ -171,7 +171,7 @@ impl Thread {
             owed: Cell::new(false),
             cancelled: Cell::new(false),
             reason: Cell::new(Wait::Suspend),
-            link: Cell::new(ptr::null_mut()),
+            link: crate::sync_shim::Cell::new(ptr::null_mut()),
         }
     }
 

@@ -1,0 +1,254 @@
+//! The life of a stackless parasite: one holder of the right to run, no wake lost, its link in one list, its memory freed once
+//! and last.
+//!
+//! The task is the real one, with real wakers; the worker is [`worker`](crate::sched::worker) of this build. Who may run it
+//! where is a matter of the two modes, so most models come in both.
+
+use super::{Broken, check, check_bounded, must_fail};
+use crate::sched::worker::{Parasite, Seat, Worker};
+use crate::sync_shim::{Arc, AtomicBool, Ordering, thread};
+use std::future::{Future, poll_fn};
+use std::task::{Poll, Waker};
+
+const SHARED: bool = true;
+const OWNED: bool = false;
+
+/// What wakers tell a future, apart from the wake.
+#[derive(Clone)]
+struct Events(Arc<[AtomicBool; 2]>);
+
+impl Events {
+    fn new() -> Self {
+        Self(Arc::new([AtomicBool::new(false), AtomicBool::new(false)]))
+    }
+
+    fn happen(&self, at: usize) {
+        // Relaxed: that the poll sees it is what the wake is for.
+        self.0[at].store(true, Ordering::Relaxed);
+    }
+
+    /// Ready when the first `count` have happened.
+    fn all(&self, count: usize) -> impl Future<Output = ()> + use<> {
+        let events = self.0.clone();
+        poll_fn(move |_| {
+            // Relaxed: as above.
+            let all = events[..count].iter().all(|event| event.load(Ordering::Relaxed));
+            if all { Poll::Ready(()) } else { Poll::Pending }
+        })
+    }
+
+    /// A thread outside of the runtime on which one happens.
+    fn happens_outside(&self, at: usize, waker: Waker) -> thread::JoinHandle<()> {
+        let events = self.clone();
+        thread::spawn(move || {
+            events.happen(at);
+            waker.wake();
+        })
+    }
+
+    /// Another worker on which one happens.
+    fn happens_on_a_worker(&self, at: usize, waker: Waker) -> thread::JoinHandle<()> {
+        let events = self.clone();
+        thread::spawn(move || {
+            Worker::play(&Seat::new(), |worker| {
+                events.happen(at);
+                waker.wake();
+                worker.run();
+            })
+        })
+    }
+}
+
+/// Gives way once, and again to others when it is polled next.
+async fn give_way() {
+    let mut asked = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut asked, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Plays the home worker: `others` gets the parasite, not started, and starts the other threads. In the end it must be over.
+fn at_home<W: Future<Output = ()> + 'static>(
+    is_shared: bool,
+    work: W,
+    others: impl FnOnce(&Parasite) -> Vec<thread::JoinHandle<()>>,
+) {
+    Worker::play(&Seat::new(), |worker| {
+        let parasite = Parasite::new(worker, is_shared, work);
+        let others = others(&parasite);
+        parasite.start(worker);
+        worker.run();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        worker.run();
+        assert!(parasite.is_freed(), "a wake was lost");
+    });
+}
+
+fn one_wake(is_shared: bool) {
+    let events = Events::new();
+    at_home(is_shared, events.all(1), |parasite| {
+        parasite.detach();
+        vec![events.happens_outside(0, parasite.waker())]
+    });
+}
+
+fn two_wakes(is_shared: bool) {
+    let events = Events::new();
+    at_home(is_shared, events.all(2), |parasite| {
+        parasite.detach();
+        vec![events.happens_on_a_worker(0, parasite.waker()), events.happens_outside(1, parasite.waker())]
+    });
+}
+
+fn a_wake_while_it_gives_way(is_shared: bool) {
+    let events = Events::new();
+    let event = events.all(1);
+    let work = async {
+        give_way().await;
+        event.await;
+    };
+    at_home(is_shared, work, |parasite| {
+        parasite.detach();
+        vec![events.happens_outside(0, parasite.waker())]
+    });
+}
+
+/// The handle is dropped while it runs, waits, or is woken.
+fn cancel(is_shared: bool) {
+    let events = Events::new();
+    at_home(is_shared, events.all(1), |parasite| {
+        let handle = parasite.clone();
+        let dropped = thread::spawn(move || {
+            handle.cancel();
+            handle.detach();
+        });
+        vec![dropped, events.happens_outside(0, parasite.waker())]
+    });
+}
+
+/// It ends by itself while its handle is dropped elsewhere.
+fn cancel_while_it_ends(is_shared: bool) {
+    at_home(is_shared, give_way(), |parasite| {
+        let handle = parasite.clone();
+        let dropped = thread::spawn(move || {
+            handle.cancel();
+            handle.detach();
+        });
+        vec![dropped]
+    });
+}
+
+/// It is over while its wakers are still in use.
+fn late_wakers(is_shared: bool) {
+    let events = Events::new();
+    at_home(is_shared, std::future::ready(()), |parasite| {
+        parasite.detach();
+        vec![events.happens_outside(0, parasite.waker()), events.happens_on_a_worker(1, parasite.waker())]
+    });
+}
+
+/// As [`late_wakers`], before there is a handle.
+fn late_waker_of_one_that_never_waits(is_shared: bool) {
+    Worker::play(&Seat::new(), |worker| {
+        let parasite = Parasite::new(worker, is_shared, std::future::ready(()));
+        let other = Events::new().happens_outside(0, parasite.waker());
+        parasite.run_at_once();
+        other.join().unwrap();
+        worker.run();
+        assert!(parasite.is_freed());
+    });
+}
+
+#[test]
+fn a_wake_while_it_runs_shared() {
+    check(|| one_wake(SHARED));
+}
+
+#[test]
+fn a_wake_while_it_runs_owned() {
+    check(|| one_wake(OWNED));
+}
+
+#[test]
+fn two_wakes_while_it_runs_shared() {
+    check_bounded(3, || two_wakes(SHARED));
+}
+
+#[test]
+fn two_wakes_while_it_runs_owned() {
+    check_bounded(3, || two_wakes(OWNED));
+}
+
+#[test]
+fn a_wake_while_it_gives_way_shared() {
+    check_bounded(3, || a_wake_while_it_gives_way(SHARED));
+}
+
+#[test]
+fn a_wake_while_it_gives_way_owned() {
+    check_bounded(3, || a_wake_while_it_gives_way(OWNED));
+}
+
+#[test]
+fn cancel_against_wake_and_run_shared() {
+    check_bounded(3, || cancel(SHARED));
+}
+
+#[test]
+fn cancel_against_wake_and_run_owned() {
+    check_bounded(3, || cancel(OWNED));
+}
+
+#[test]
+fn cancel_while_it_gives_way_or_ends_shared() {
+    check(|| cancel_while_it_ends(SHARED));
+}
+
+#[test]
+fn cancel_while_it_gives_way_or_ends_owned() {
+    check(|| cancel_while_it_ends(OWNED));
+}
+
+#[test]
+fn the_last_reference_against_the_end_shared() {
+    check_bounded(3, || late_wakers(SHARED));
+}
+
+#[test]
+fn the_last_reference_against_the_end_owned() {
+    check_bounded(3, || late_wakers(OWNED));
+}
+
+#[test]
+fn a_waker_that_outlives_one_that_never_waits() {
+    check(|| late_waker_of_one_that_never_waits(SHARED));
+    check(|| late_waker_of_one_that_never_waits(OWNED));
+}
+
+#[test]
+fn without_order_in_the_state_it_is_caught() {
+    must_fail(Broken::LifeOrder, || one_wake(SHARED));
+    must_fail(Broken::LifeOrder, || two_wakes(OWNED));
+    must_fail(Broken::LifeOrder, || a_wake_while_it_gives_way(OWNED));
+}
+
+#[test]
+fn without_order_in_the_references_it_is_caught() {
+    must_fail(Broken::RefsOrder, || late_wakers(SHARED));
+    must_fail(Broken::RefsOrder, || late_wakers(OWNED));
+}
+
+#[test]
+fn a_link_in_two_lists_is_caught() {
+    must_fail(Broken::Link, || a_wake_while_it_gives_way(OWNED));
+}
+
+#[test]
+fn a_forgotten_wake_is_caught() {
+    must_fail(Broken::Again, || one_wake(SHARED));
+}

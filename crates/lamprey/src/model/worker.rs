@@ -1,0 +1,425 @@
+//! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and completion. It is
+//! `sched::worker` and `sched::attach` of that build.
+//!
+//! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A [`Parasite`] is a block with
+//! a task and any future. Its memory stays until the run is over; what the protocol says about it is checked by
+//! `model::atomics`.
+
+use super::block::{Waiter, Who};
+use super::completion::{Completion, Published};
+use super::life::{Life, Turn};
+use super::task::{Form, Task, TaskBody};
+use super::woken::Woken;
+use crate::model::{Broken, is_broken};
+use crate::queue::inbox::{Inbox, Linked};
+use crate::sync_shim::{AtomicUsize, Cell, Ordering, UnsafeCell, thread_local};
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+thread_local! {
+    static CURRENT: std::cell::Cell<*const Worker> = std::cell::Cell::new(ptr::null());
+}
+
+/// What other kernel threads may touch of a worker.
+pub(crate) struct Seat {
+    inbox: Inbox<Waiter>,
+    /// Changed by whoever has sent something, and before each look into the inbox. Loom does not reorder a plain load against a
+    /// CAS whose own thread has loaded before; it reorders two changes. (Relaxed: nothing may rely on it.)
+    bell: AtomicUsize,
+}
+
+impl Seat {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { inbox: Inbox::new(), bell: AtomicUsize::new(0) })
+    }
+
+    /// All workers are of one runtime.
+    pub(crate) fn runtime(&self) -> *const () {
+        ptr::null()
+    }
+
+    /// # Safety
+    /// Somebody else's count lasts until this call ends.
+    pub(crate) unsafe fn retain(seat: NonNull<Self>) -> Arc<Self> {
+        // SAFETY: seats live in `Arc`s; alive by the contract.
+        unsafe {
+            Arc::increment_strong_count(seat.as_ptr());
+            Arc::from_raw(seat.as_ptr())
+        }
+    }
+
+    /// # Safety
+    /// As for the real one.
+    pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
+        // SAFETY: as promised by the caller.
+        let sent = unsafe { self.inbox.push(entry) };
+        self.ring();
+        sent
+    }
+
+    fn ring(&self) {
+        // Relaxed: see the field.
+        self.bell.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// See the module's text.
+pub(crate) struct Worker {
+    seat: Arc<Seat>,
+    woken: Woken,
+}
+
+impl Worker {
+    /// Has the calling thread be the worker of this seat while `body` runs.
+    pub(crate) fn play<R>(seat: &Arc<Seat>, body: impl FnOnce(&Worker) -> R) -> R {
+        let worker = Self { seat: seat.clone(), woken: Woken::new() };
+        CURRENT.with(|current| current.set(&raw const worker));
+        let result = body(&worker);
+        CURRENT.with(|current| current.set(ptr::null()));
+        result
+    }
+
+    pub(crate) fn current() -> Option<&'static Self> {
+        // SAFETY: used within `play` only; nothing keeps it.
+        CURRENT.with(|current| unsafe { current.get().as_ref() })
+    }
+
+    pub(crate) fn seat_ptr(&self) -> *const Seat {
+        Arc::as_ptr(&self.seat)
+    }
+
+    pub(crate) fn shared_ptr(&self) -> *const () {
+        ptr::null()
+    }
+
+    pub(crate) fn is_on_root(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn spend(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn bring(&self, task: NonNull<Task>, _: Form) {
+        self.push_woken(Waiter::task(task));
+    }
+
+    pub(crate) fn push_woken(&self, parasite: Waiter) {
+        assert!(self.woken.push(parasite));
+    }
+
+    pub(crate) fn make_attachable(&self, parasite: Waiter) {
+        self.push_woken(parasite);
+    }
+
+    pub(crate) fn make_doomed(&self, task: NonNull<Task>) {
+        // SAFETY: alive by the right to run.
+        unsafe { task.as_ref() }.life.requeue();
+        self.make_attachable(Waiter::task(task));
+    }
+
+    /// Takes in what came from elsewhere and runs what can run, until there is nothing.
+    pub(crate) fn run(&self) {
+        loop {
+            self.seat.ring();
+            for entry in self.seat.inbox.take() {
+                let Who::Task(task) = entry.who() else { unreachable!("only tasks are sent") };
+                // SAFETY: it came out of this worker's inbox.
+                unsafe { Task::receive(task, self) };
+            }
+            if let Some(task) = self.woken.pop_task() {
+                self.run_task(task);
+            } else if let Some(task) = self.woken.pop_given_way() {
+                self.run_task(task);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// What the real one does.
+    fn run_task(&self, task: NonNull<Task>) {
+        // SAFETY: the caller holds the right to run.
+        unsafe {
+            if task.as_ref().life.begin() == Turn::Drop {
+                return finish_cancelled(task);
+            }
+            self.poll(task);
+        }
+    }
+
+    /// # Safety
+    /// The caller holds the right to run, which has begun.
+    unsafe fn poll(&self, task: NonNull<Task>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if (task.as_ref().body.poll)(task) {
+                return finish(task);
+            }
+            match task.as_ref().life.end() {
+                Turn::Again if is_broken(Broken::Again) => {}
+                Turn::Again => self.give_way(task),
+                Turn::Drop => finish_cancelled(task),
+                Turn::Idle | Turn::Run => {}
+            }
+        }
+    }
+
+    fn give_way(&self, task: NonNull<Task>) {
+        if is_broken(Broken::Link) {
+            // SAFETY: alive by the right to run.
+            unsafe { task.as_ref() }.link.set(ptr::null_mut());
+            return self.push_woken(Waiter::task(task));
+        }
+        self.woken.give_way(task);
+    }
+}
+
+/// What `attach::finish` does.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn finish(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let entry = task.as_ref();
+        entry.life.finish();
+        match entry.completion.publish() {
+            Published::Kept => {}
+            Published::Owed(waiter) => waiter.wake_kept(),
+            Published::Unwanted => Task::drop_owner(task),
+        }
+    }
+}
+
+/// What `attach::finish_cancelled` does.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        (task.as_ref().body.cancel)(task);
+        finish(task);
+    }
+}
+
+pub(crate) fn refused_by_inbox(_: Waiter) {
+    unreachable!("no inbox is closed here");
+}
+
+type Work = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A task with its future.
+#[repr(C)]
+struct Block {
+    task: Task,
+    home: Arc<Seat>,
+    work: UnsafeCell<Option<Work>>,
+    /// The addresses of the future.
+    place: Range<usize>,
+    freed: UnsafeCell<bool>,
+}
+
+// SAFETY: what the protocol does not allow is found by loom.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+fn block<'a>(task: NonNull<Task>) -> &'a Block {
+    // SAFETY: every task of the checker but a waiting thread's heads a block, which stays until the run is over.
+    unsafe { task.cast::<Block>().as_ref() }
+}
+
+/// What the slab says in the real one.
+pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<Seat> {
+    NonNull::from(&*block(task).home)
+}
+
+static BODY: TaskBody = TaskBody {
+    poll: |task| {
+        block(task).work.with_mut(|work| {
+            // SAFETY: loom checks that nobody else is here.
+            let work = unsafe { &mut *work };
+            let future = work.as_mut().expect("polled after its end");
+            let ready = Task::with_context(task, |cx| future.as_mut().poll(cx)).is_ready();
+            if ready {
+                *work = None;
+            }
+            ready
+        })
+    },
+    cancel: |task| {
+        // SAFETY: as above.
+        block(task).work.with_mut(|work| drop(unsafe { (*work).take() }.expect("dropped twice")));
+    },
+    dispose: |_| {},
+    free: |task| {
+        let block = block(task);
+        block.task.life.free();
+        // SAFETY: as above.
+        block.work.with(|work| assert!(unsafe { &*work }.is_none(), "freed with its future"));
+        // SAFETY: as above.
+        block.freed.with_mut(|freed| unsafe { *freed = true });
+    },
+    inflate: |_, _| unreachable!("nothing is inflated here"),
+    outcome: 0,
+    size: 0,
+    elsewhere: |task| block(task).place.clone(),
+    name: || "a parasite of the checker",
+};
+
+/// A handle of a parasite, and a look at it from outside of the protocol.
+#[derive(Clone)]
+pub(crate) struct Parasite(Arc<Block>);
+
+impl Parasite {
+    /// One that its maker is about to run.
+    pub(crate) fn new<W>(worker: &Worker, is_shared: bool, work: W) -> Self
+    where
+        W: Future<Output = ()> + 'static,
+    {
+        let work = Box::pin(work);
+        Self(Arc::new(Block {
+            task: Task {
+                link: Cell::new(ptr::null_mut()),
+                body: &BODY,
+                life: Life::running(is_shared),
+                completion: Completion::new(),
+            },
+            home: worker.seat.clone(),
+            place: place_of(&work),
+            work: UnsafeCell::new(Some(work)),
+            freed: UnsafeCell::new(false),
+        }))
+    }
+
+    fn task(&self) -> NonNull<Task> {
+        // Through the whole block, which the task heads.
+        NonNull::from(&*self.0).cast()
+    }
+
+    /// Polls it for the first time, as `parasite` does.
+    pub(crate) fn start(&self, worker: &Worker) {
+        // SAFETY: a running life is the right to run, and this is called once.
+        unsafe { worker.poll(self.task()) }
+    }
+
+    /// A waker with a reference. Before the start.
+    pub(crate) fn waker(&self) -> Waker {
+        Task::with_context(self.task(), |cx| cx.waker().clone())
+    }
+
+    /// Handle.
+    pub(crate) fn cancel(&self) {
+        // SAFETY: the handle's claim lasts until `detach`.
+        unsafe { Task::cancel(self.task()) }
+    }
+
+    /// Handle: gives its claim up.
+    pub(crate) fn detach(&self) {
+        // SAFETY: alive by the handle's claim; after DONE the object is the handle's.
+        unsafe {
+            if !self.0.task.completion.detach() {
+                Task::drop_owner(self.task());
+            }
+        }
+    }
+
+    /// What `parasite` does with one that is over at once: polls it, and frees it without a handle.
+    pub(crate) fn run_at_once(&self) {
+        let task = self.task();
+        // SAFETY: a running life is the right to run; nobody else has the task but for references.
+        unsafe {
+            assert!((task.as_ref().body.poll)(task));
+            let life = &task.as_ref().life;
+            if life.is_referenced() {
+                life.finish();
+                if !life.drop_owner() {
+                    return;
+                }
+            }
+            (task.as_ref().body.free)(task);
+        }
+    }
+
+    /// True if the memory has been given back.
+    pub(crate) fn is_freed(&self) -> bool {
+        // SAFETY: loom checks it.
+        self.0.freed.with(|freed| unsafe { *freed })
+    }
+}
+
+/// The addresses of a future.
+fn place_of<F>(future: &Pin<Box<F>>) -> Range<usize> {
+    let from = (&raw const **future).addr();
+    from..from + size_of::<F>()
+}
+
+#[repr(C)]
+struct WaitCell {
+    task: Task,
+    place: Range<usize>,
+}
+
+/// A thread that waits for a future: what `parasite::wait` does, on an OS thread.
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    // Leaked: a waker that comes too late shall be found by the checks, not by a crash.
+    let cell = Box::leak(Box::new(WaitCell {
+        task: Task {
+            link: Cell::new(ptr::null_mut()),
+            body: &CELL,
+            life: Life::homeless(),
+            completion: Completion::new(),
+        },
+        place: place_of(&future),
+    }));
+    let task = NonNull::from(&*cell).cast();
+    let cell = &cell.task;
+    cell.life.flags.set(super::task::HOSTED);
+    let output = loop {
+        if let Poll::Ready(output) = Task::with_context(task, |cx| future.as_mut().poll(cx)) {
+            break output;
+        }
+        cell.link.set(Linked::into_raw(super::waiter()));
+        if cell.life.end() == Turn::Idle {
+            super::block(super::Wait::Future);
+        }
+        cell.life.begin();
+    };
+    let late = if is_broken(Broken::Cell) {
+        Some(future)
+    } else {
+        drop(future);
+        None
+    };
+    cell.life.finish();
+    // SAFETY: the thread's share, given up here.
+    unsafe { Task::drop_owner(task) };
+    drop(late);
+    output
+}
+
+static CELL: TaskBody = TaskBody {
+    poll: |_| unreachable!(),
+    cancel: |_| unreachable!(),
+    dispose: |_| {},
+    // SAFETY: alive; leaked by `wait`.
+    free: |cell| unsafe { cell.as_ref() }.life.free(),
+    inflate: |_, _| unreachable!(),
+    outcome: 0,
+    size: 0,
+    // SAFETY: heads a cell (see `wait`).
+    elsewhere: |cell| unsafe { cell.cast::<WaitCell>().as_ref() }.place.clone(),
+    name: || "a waiting thread",
+};
+
+/// Calls `poll` once with a context that wakes nobody.
+pub(crate) fn with_strange_context<R>(poll: impl FnOnce(&mut Context<'_>) -> R) -> R {
+    poll(&mut Context::from_waker(Waker::noop()))
+}
