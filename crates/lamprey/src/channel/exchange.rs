@@ -9,7 +9,7 @@
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
-use crate::sched::task::{Form, Task};
+use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::{self, Wait, Who, Woke};
 use crate::sync_shim::{Arc, AtomicUsize};
 use crate::time;
@@ -112,22 +112,31 @@ impl<T> Chan<T> {
     /// The last handle of `side` is gone: everyone who waits is of the other side.
     #[cold]
     pub(super) fn disconnect(&self, side: Side) {
-        // What runs code of the program, the destructor of a value or a foreign waker, comes after all nodes have been ended:
-        // that code may wait for one of them.
-        let (mut ghosts, mut foreign) = (Vec::new(), Vec::new());
+        // What may run code of the program comes after all nodes have been ended, because that code may wait for one of them:
+        // the destructor of a value, a foreign waker, a parasite that is sent home and finds its runtime gone.
+        let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
         self.meeting.close(side, |node| {
             // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
             unsafe {
-                match node.as_ref().value.waiter() {
+                let party = &node.as_ref().value;
+                match party.waiter() {
                     At::Ghost => ghosts.push(node),
                     At::Waiting(waiter) if waiter.is_foreign() => {
-                        node.as_ref().value.end(false);
+                        party.end(false);
                         foreign.push(waiter);
                     }
-                    _ => wake(node, false, Form::Soon),
+                    At::Waiting(waiter) => match waiter.who() {
+                        Who::Task(task) => match notify(party, task, false) {
+                            delivery if delivery.is_sent() => sent.push(delivery),
+                            delivery => delivery.deliver(Form::Soon),
+                        },
+                        _ => wake(node, false, Form::Soon),
+                    },
+                    _ => crate::bug::bug!("a node without a waiter was queued"),
                 }
             }
         });
+        sent.into_iter().for_each(|delivery| delivery.deliver(Form::Soon));
         for waiter in foreign {
             // SAFETY: taken out of its node above, once.
             unsafe { waiter.wake() };
@@ -253,21 +262,28 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
         let At::Waiting(waiter) = party.waiter() else {
             crate::bug::bug!("a node without a waiter was queued")
         };
-        match waiter.who() {
-            Who::Thread(thread) => {
-                party.end(met);
-                sched::wake_thread(thread, form);
-            }
-            Who::Task(task) => {
-                party.hold();
-                let delivery = Task::notify(task);
-                party.end(met);
-                delivery.deliver(form);
-            }
-            Who::Foreign(_) | Who::Errand(_) => {
-                party.end(met);
-                waiter.run_kept(form);
-            }
+        // Not by a table of jumps: see `Waiter::as_task`.
+        if let Some(thread) = waiter.as_thread() {
+            party.end(met);
+            sched::wake_thread(thread, form);
+        } else if let Some(task) = waiter.as_task() {
+            notify(party, task, met).deliver(form);
+        } else {
+            party.end(met);
+            waiter.run_kept(form);
         }
     }
+}
+
+/// Ends a parasite's wait; the delivery is to be carried out when nothing of the channel is in hand any more.
+///
+/// # Safety
+/// As for [`wake`]; `task` is the node's waiter.
+#[inline(always)]
+unsafe fn notify<T>(party: &Party<T>, task: NonNull<Task>, met: bool) -> Delivery {
+    party.hold();
+    // SAFETY: alive while the node is held (Party, invariant 3).
+    let delivery = unsafe { Task::notify(task) };
+    party.end(met);
+    delivery
 }

@@ -314,6 +314,22 @@ impl Waiter {
         }
     }
 
+    /// The thread that this names, if it does.
+    #[inline(always)]
+    pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {
+        (self.0.addr().get() & TAGS == 0).then_some(self.0.cast())
+    }
+
+    /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases of two bits
+    /// become a table of jumps, which is dearer than the rest of a wake.)
+    #[inline(always)]
+    pub(crate) fn as_task(self) -> Option<NonNull<Task>> {
+        (self.0.addr().get() & TASK != 0).then(|| {
+            // SAFETY: a pointer to a task, without its tag: not null.
+            unsafe { NonNull::new_unchecked(self.0.as_ptr().map_addr(|addr| addr & !TAGS)) }.cast()
+        })
+    }
+
     /// True if a waker is owned by this word.
     #[inline(always)]
     pub(crate) fn is_foreign(self) -> bool {
@@ -347,20 +363,35 @@ fn wake_boxed(waker: Box<Waker>, form: Form) {
 /// As for [`Waiter::wake`].
 #[inline(always)]
 pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
+    // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
+    let kind = unsafe { thread.as_ref() }.kind;
+    #[cfg(not(loom))]
+    if kind == Kind::Host {
+        // SAFETY: the caller holds the right (contract).
+        return unsafe { super::switch::wake_host(thread) };
+    }
+    #[cfg(not(loom))]
+    if kind == Kind::Parasite {
+        // SAFETY: as above. In line, because it may switch.
+        return unsafe { super::switch::wake_parasite(thread, form) };
+    }
     #[cfg(loom)]
     let _ = form;
-    // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
-    match unsafe { thread.as_ref() }.kind {
+    // SAFETY: as above.
+    unsafe { wake_os(thread, kind) }
+}
+
+/// The rest of [`wake_thread`], out of line: four kinds in one place are a table of jumps.
+///
+/// # Safety
+/// As for [`wake_thread`]; the thread is an OS thread, unless a root has blocked.
+#[inline(never)]
+unsafe fn wake_os(thread: NonNull<Thread>, kind: Kind) {
+    match kind {
         // SAFETY: the caller holds the right (contract).
         Kind::Os => unsafe { os::wake(thread) },
         #[cfg(not(loom))]
-        // SAFETY: as above.
-        Kind::Host => unsafe { super::switch::wake_host(thread) },
-        #[cfg(not(loom))]
-        // SAFETY: as above.
-        Kind::Parasite => unsafe { super::switch::wake_parasite(thread, form) },
-        #[cfg(not(loom))]
-        Kind::Root => super::switch::root_has_blocked(),
+        _ => super::switch::root_has_blocked(),
     }
 }
 

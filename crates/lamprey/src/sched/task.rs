@@ -267,6 +267,11 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
+    /// True if it goes through an inbox, which may be closed: the task is then ended by whoever delivers.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.wake == Wake::Post || (self.wake == Wake::Run && self.worker.is_none())
+    }
+
     /// Carries the wake out.
     #[inline(always)]
     pub(crate) fn deliver(self, form: Form) {
