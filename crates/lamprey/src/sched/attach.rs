@@ -11,13 +11,14 @@
 //!
 //! # Fairness
 //! `turn` counts the parasites and the channel operations of parasites that may still go ahead of the hosts. At zero, ready
-//! parasites go to the back, and a host has its turn. The worker's timer flag ([`super::offer`]) ends a turn too. A carrier's turn
-//! begins with the oldest of `woken`, so that two parasites that wake each other for ever do not bury the others.
+//! parasites go to the back, and a host has its turn. The worker's timer flag ([`super::offer`]) ends a turn too. After
+//! each turn the oldest go first (`super::carrier`), so that two parasites that wake each other for ever do not bury the others.
 //!
 //! # Checked by
 //! `tests/parasite_attach.rs` (order, nesting, a chain of a million, fairness), `tests/parasite_life.rs`.
 
 use super::block::{Waiter, Who};
+use super::carrier::Oldest;
 use super::life::Turn;
 use super::policy::Ready;
 use super::task::{Form, HEAVY, HOSTED, INLINE, STARTED, Task};
@@ -165,6 +166,7 @@ impl Worker {
             return false;
         }
         self.turn.set(TURN);
+        self.carriers.oldest.set(Oldest::Tasks);
         true
     }
 

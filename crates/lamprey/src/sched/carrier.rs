@@ -4,8 +4,8 @@
 //!
 //! # Invariants
 //! 1. `parked` is null or a carrier that is parked (Committed), in no queue: whoever takes it out runs it.
-//! 2. A carrier's turn begins with the oldest of the woken, so that two parasites that wake each other for ever do not bury
-//!    the others.
+//! 2. After each turn those go first who have waited longest ([`Oldest`]), so that two parasites that wake each other for ever do
+//!    not bury the others: neither those that were woken before them, nor those that gave way.
 //! 3. Without a stack for a carrier, memory being exhausted, the root runs parasites itself, as a plain kernel thread.
 //! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where their destructors may
 //!    do what they like.
@@ -14,19 +14,31 @@ use super::attach::TURN;
 use super::policy::{Ready, Why};
 use super::task::Task;
 use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use super::woken::Woken;
 use super::worker::Worker;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
-/// How many of the oldest go first.
+/// How many of the oldest go first, of each kind.
 const OLDEST: usize = 64;
+
+/// Who goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Oldest {
+    /// A turn has begun: tasks that wait at the front, and those that gave way.
+    Tasks,
+    /// They have run: the thread at the front, if there is one.
+    Thread,
+    /// Both have had their turn: the latest.
+    Served,
+}
 
 /// A worker's carriers. See the module's text.
 pub(super) struct Carriers {
     parked: Cell<*mut Thread>,
-    /// A turn has begun (invariant 2).
-    oldest_first: Cell<bool>,
+    /// Invariant 2.
+    pub(super) oldest: Cell<Oldest>,
     unreaped: Cell<bool>,
 }
 
@@ -34,7 +46,7 @@ impl Carriers {
     pub(super) fn new() -> Self {
         Self {
             parked: Cell::new(ptr::null_mut()),
-            oldest_first: Cell::new(false),
+            oldest: Cell::new(Oldest::Served),
             unreaped: Cell::new(false),
         }
     }
@@ -53,13 +65,20 @@ impl Worker {
     pub(super) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
         if self.turn.get() == 0 {
             self.turn.set(TURN);
-            self.carriers.oldest_first.set(true);
+            self.carriers.oldest.set(Oldest::Tasks);
             if let Some(host) = self.policy.next(&self.seat.unstarted) {
                 return Some(host.0);
             }
         }
-        if let Some(parasite) = self.woken.pop_thread(self.carriers.oldest_first.get()) {
-            self.carriers.oldest_first.set(false);
+        let parasite = match self.carriers.oldest.get() {
+            Oldest::Tasks if self.woken.has_old_task() => None,
+            Oldest::Served => self.woken.pop_thread(false),
+            Oldest::Tasks | Oldest::Thread => {
+                self.carriers.oldest.set(Oldest::Served);
+                self.woken.pop_thread(true).or_else(|| self.woken.pop_thread(false))
+            }
+        };
+        if let Some(parasite) = parasite {
             self.spend();
             return Some(parasite);
         }
@@ -106,11 +125,10 @@ impl Worker {
             self.woken.count(-1);
         }
         let ticks = self.seat.ticks();
-        if self.carriers.oldest_first.replace(false) {
-            for _ in 0..OLDEST {
-                let Some(task) = self.woken.pop_oldest_task(|_| true) else { break };
-                self.run_task(task);
-            }
+        if self.carriers.oldest.get() == Oldest::Tasks {
+            self.carriers.oldest.set(Oldest::Thread);
+            self.carry_oldest(Woken::pop_oldest);
+            self.carry_oldest(Woken::pop_given_way);
         }
         let mut rounds = TURN / 4;
         while self.seat.ticks() == ticks && self.has_turn() {
@@ -139,6 +157,13 @@ impl Worker {
         }
         for _ in 0..TURN {
             let Some(task) = self.woken.pop_task().or_else(|| self.woken.pop_given_way()) else { return };
+            self.run_task(task);
+        }
+    }
+
+    fn carry_oldest(&self, pop: fn(&Woken) -> Option<NonNull<Task>>) {
+        for _ in 0..OLDEST {
+            let Some(task) = pop(&self.woken) else { break };
             self.run_task(task);
         }
     }

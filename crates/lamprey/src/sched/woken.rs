@@ -88,6 +88,19 @@ impl Woken {
         })
     }
 
+    /// The oldest, if it is a task.
+    pub(super) fn pop_oldest(&self) -> Option<NonNull<Task>> {
+        self.pop_oldest_task(|_| true)
+    }
+
+    /// True if a task is at the front, or one has given way.
+    pub(super) fn has_old_task(&self) -> bool {
+        let front = |latest: &mut Ring<Waiter>| {
+            latest.front().is_some_and(|entry| matches!(entry.who(), Who::Task(_)))
+        };
+        !self.first.get().is_null() || self.with_latest(front)
+    }
+
     /// The latest or the oldest, if it is a thread.
     pub(super) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
         self.with_latest(|latest| match if oldest { latest.front() } else { latest.back() }?.who() {
