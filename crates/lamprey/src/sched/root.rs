@@ -59,6 +59,7 @@ impl Worker {
         let Some(next) = next else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
+        self.is_fed();
         self.untrimmed.set(true);
         self.budget.set(self.window.get());
         self.switch_to(&self.root, next);

@@ -106,11 +106,8 @@ impl Worker {
         let asked = others_awake && self.ask_for_offers();
         let least = if asked { super::offer::PATIENCE } else { Duration::ZERO };
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
-        let got = self.spin(until);
-        if asked && !got {
-            self.is_fed();
-        }
-        if got {
+        // Still hungry while it dozes: whoever computes for long answers late.
+        if self.spin(until) {
             watch.spin = LONGEST_SPIN;
             return true;
         }
