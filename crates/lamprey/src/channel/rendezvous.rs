@@ -102,7 +102,8 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// Dropping the future takes the offer back: the value has then either been received or is dropped with the future.
+    /// Dropping the future takes the offer back: the value has then either been received or is dropped with the future. Which of
+    /// the two, whoever drops it cannot tell; [`send_timeout`](Self::send_timeout) can.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.

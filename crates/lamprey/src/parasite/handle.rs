@@ -159,7 +159,8 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all.
+    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all. One that was queued
+    /// for another worker to take may never have been polled.
     ///
     /// # Errors
     /// As [`join`](Self::join); [`JoinError::Cancelled`] is what is expected.
