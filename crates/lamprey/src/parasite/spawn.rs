@@ -5,7 +5,7 @@ use super::place::{self, Placed};
 use crate::sched::Waiter;
 use crate::sched::life::Life;
 use crate::sched::offer::Start;
-use crate::sched::task::{Form, HEAVY, STARTED, Task};
+use crate::sched::task::{Form, HEAVY, Task};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use std::future::Future;
@@ -141,8 +141,7 @@ pub(super) unsafe fn start<F: Future>(
     flags: u8,
 ) -> ParasiteHandle<F::Output> {
     // SAFETY: moved out once.
-    let Some(task) = (unsafe { place::place(worker, &future, Life::running(is_shared), flags | STARTED) })
-    else {
+    let Some(task) = (unsafe { place::place(worker, &future, Life::running(is_shared), flags) }) else {
         // SAFETY: not moved yet.
         return unsafe { no_memory(&future) };
     };
@@ -227,7 +226,9 @@ unsafe fn start_later<F: Future>(
     reified::<F>(worker);
     // SAFETY: the right to run is ours.
     let life = unsafe { &task.as_ref().life };
-    life.flags.set(life.flags.get() & !STARTED | if how == Start::AsHost { HEAVY } else { 0 });
+    if how == Start::AsHost {
+        life.flags.set(life.flags.get() | HEAVY);
+    }
     let handle = ParasiteHandle::of_task(task);
     life.requeue();
     if worker.is_ending() {

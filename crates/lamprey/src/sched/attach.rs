@@ -21,7 +21,7 @@ use super::block::{Waiter, Who};
 use super::carrier::Oldest;
 use super::life::Turn;
 use super::policy::Ready;
-use super::task::{Form, HEAVY, HOSTED, INLINE, STARTED, Task};
+use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
 use super::thread::Thread;
 use super::worker::Worker;
 use crate::sched::completion::Published;
@@ -214,7 +214,6 @@ impl Worker {
             if entry.life.begin() == Turn::Drop || self.stopping.get() {
                 finish_cancelled(task);
             } else {
-                entry.life.flags.set(entry.life.flags.get() | STARTED);
                 let start = self.seat.ticks();
                 if (entry.body.poll)(task) {
                     finish(task);

@@ -45,8 +45,6 @@ pub(crate) const HEAVY: u8 = 2;
 pub(crate) const HOSTED: u8 = 4;
 /// It has values of its own (`thread::local`).
 pub(crate) const LOCALS: u8 = 8;
-/// Its future has been polled.
-pub(crate) const STARTED: u8 = 16;
 
 /// What the object behind a header can do; the room `parasite` provides it. None unwinds.
 pub(crate) struct TaskBody {
