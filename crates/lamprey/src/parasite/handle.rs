@@ -4,7 +4,6 @@ use super::packet::Packet;
 use super::place;
 use crate::sched::completion::Completion;
 use crate::sched::task::Task;
-use crate::sched::{self, Wait, Woke};
 use crate::thread::JoinError;
 use std::fmt;
 use std::future::Future;
@@ -106,7 +105,7 @@ impl<T> ParasiteHandle<T> {
     pub fn join(self) -> Result<T, JoinError> {
         if let Some(completion) = self.completion()
             && !completion.is_done()
-            && !wait(completion)
+            && !completion.wait()
         {
             return Err(JoinError::Unwinding);
         }
@@ -139,10 +138,6 @@ impl<T> ParasiteHandle<T> {
 
     /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard error.
     pub fn detach(mut self) {
-        // A poll may have left its waker in the word, which would look done to `Completion::detach`.
-        if let Some(completion) = self.completion() {
-            completion.forget_future();
-        }
         match std::mem::replace(&mut self.0, Repr::Gone) {
             // SAFETY: the handle's half of the object, given up here.
             Repr::Task(task) => unsafe {
@@ -191,26 +186,6 @@ impl<T> ParasiteHandle<T> {
 #[cold]
 fn gone() -> ! {
     panic!("the outcome of a parasite was asked for after it had been handed out")
-}
-
-/// Blocks until `completion` is done; false if the caller must not block.
-#[inline(always)]
-fn wait(completion: &Completion) -> bool {
-    if sched::must_not_block() {
-        return false;
-    }
-    completion.forget_future();
-    let me = sched::waiter();
-    if completion.is_done() {
-        return true; // it has just run, here
-    }
-    if completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
-        if !completion.unregister(me) {
-            sched::block_until_woken(Wait::Join);
-        }
-        sched::unwind_cancelled();
-    }
-    true
 }
 
 impl<T> Drop for ParasiteHandle<T> {

@@ -12,8 +12,8 @@
 //! # Invariants
 //! 1. The host publishes once; after it has seen anything but DETACHED it never touches the object again.
 //! 2. A registered waiter that is a future's holds what [`Waiter::keep`] took: whoever takes it out of the word uses that up.
-//! 2. The handle registers, unregisters and detaches from one thread at a time (it is owned).
-//! 3. Exactly one side frees the object: the handle after DONE, the host after DETACHED.
+//! 3. The handle registers, unregisters and detaches from one thread at a time (it is owned).
+//! 4. Exactly one side frees the object: the handle after DONE, the host after DETACHED.
 //!
 //! # Orderings
 //! `publish` is a Release swap (the outcome was written before) and pairs with the handle's Acquire loads; it is also
@@ -25,7 +25,9 @@
 //! # Checked by
 //! `model::completion` (loom).
 
-use super::block::Waiter;
+use super::{Wait, Waiter, Woke, block, block_until_woken, must_not_block, unwind_cancelled, waiter};
+#[cfg(not(loom))]
+use super::{os, os_waiter};
 use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
@@ -88,6 +90,7 @@ impl Completion {
 
     /// Handle: gives the object to the host; false if that is done and the object stays with the handle.
     pub(crate) fn detach(&self) -> bool {
+        self.forget_future();
         self.change(RUNNING, DETACHED)
     }
 
@@ -95,6 +98,48 @@ impl Completion {
     fn change(&self, from: *mut (), to: *mut ()) -> bool {
         // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release half.
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
+    }
+}
+
+/// The joiner as a thread.
+impl Completion {
+    /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken parasites run first. If
+    /// the caller is cancelled meanwhile, it unwinds from here.
+    #[inline(always)]
+    pub(crate) fn wait(&self) -> bool {
+        if must_not_block() {
+            return false;
+        }
+        self.forget_future();
+        let me = waiter();
+        // What has just run may be what is waited for.
+        if !self.is_done() && self.register(me) && block(Wait::Join) != Woke::Woken {
+            self.interrupted(me);
+        }
+        true
+    }
+
+    /// The caller has been cancelled while it waited.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, me: Waiter) {
+        if !self.unregister(me) {
+            block_until_woken(Wait::Join);
+        }
+        unwind_cancelled();
+    }
+
+    /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its kernel thread.
+    #[cfg(not(loom))]
+    pub(crate) fn wait_committed(&self) {
+        self.forget_future();
+        if must_not_block() {
+            if self.register(os_waiter()) {
+                os::block(None);
+            }
+        } else if self.register(waiter()) {
+            block_until_woken(Wait::Join);
+        }
     }
 }
 
@@ -129,8 +174,8 @@ impl Completion {
         true
     }
 
-    /// Handle: nobody polls any more.
-    pub(crate) fn forget_future(&self) {
+    /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and `detach`.
+    fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.
         let word = self.0.load(Ordering::Acquire);
         if let Some(old) = registered(word)

@@ -1,7 +1,6 @@
 //! The handle of a host, and how a host ends.
 
 use super::packet::{self, Head, Outcome};
-use crate::sched::{self, Wait, Waiter, Woke};
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -72,49 +71,17 @@ impl<T> JoinHandle<T> {
     /// A host switches away; an OS thread parks.
     #[inline(always)]
     pub fn join(self) -> Result<T, JoinError> {
-        if !self.head().completion.is_done() && !self.wait() {
+        if !self.head().completion.is_done() && !self.head().completion.wait() {
             return Err(JoinError::Unwinding);
         }
-        // SAFETY: done: the packet is ours (completion, invariant 3), and this is its last use.
+        // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
         unsafe { take(self.into_head()) }
-    }
-
-    /// Blocks until the host is done; false if the caller must not block.
-    #[inline(always)]
-    fn wait(&self) -> bool {
-        if sched::must_not_block() {
-            return false;
-        }
-        self.head().completion.forget_future();
-        let me = sched::waiter();
-        if self.head().completion.register(me) && sched::block(Wait::Join) != Woke::Woken {
-            self.interrupted(me);
-        }
-        true
-    }
-
-    /// The caller has been cancelled while it waited.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(&self, me: Waiter) {
-        if !self.head().completion.unregister(me) {
-            sched::block_until_woken(Wait::Join);
-        }
-        sched::unwind_cancelled();
     }
 
     /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that
     /// must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {
-        let completion = &self.head().completion;
-        completion.forget_future();
-        if sched::must_not_block() {
-            if completion.register(sched::os_waiter()) {
-                sched::os::block(None);
-            }
-        } else if completion.register(sched::waiter()) {
-            sched::block_until_woken(Wait::Join);
-        }
+        self.head().completion.wait_committed();
         // SAFETY: as in `join`.
         unsafe { take(self.into_head()) }
     }
@@ -192,7 +159,6 @@ impl<T> Future for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         let Some(head) = self.0 else { return };
-        self.head().completion.forget_future();
         if self.head().completion.detach() {
             return;
         }
