@@ -18,7 +18,6 @@
 //! `tests/parasite_attach.rs` (order, nesting, a chain of a million, fairness), `tests/parasite_life.rs`.
 
 use super::block::{Waiter, Who};
-use super::carrier::Oldest;
 use super::life::Turn;
 use super::policy::Ready;
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
@@ -165,8 +164,7 @@ impl Worker {
         if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.root_waits() {
             return false;
         }
-        self.turn.set(TURN);
-        self.carriers.oldest.set(Oldest::Tasks);
+        self.begin_turn();
         true
     }
 

@@ -59,13 +59,19 @@ impl Worker {
         self.woken.count(1);
     }
 
+    /// Parasites may go ahead of the hosts again, the oldest first.
+    #[inline(always)]
+    pub(super) fn begin_turn(&self) {
+        self.turn.set(TURN);
+        self.carriers.oldest.set(Oldest::Tasks);
+    }
+
     /// Picks a parasite, or the host whose turn it is: called when parasites are ready.
     #[cold]
     #[inline(never)]
     pub(super) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
         if self.turn.get() == 0 {
-            self.turn.set(TURN);
-            self.carriers.oldest.set(Oldest::Tasks);
+            self.begin_turn();
             if let Some(host) = self.policy.next(&self.seat.unstarted) {
                 return Some(host.0);
             }
@@ -120,10 +126,7 @@ impl Worker {
 
     /// Runs what is woken, then those that gave way, until the turn is over.
     fn carry_turn(&self) {
-        if self.carriers.unreaped.replace(false) {
-            self.reap();
-            self.woken.count(-1);
-        }
+        self.reap_if_due();
         let ticks = self.seat.ticks();
         if self.carriers.oldest.get() == Oldest::Tasks {
             self.carriers.oldest.set(Oldest::Thread);
@@ -151,10 +154,7 @@ impl Worker {
     /// No stack is to be had for a carrier (invariant 3). Called on the root, while it is no worker.
     #[cold]
     pub(super) fn carry_without_stack(&self) {
-        if self.carriers.unreaped.replace(false) {
-            self.reap();
-            self.woken.count(-1);
-        }
+        self.reap_if_due();
         for _ in 0..TURN {
             let Some(task) = self.woken.pop_task().or_else(|| self.woken.pop_given_way()) else { return };
             self.run_task(task);
@@ -168,12 +168,16 @@ impl Worker {
         }
     }
 
-    /// The runtime ends: cancels all tasks of this worker's slab.
-    fn reap(&self) {
+    /// If the runtime ends: cancels all tasks of this worker's slab, once.
+    fn reap_if_due(&self) {
+        if !self.carriers.unreaped.replace(false) {
+            return;
+        }
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
         // its life says DONE, and `cancel` touches nothing then; otherwise the cancel takes the right to run, or leaves
         // the task to who has it. It is not kept beyond the call. As its home, not by a post: that would need a claim.
         self.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
+        self.woken.count(-1);
     }
 }
 
