@@ -8,7 +8,7 @@
 //! 1. `pending` = entries of both (+ 1 while the tasks of an ending runtime are unreaped: see [`super::carrier`]).
 //! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread, State::Runnable): so it is alive.
 
-use super::block::{Waiter, Who};
+use super::block::Waiter;
 use super::task::Task;
 use super::thread::Thread;
 use crate::queue::ring::Ring;
@@ -62,30 +62,27 @@ impl Woken {
         fits
     }
 
+    /// The latest or the oldest, if it is what `pick` wants; `pick` calls nothing of this worker.
+    #[inline(always)]
+    fn pop<P>(&self, oldest: bool, pick: impl FnOnce(Waiter) -> Option<P>) -> Option<P> {
+        self.with_latest(|latest| {
+            let picked = pick(if oldest { latest.front() } else { latest.back() }?)?;
+            let _ = if oldest { latest.pop_front() } else { latest.pop_back() };
+            self.count(-1);
+            Some(picked)
+        })
+    }
+
     /// The latest, if it is a task.
     #[inline(always)]
     pub(super) fn pop_task(&self) -> Option<NonNull<Task>> {
-        self.with_latest(|latest| match latest.back()?.who() {
-            Who::Task(task) => {
-                latest.pop_back();
-                self.count(-1);
-                Some(task)
-            }
-            _ => None,
-        })
+        self.pop(false, Waiter::as_task)
     }
 
     /// The oldest, if it is a task that `fits`.
     pub(super) fn pop_oldest_task(&self, fits: impl FnOnce(&Task) -> bool) -> Option<NonNull<Task>> {
-        self.with_latest(|latest| match latest.front()?.who() {
-            // SAFETY: invariant 2.
-            Who::Task(task) if fits(unsafe { task.as_ref() }) => {
-                latest.pop_front();
-                self.count(-1);
-                Some(task)
-            }
-            _ => None,
-        })
+        // SAFETY: invariant 2.
+        self.pop(true, |entry| entry.as_task().filter(|task| fits(unsafe { task.as_ref() })))
     }
 
     /// The oldest, if it is a task.
@@ -95,22 +92,13 @@ impl Woken {
 
     /// True if a task is at the front, or one has given way.
     pub(super) fn has_old_task(&self) -> bool {
-        let front = |latest: &mut Ring<Waiter>| {
-            latest.front().is_some_and(|entry| matches!(entry.who(), Who::Task(_)))
-        };
+        let front = |latest: &mut Ring<Waiter>| latest.front().is_some_and(|entry| entry.as_task().is_some());
         !self.first.get().is_null() || self.with_latest(front)
     }
 
     /// The latest or the oldest, if it is a thread.
     pub(super) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
-        self.with_latest(|latest| match if oldest { latest.front() } else { latest.back() }?.who() {
-            Who::Thread(thread) => {
-                let _ = if oldest { latest.pop_front() } else { latest.pop_back() };
-                self.count(-1);
-                Some(thread)
-            }
-            _ => None,
-        })
+        self.pop(oldest, Waiter::as_thread)
     }
 
     /// True if nothing is in `latest`.
