@@ -243,13 +243,23 @@ impl Waiter {
     /// thread is to find after its block has been written before. A parasite is alive (see the type).
     #[inline(always)]
     pub(crate) unsafe fn wake(self) {
+        // SAFETY: as promised by the caller.
+        unsafe { self.run(Form::Soon) }
+    }
+
+    /// As [`wake`](Self::wake), in a form of choice.
+    ///
+    /// # Safety
+    /// As for `wake`.
+    #[inline(always)]
+    unsafe fn run(self, form: Form) {
         match self.who() {
             // SAFETY: as promised by the caller.
-            Who::Thread(thread) => unsafe { wake_thread(thread, Form::Soon) },
+            Who::Thread(thread) => unsafe { wake_thread(thread, form) },
             // SAFETY: as above.
-            Who::Task(task) => unsafe { Task::wake(task, Form::Soon) },
+            Who::Task(task) => unsafe { Task::wake(task, form) },
             // SAFETY: the box is ours with the waiter (contract).
-            Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, Form::Soon),
+            Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, form),
             Who::Errand(_) => crate::bug::bug!("an errand was woken"),
         }
     }
@@ -272,28 +282,25 @@ impl Waiter {
     pub(crate) unsafe fn wake_kept(self) {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
-            self.wake();
-            if let Who::Task(task) = self.who() {
+            self.run(Form::Soon);
+            if let Some(task) = self.as_task() {
                 Task::release(task);
             }
         }
     }
 
-    /// As [`wake_kept`](Self::wake_kept), in a form of choice.
+    /// As [`wake_kept`](Self::wake_kept), in a form of choice. Out of line: those in a hurry have looked for threads and tasks
+    /// before.
     ///
     /// # Safety
     /// As for `wake_kept`.
+    #[inline(never)]
     pub(crate) unsafe fn run_kept(self, form: Form) {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
-            match self.who() {
-                Who::Task(task) => {
-                    Task::wake(task, form);
-                    Task::release(task);
-                }
-                Who::Thread(thread) => wake_thread(thread, form),
-                Who::Foreign(waker) => wake_boxed(Box::from_raw(waker.as_ptr()), form),
-                Who::Errand(_) => self.wake(),
+            self.run(form);
+            if let Some(task) = self.as_task() {
+                Task::release(task);
             }
         }
     }
