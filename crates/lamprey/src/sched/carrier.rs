@@ -17,7 +17,6 @@ use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
 use super::woken::Woken;
 use super::worker::Worker;
 use std::cell::Cell;
-use std::panic::Location;
 use std::ptr::{self, NonNull};
 
 /// How many of the oldest go first, of each kind.
@@ -188,13 +187,7 @@ pub(super) fn is_carrier(thread: &Thread) -> bool {
 
 #[track_caller]
 fn new_carrier(worker: &Worker) -> NonNull<Thread> {
-    let label = Label {
-        id: Cell::new(worker.new_id()),
-        name: None,
-        spawn_site: Cell::new(Location::caller()),
-        stack_size: worker.shared.stack_size,
-        pinned: true,
-    };
+    let label = Label::internal(worker.new_id(), worker.shared.stack_size);
     NonNull::from(Box::leak(Box::new(Thread::host(&CARRIER, label))))
 }
 

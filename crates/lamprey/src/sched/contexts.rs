@@ -108,13 +108,7 @@ impl Worker {
     #[cold]
     fn new_context(&self) -> io::Result<NonNull<Context>> {
         let stack = self.stacks.take(self.shared.stack_size as usize)?;
-        let label = Label {
-            id: Cell::new(0),
-            name: None,
-            spawn_site: Cell::new(Location::caller()),
-            stack_size: self.shared.stack_size,
-            pinned: true,
-        };
+        let label = Label::internal(0, self.shared.stack_size);
         let context = NonNull::from(Box::leak(Box::new(Context {
             thread: Thread::parasite(&NO_HOST, label),
             call: Cell::new(ptr::null()),

@@ -178,13 +178,13 @@ impl Thread {
     /// The descriptor of a kernel thread.
     #[cfg(not(loom))]
     pub(crate) fn os() -> Self {
-        Self::bare(Kind::Os, State::Runnable, &NO_BODY, Label::none())
+        Self::bare(Kind::Os, State::Runnable, &NO_BODY, Label::internal(0, 0))
     }
 
     /// The descriptor of a worker's loop.
     #[cfg(not(loom))]
     pub(crate) fn root() -> Self {
-        Self::bare(Kind::Root, State::Runnable, &NO_BODY, Label::none())
+        Self::bare(Kind::Root, State::Runnable, &NO_BODY, Label::internal(0, 0))
     }
 
     /// The descriptor of a host that has not started.
@@ -241,14 +241,15 @@ impl Thread {
 
 #[cfg(not(loom))]
 impl Label {
+    /// Of a thread that no program has spawned; 0 where there is no number or no stack.
     #[track_caller]
-    fn none() -> Self {
+    pub(super) fn internal(id: u64, stack_size: u32) -> Self {
         Self {
-            id: Cell::new(0),
+            id: Cell::new(id),
             name: None,
             spawn_site: Cell::new(Location::caller()),
-            stack_size: 0,
-            pinned: false,
+            stack_size,
+            pinned: true,
         }
     }
 }
