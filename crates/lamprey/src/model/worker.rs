@@ -6,7 +6,8 @@
 //! `model::atomics`.
 
 use super::block::{Waiter, Who};
-use super::completion::{Completion, Published};
+use super::completion::Completion;
+use super::finish::{finish, finish_cancelled};
 use super::life::{Life, Turn};
 use super::task::{Form, Task, TaskBody};
 use super::woken::Woken;
@@ -179,37 +180,9 @@ impl Worker {
     }
 }
 
-/// What `attach::finish` does.
-///
-/// # Safety
-/// As there.
-pub(crate) unsafe fn finish(task: NonNull<Task>) {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let entry = task.as_ref();
-        entry.life.finish();
-        match entry.completion.publish() {
-            Published::Kept => {}
-            Published::Owed(waiter) => waiter.wake_kept(),
-            Published::Unwanted => Task::drop_owner(task),
-        }
-    }
-}
-
-/// What `attach::finish_cancelled` does.
-///
-/// # Safety
-/// As there.
-pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        (task.as_ref().body.cancel)(task);
-        finish(task);
-    }
-}
-
-pub(crate) fn refused_by_inbox(_: Waiter) {
-    unreachable!("no inbox is closed here");
+/// What `attach::acting_as` does, without names and values.
+pub(crate) fn acting_as(_: NonNull<Task>, f: impl FnOnce()) {
+    f();
 }
 
 type Work = Pin<Box<dyn Future<Output = ()>>>;

@@ -12,11 +12,12 @@
 
 use super::current::polled;
 use crate::queue::inbox::Linked;
+use crate::sched::finish::{finish, finish_cancelled};
 use crate::sched::life::Turn;
 use crate::sched::task::{HEAVY, HOSTED, Task};
 use crate::sched::thread::Kind;
 use crate::sched::worker::Worker;
-use crate::sched::{self, Wait, Woke, attach};
+use crate::sched::{self, Wait, Woke};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -103,7 +104,7 @@ unsafe impl Send for Carried {}
 impl Drop for Carried {
     fn drop(&mut self) {
         // SAFETY: the right to run is ours.
-        unsafe { attach::finish_cancelled(self.0) }
+        unsafe { finish_cancelled(self.0) }
     }
 }
 
@@ -124,7 +125,7 @@ impl Carried {
                 let over = (entry.body.poll)(task);
                 me.polling.set(before);
                 if over {
-                    return attach::finish(task);
+                    return finish(task);
                 }
                 // A scheduling point, and before the right is given up: see `wait`.
                 entry.link.set(Linked::into_raw(sched::waiter()));
@@ -142,7 +143,7 @@ impl Carried {
                     _ => break,
                 }
             }
-            attach::finish_cancelled(task);
+            finish_cancelled(task);
         }
     }
 }

@@ -191,7 +191,7 @@ impl Worker {
                 self.seat.counters.offered.add(1);
                 // SAFETY: the right to run the task, which any worker of the runtime may do, goes with it.
                 if let Err(entry) = unsafe { seat.deliver(Waiter::task(task)) } {
-                    super::attach::refused_by_inbox(entry);
+                    super::finish::refused_by_inbox(entry);
                 }
             }
         }

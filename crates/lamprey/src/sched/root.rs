@@ -212,7 +212,7 @@ impl Worker {
                     debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
                     switch::abandon(thread, Abandoned::Shutdown);
                 },
-                _ => super::attach::refused_by_inbox(entry),
+                _ => super::finish::refused_by_inbox(entry),
             }
         }
     }

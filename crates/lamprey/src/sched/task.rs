@@ -172,7 +172,7 @@ impl Task {
                 // Its destructors need a stack on which they may block.
                 Some(worker) if worker.is_on_root() => worker.make_doomed(this),
                 // SAFETY: the right to run is ours.
-                _ => unsafe { super::attach::finish_cancelled(this) },
+                _ => unsafe { super::finish::finish_cancelled(this) },
             },
             // The host that it has drops it: the future may lie on that host's stack.
             Err(_) => {
@@ -307,7 +307,7 @@ pub(crate) fn post(task: NonNull<Task>) {
     unsafe {
         let seat = Seat::retain(Task::home(task));
         if let Err(waiter) = seat.deliver(Waiter::task(task)) {
-            super::attach::refused_by_inbox(waiter);
+            super::finish::refused_by_inbox(waiter);
         }
     }
 }

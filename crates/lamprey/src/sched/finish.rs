@@ -1,0 +1,63 @@
+//! How a task ends: by whoever holds the right to run it.
+//!
+//! # Checked by
+//! `model::life` and `model::completion` (loom), `tests/parasite_life.rs` (also: handles outlive their runtime).
+
+use super::attach::acting_as;
+use super::block::{Waiter, Who};
+use super::completion::Published;
+use super::task::Task;
+use std::ptr::NonNull;
+
+/// The future of `task` is gone, its outcome kept: hands that to whoever joins.
+///
+/// # Safety
+/// The caller holds the right to run, and gives it up.
+#[inline(always)]
+pub(crate) unsafe fn finish(task: NonNull<Task>) {
+    // SAFETY: alive until published; after that only if it is ours.
+    unsafe {
+        let entry = task.as_ref();
+        entry.life.finish();
+        match entry.completion.publish() {
+            Published::Kept => {}
+            Published::Owed(waiter) => waiter.wake_kept(),
+            Published::Unwanted => {
+                (entry.body.dispose)(task);
+                Task::drop_owner(task);
+            }
+        }
+    }
+}
+
+/// Drops the future of `task` and finishes it as cancelled.
+///
+/// # Safety
+/// As for [`finish`].
+#[cold]
+pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller. The destructors run as the parasite: its values, its name.
+    unsafe {
+        acting_as(task, || (task.as_ref().body.cancel)(task));
+        finish(task);
+    }
+}
+
+/// The worker to which a task was sent has ended.
+#[cold]
+pub(super) fn refused_by_inbox(waiter: Waiter) {
+    match waiter.who() {
+        // SAFETY: a post comes with a reference and finds its task over; the right to run a shared one is ours, and it may
+        // be dropped on any kernel thread.
+        Who::Task(task) => unsafe {
+            if task.as_ref().life.is_shared() {
+                finish_cancelled(task);
+            } else {
+                Task::release(task);
+            }
+        },
+        // SAFETY: an errand's claims on what it names are given up by its own function.
+        Who::Errand(errand) => unsafe { (errand.as_ref().run)(errand, None) },
+        _ => crate::bug::bug!("a worker ended while one of its hosts was blocked"),
+    }
+}
