@@ -10,7 +10,6 @@
 //!    about to block for it. `Task::link` is that host.
 //! 2. [`Carried`] owns the right to run until the host starts: dropped unrun, it ends the task as cancelled.
 
-use super::current::polled;
 use crate::queue::inbox::Linked;
 use crate::sched::finish::{finish, finish_cancelled};
 use crate::sched::life::Turn;
@@ -59,7 +58,7 @@ impl Inflate {
     pub fn sync(self) {
         if let Some(worker) = Worker::current()
             && worker.running_ref().kind == Kind::Parasite
-            && polled().is_none()
+            && worker.running_ref().polled().is_none()
             && !sched::must_not_block()
         {
             worker.inflate_running();
@@ -71,8 +70,9 @@ impl Future for Inflate {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let task = Worker::current().and_then(|worker| worker.running_ref().polled());
         // SAFETY: the task that is being polled, by this thread.
-        let flags = polled().map(|task| unsafe { &(*task.as_ptr()).life.flags });
+        let flags = task.map(|task| unsafe { &(*task.as_ptr()).life.flags });
         match flags {
             Some(flags) if !self.asked && flags.get() & (HOSTED | HEAVY) == 0 => {
                 self.asked = true;

@@ -16,7 +16,6 @@
 //! its spawner, and goes on on top of whoever unblocks it.
 
 mod builder;
-mod current;
 mod handle;
 mod inflate;
 mod packet;

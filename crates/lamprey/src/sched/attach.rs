@@ -15,7 +15,7 @@
 //! each turn the oldest go first (`super::carrier`), so that two parasites that wake each other for ever do not bury the others.
 //!
 //! # Checked by
-//! `tests/parasite_attach.rs` (order, nesting, a chain of a million, fairness), `tests/parasite_life.rs`.
+//! `tests/parasite_attach.rs` (nesting, a chain of a million, fairness), `tests/parasite_order.rs` (order), `tests/parasite_life.rs`.
 
 use super::block::{Waiter, Who};
 use super::finish::{finish, finish_cancelled};
@@ -187,7 +187,7 @@ impl Worker {
     #[inline(never)]
     fn attach_some(&self) {
         let me = self.running_ref();
-        if !me.polling.get().is_null() || !me.has_room() || me.cancelled.get() || std::thread::panicking() {
+        if me.polled().is_some() || !me.has_room() || me.cancelled.get() || std::thread::panicking() {
             return;
         }
         let ticks = self.seat.ticks();

@@ -207,6 +207,13 @@ impl Thread {
         matches!(self.kind, Kind::Host | Kind::Parasite)
     }
 
+    /// The stackless parasite that is polled on this stack now.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn polled(&self) -> Option<NonNull<Task>> {
+        NonNull::new(self.polling.get())
+    }
+
     /// A descriptor without history.
     #[cfg(not(loom))]
     #[inline(always)]

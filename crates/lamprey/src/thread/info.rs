@@ -6,7 +6,6 @@ use crate::sched::{must_not_block, unwind_cancelled};
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -74,7 +73,7 @@ pub fn current() -> ThreadInfo {
         return ThreadInfo { id: 0, name, kind: ThreadKind::Os, worker: None, spawn_site: None };
     };
     let me = worker.running_ref();
-    if let Some(task) = NonNull::new(me.polling.get()) {
+    if let Some(task) = me.polled() {
         // SAFETY: `polling` names the task that runs on this very stack.
         let name = unsafe { ((*task.as_ptr()).body.name)() };
         let id = task.addr().get() as u64;

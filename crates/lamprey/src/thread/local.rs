@@ -95,7 +95,7 @@ impl Locals {
 fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());
     let Some(thread) = host else { return OF_OS_THREAD.with(f) };
-    if let Some(task) = NonNull::new(thread.polling.get()) {
+    if let Some(task) = thread.polled() {
         // SAFETY: `polling` names the task that runs on this very stack.
         let flags = unsafe { &(*task.as_ptr()).life.flags };
         flags.set(flags.get() | LOCALS);
