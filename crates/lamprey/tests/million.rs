@@ -1,22 +1,10 @@
 //! A million hosts at once, in a process of their own whose memory is looked at.
 mod common;
 
-use common::{again, count, counter, outcome, role, runtime, tick};
+use common::{alone, count, counter, resident, role, runtime, tick};
 use lamprey::{Builder, channel, spawn, yield_now};
 
 const MILLION: usize = 1_000_000;
-
-/// Bytes of memory that this process has.
-fn resident() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-fn child(test: &str) {
-    let (output, text) = outcome(again(test, "child"));
-    assert!(output.status.success(), "{:?} {text}", output.status);
-    eprintln!("{}", text.lines().filter(|line| line.contains("bytes each")).collect::<Vec<_>>().join("\n"));
-}
 
 fn check_memory(before: usize, hosts: usize) {
     let each = (resident() - before) / hosts;
@@ -29,7 +17,7 @@ fn check_memory(before: usize, hosts: usize) {
 fn a_million_hosts_wait_on_one_channel() {
     const ME: &str = "a_million_hosts_wait_on_one_channel";
     if role().is_none() {
-        return child(ME);
+        return alone(ME);
     }
     runtime(1).run(|| {
         let before = resident();
@@ -64,7 +52,7 @@ fn a_million_hosts_wait_on_one_channel() {
 fn a_million_hosts_wait_each_on_its_own_channel_over_two_workers() {
     const ME: &str = "a_million_hosts_wait_each_on_its_own_channel_over_two_workers";
     if role().is_none() {
-        return child(ME);
+        return alone(ME);
     }
     runtime(2).run(|| {
         let before = resident();
@@ -95,7 +83,7 @@ fn a_million_hosts_wait_each_on_its_own_channel_over_two_workers() {
 fn a_hundred_thousand_hosts_end_with_their_runtime() {
     const ME: &str = "a_hundred_thousand_hosts_end_with_their_runtime";
     if role().is_none() {
-        return child(ME);
+        return alone(ME);
     }
     let drops = counter();
     let theirs = drops.clone();

@@ -1,28 +1,17 @@
 //! Millions of stackless parasites at once, in a process of their own whose memory is looked at.
 mod common;
 
-use common::{again, outcome, role, runtime};
+use common::{alone, resident, role, runtime};
 use lamprey::{channel, parasite};
 
 /// Ten million where the compiler has optimised; a tenth of that in a build for debugging.
 const CROWD: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
 
-/// Bytes of memory that this process has.
-fn resident() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-fn child(test: &str) {
-    let (output, text) = outcome(again(test, "child"));
-    assert!(output.status.success(), "{:?} {text}", output.status);
-}
-
 #[test]
 fn ten_million_wait_on_one_channel_in_96_bytes_each_and_give_them_back() {
     const ME: &str = "ten_million_wait_on_one_channel_in_96_bytes_each_and_give_them_back";
     if role().is_none() {
-        return child(ME);
+        return alone(ME);
     }
     runtime(1).run(|| {
         let (tx, rx) = channel::<u64>();
@@ -54,7 +43,7 @@ fn ten_million_wait_on_one_channel_in_96_bytes_each_and_give_them_back() {
 fn ten_million_take_turns_in_48_bytes_each() {
     const ME: &str = "ten_million_take_turns_in_48_bytes_each";
     if role().is_none() {
-        return child(ME);
+        return alone(ME);
     }
     let runtime = runtime(1);
     let each = runtime.run(|| {

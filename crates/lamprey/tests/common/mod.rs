@@ -103,6 +103,20 @@ pub fn outcome(mut command: Command) -> (Output, String) {
     (output, text)
 }
 
+/// Runs `test` again in a process of its own, and passes on what that says of "bytes each".
+#[track_caller]
+pub fn alone(test: &str) {
+    let (output, text) = rerun(test, "alone");
+    assert!(output.status.success(), "{:?} {text}", output.status);
+    text.lines().filter(|line| line.contains("bytes each")).for_each(|line| eprintln!("{line}"));
+}
+
+/// Bytes of memory that this process has.
+pub fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
 /// Counts its drops.
 #[derive(Debug)]
 pub struct Counted(pub Arc<AtomicUsize>);
