@@ -44,6 +44,7 @@
 pub(crate) mod awaitable;
 mod bug;
 pub(crate) mod channel;
+pub mod event;
 pub(crate) mod queue;
 pub(crate) mod sched;
 pub(crate) mod sync_shim;
@@ -77,7 +78,7 @@ struct Readme;
 struct Parasites;
 
 pub use channel::{
-    IntoIter, Iter, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
+    IntoIter, Iter, Receiver, RecvError, RecvEvt, SendEvt, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
     TryRecvError, TrySendError, channel,
 };
 pub use sched::Wait;

@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 /// The channel itself.
-pub(super) struct Chan<T> {
+pub struct Chan<T> {
     pub(super) meeting: Meeting<T>,
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
@@ -119,20 +119,26 @@ impl<T> Chan<T> {
             // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
             unsafe {
                 let party = &node.as_ref().value;
-                match party.waiter() {
-                    At::Ghost => ghosts.push(node),
-                    At::Waiting(waiter) if waiter.is_foreign() => {
+                let waiter = match party.waiter() {
+                    At::Ghost => return ghosts.push(node),
+                    At::Offer(_) if !party.accept() => return,
+                    At::Offer(choice) => choice.as_ref().waiter(),
+                    At::Waiting(waiter) => waiter,
+                    _ => crate::bug::bug!("a node without a waiter was queued"),
+                };
+                match waiter.who() {
+                    Who::Task(task) => match notify(party, task, false) {
+                        delivery if delivery.is_sent() => sent.push(delivery),
+                        delivery => delivery.deliver(Form::Soon),
+                    },
+                    Who::Foreign(_) => {
                         party.end(false);
                         foreign.push(waiter);
                     }
-                    At::Waiting(waiter) => match waiter.who() {
-                        Who::Task(task) => match notify(party, task, false) {
-                            delivery if delivery.is_sent() => sent.push(delivery),
-                            delivery => delivery.deliver(Form::Soon),
-                        },
-                        _ => wake(node, false, Form::Soon),
-                    },
-                    _ => crate::bug::bug!("a node without a waiter was queued"),
+                    _ => {
+                        party.end(false);
+                        waiter.wake();
+                    }
                 }
             }
         });
@@ -240,7 +246,7 @@ pub(super) unsafe fn deal<T>(
             }
             Side::Receiver => party.slot.with(|slot| slot.read()),
         };
-        if side == Side::Receiver && party.waiter() == At::Ghost {
+        if side == Side::Receiver && party.is_ghost() {
             free_ghost(peer, false);
             return got;
         }
@@ -259,18 +265,38 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
     // parasite (Party, invariant 3).
     unsafe {
         let party = &node.as_ref().value;
-        let At::Waiting(waiter) = party.waiter() else {
-            crate::bug::bug!("a node without a waiter was queued")
-        };
+        let waiter = party.raw_waiter();
         // Not by a table of jumps: see `Waiter::as_task`.
         if let Some(thread) = waiter.as_thread() {
             party.end(met);
             sched::wake_thread(thread, form);
         } else if let Some(task) = waiter.as_task() {
             notify(party, task, met).deliver(form);
+        } else if party.is_offer() {
+            wake_choice(party, met, form);
         } else {
             party.end(met);
             waiter.run_kept(form);
+        }
+    }
+}
+
+/// [`wake`] for an offer, whose choice the caller has synched.
+///
+/// # Safety
+/// As for [`wake`].
+#[inline(never)]
+unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
+    let At::Offer(choice) = party.waiter() else { return };
+    // SAFETY: the choice lives until its node is let go; its waiter is the winner's, read before that.
+    unsafe {
+        let waiter = choice.as_ref().waiter();
+        match waiter.as_task() {
+            Some(task) => notify(party, task, met).deliver(form),
+            None => {
+                party.end(met);
+                waiter.run_kept(form);
+            }
         }
     }
 }

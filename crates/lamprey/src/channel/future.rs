@@ -149,7 +149,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
         let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
-        let old = unsafe { chan.meeting.renew(Self::SIDE, NonNull::from(&self.node), waiter) };
+        let old = unsafe { chan.meeting.renew(NonNull::from(&self.node), waiter) };
         forget_foreign(old.unwrap_or(waiter));
         old.is_some()
     }

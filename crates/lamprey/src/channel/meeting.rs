@@ -9,21 +9,27 @@
 //! ```text
 //! EMPTY                nobody waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
-//! MANY(side)           several do; they are in `list`, oldest first
-//! CLOSED               one side is gone for good; `list` may have values that were handed back, for receivers that are left
-//! any of them | LOCK   somebody works on `list`, and will store the next state
+//! MANY(side)           several do; they are in the lists, oldest first
+//! CLOSED               one side is gone for good; the senders' list may have values that were handed back, for receivers that
+//!                      are left
+//! any of them | LOCK   somebody works on the lists, and will store the next state
 //! ```
 //!
 //! # Invariants
-//! 1. Only one side waits at a time: who arrives and finds the other side takes its oldest waiter.
-//! 2. A node leaves the word or the list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
-//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1).
+//! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both lists have nodes only
+//!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides (and `side` is then one of
+//!    the two).
+//! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
+//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1). Of an offer, that
+//!    holds if it has synched the choice too ([`Choice`](crate::event::protocol::Choice)); if not, it only lets the node go.
 //! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the node's owner
 //!    learns of it, and when the node is the owner's again: [`party`](super::party).
 //! 4. CLOSED is final.
+//! 5. An offer is looked for in the lists and queued under one LOCK, because it must not take a peer out before its own choice is
+//!    synched. Where nobody waits it comes into the word as others do.
 //!
 //! # Who may touch what
-//! `list` and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and after it has left;
+//! The lists and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and after it has left;
 //! in between, whoever took it out.
 //!
 //! # Orderings
@@ -41,8 +47,11 @@
 //!   puts its check in front of [`Meeting::meet`] and [`Meeting::leave`]; nothing else changes the word.
 //!
 //! # Checked by
-//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `tests/channel.rs`, `tests/stress.rs`.
+//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers), `tests/channel.rs`,
+//! `tests/stress.rs`.
 
+use super::party::{At, Party, PartyNode};
+use crate::event::protocol::{Both, Choice};
 use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
@@ -51,7 +60,7 @@ use std::ptr::{self, NonNull};
 /// The two sides of a channel; the values are the tags in the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Side {
+pub enum Side {
     Sender = 1,
     Receiver = 2,
 }
@@ -61,8 +70,6 @@ const CLOSED: usize = 3;
 const SIDE: usize = 3;
 const LOCK: usize = 4;
 const TAGS: usize = 7;
-
-use super::party::{Party, PartyNode};
 
 /// What came of an arrival.
 pub(super) enum Arrival<T> {
@@ -74,10 +81,28 @@ pub(super) enum Arrival<T> {
     Closed,
 }
 
+/// What came of an offer.
+pub(super) enum Offering<T> {
+    /// The choice is synched with this peer: as [`Arrival::Peer`].
+    Peer(NonNull<PartyNode<T>>),
+    /// Nobody was there; the node waits now.
+    Waiting,
+    /// The channel is closed, and the choice synched with that.
+    Closed,
+    /// Somebody has synched the choice before.
+    Lost,
+}
+
+/// Who waits, in the lists.
+struct Waiters<T> {
+    senders: List<Party<T>>,
+    receivers: List<Party<T>>,
+}
+
 /// See the module's text.
 pub(super) struct Meeting<T> {
     word: AtomicPtr<PartyNode<T>>,
-    list: UnsafeCell<List<Party<T>>>,
+    lists: UnsafeCell<Waiters<T>>,
 }
 
 // SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the word.
@@ -97,9 +122,82 @@ fn bare<T>(tags: usize) -> *mut T {
     ptr::without_provenance_mut(tags)
 }
 
+/// True if the lists have somebody, and nobody works on them.
+fn is_many<T>(word: *mut T) -> bool {
+    matches!(word.addr(), 1 | 2)
+}
+
+impl Side {
+    fn other(self) -> Self {
+        if self == Side::Sender { Side::Receiver } else { Side::Sender }
+    }
+}
+
+impl<T> Waiters<T> {
+    fn of(&self, side: Side) -> &List<Party<T>> {
+        if side == Side::Sender { &self.senders } else { &self.receivers }
+    }
+
+    /// Takes the oldest of `side` out who can be met.
+    fn pop(&self, side: Side) -> Option<NonNull<PartyNode<T>>> {
+        loop {
+            let node = self.of(side).pop()?;
+            // SAFETY: just taken out.
+            if unsafe { node.as_ref() }.value.accept() {
+                return Some(node);
+            }
+        }
+    }
+}
+
+/// Under the lock.
+impl<T> Waiters<T> {
+    /// Puts the one that waited alone in `word` into its list.
+    ///
+    /// # Safety
+    /// The lock has just been taken from this `word`.
+    unsafe fn list_alone(&self, alone: Option<NonNull<PartyNode<T>>>, word: *mut PartyNode<T>) {
+        if let Some(node) = alone {
+            let list = if side_of(word) == Side::Sender as usize { &self.senders } else { &self.receivers };
+            // SAFETY: it was alone in the word, so in no list; its owner waits until it is out.
+            unsafe { list.push(node) };
+        }
+    }
+
+    /// The oldest of `side` whom `choice` can meet, taken out, with the choice synched. Not one of its own offers.
+    fn meet_choice(&self, side: Side, choice: &Choice) -> Offering<T> {
+        let list = self.of(side);
+        loop {
+            let found = list.find(|node| match node.value.waiter() {
+                At::Offer(theirs) => !std::ptr::eq(theirs.as_ptr(), choice),
+                _ => true,
+            });
+            let Some(node) = found else { return Offering::Waiting };
+            // SAFETY: linked, and the lock is held.
+            let party = unsafe { &node.as_ref().value };
+            let both = match party.waiter() {
+                // SAFETY: a choice outlives its queued offers.
+                At::Offer(theirs) => choice.synch_both(unsafe { theirs.as_ref() }),
+                _ if choice.synch() => Both::Synched,
+                _ => Both::OursIsGone,
+            };
+            if both == Both::OursIsGone {
+                return Offering::Lost;
+            }
+            // SAFETY: linked in this list.
+            unsafe { list.remove(node) };
+            if both == Both::Synched {
+                return Offering::Peer(node);
+            }
+            party.set_stale();
+        }
+    }
+}
+
 impl<T> Meeting<T> {
     pub(super) fn new() -> Self {
-        Self { word: AtomicPtr::new(bare(EMPTY)), list: UnsafeCell::new(List::new()) }
+        let lists = Waiters { senders: List::new(), receivers: List::new() };
+        Self { word: AtomicPtr::new(bare(EMPTY)), lists: UnsafeCell::new(lists) }
     }
 
     /// Changes the word in one step; on failure gives what is there instead.
@@ -138,7 +236,11 @@ impl<T> Meeting<T> {
                 continue;
             };
             match self.change(word, to) {
-                Ok(()) => return arrival,
+                Ok(()) => match arrival {
+                    // SAFETY: just taken out.
+                    Arrival::Peer(peer) if !unsafe { peer.as_ref() }.value.accept() => word = to,
+                    arrival => return arrival,
+                },
                 Err(now) => word = now,
             }
         }
@@ -162,23 +264,78 @@ impl<T> Meeting<T> {
             }
             return Ok(Arrival::Closed);
         }
-        if side_of(word) == side as usize && mine.is_none() {
-            return Ok(Arrival::Waiting);
-        }
-        let waiting = self.lock(word)?;
-        if side_of(word) != side as usize {
-            let peer = self.with_list(List::pop);
-            self.unlock(side_of(word));
-            return Ok(Arrival::Peer(peer.unwrap_or_else(|| crate::bug::bug!("MANY without a waiter"))));
-        }
-        self.with_list(|list| {
-            for node in waiting.into_iter().chain(mine) {
-                // SAFETY: `waiting` was alone in the word, so in no list, and its thread is blocked; `mine` by contract.
-                unsafe { list.push(node) };
+        let alone = self.lock(word)?;
+        let arrival = self.with_lists(|lists| {
+            // SAFETY: the lock is held.
+            unsafe { lists.list_alone(alone, word) };
+            if let Some(peer) = lists.pop(side.other()) {
+                return Arrival::Peer(peer);
             }
+            // SAFETY: by contract.
+            mine.into_iter().for_each(|mine| unsafe { lists.of(side).push(mine) });
+            Arrival::Waiting
         });
-        self.unlock(side as usize);
-        Ok(Arrival::Waiting)
+        self.unlock();
+        Ok(arrival)
+    }
+
+    /// Offers to meet the other side in the name of `choice`.
+    ///
+    /// # Safety
+    /// As for [`meet`](Self::meet), and `mine` is an offer of `choice`, which is the calling thread's.
+    #[inline(always)]
+    pub(super) unsafe fn offer(
+        &self,
+        side: Side,
+        mine: NonNull<PartyNode<T>>,
+        choice: &Choice,
+    ) -> Offering<T> {
+        // Relaxed: a guess, confirmed by the CAS.
+        let word = self.word.load(Ordering::Relaxed);
+        if word.addr() == EMPTY
+            && self.change(word, mine.as_ptr().map_addr(|addr| addr | side as usize)).is_ok()
+        {
+            return Offering::Waiting;
+        }
+        // SAFETY: as promised by the caller.
+        unsafe { self.offer_in_list(side, mine, choice) }
+    }
+
+    /// The rarer half of [`offer`](Self::offer): somebody else is there, or the channel is closed.
+    ///
+    /// # Safety
+    /// As for [`offer`](Self::offer).
+    #[cold]
+    #[inline(never)]
+    unsafe fn offer_in_list(&self, side: Side, mine: NonNull<PartyNode<T>>, choice: &Choice) -> Offering<T> {
+        // Relaxed: a guess, confirmed by the CAS.
+        let mut word = self.word.load(Ordering::Relaxed);
+        let alone = loop {
+            match self.lock(word) {
+                Ok(alone) => break alone,
+                Err(now) => word = now,
+            }
+        };
+        let is_closed = side_of(word) == CLOSED;
+        let offering = self.with_lists(|lists| {
+            // SAFETY: the lock is held; a channel that is closed has nobody alone.
+            unsafe { lists.list_alone(alone, word) };
+            match lists.meet_choice(side.other(), choice) {
+                Offering::Waiting if is_closed => {
+                    return if choice.synch() { Offering::Closed } else { Offering::Lost };
+                }
+                // SAFETY: by contract.
+                Offering::Waiting => unsafe { lists.of(side).push(mine) },
+                met => return met,
+            }
+            Offering::Waiting
+        });
+        if is_closed {
+            self.unlock_closed()
+        } else {
+            self.unlock()
+        }
+        offering
     }
 
     /// Takes `mine` out again; false if somebody has it already and owes the wake.
@@ -193,13 +350,18 @@ impl<T> Meeting<T> {
             let locked = word.addr() & LOCK != 0;
             let outcome = if !locked && node_of(word) == Some(mine) {
                 self.change(word, bare(EMPTY)).map(|()| true)
-            } else if !locked && (side_of(word) != side as usize || node_of(word).is_some()) {
+            } else if !locked && !is_many(word) {
                 return false;
             } else {
-                self.lock(word).map(|_| {
-                    // SAFETY: the lock is held; if the node is linked, then in this list.
-                    let left = self.with_list(|list| unsafe { list.remove(mine) });
-                    self.unlock(side as usize);
+                self.lock(word).map(|alone| {
+                    let left = self.with_lists(|lists| {
+                        // SAFETY: the lock is held; if our node is linked, then in this list.
+                        unsafe {
+                            lists.list_alone(alone, word);
+                            lists.of(side).remove(mine)
+                        }
+                    });
+                    self.unlock();
                     left
                 })
             };
@@ -214,29 +376,23 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
-    pub(super) unsafe fn renew(
-        &self,
-        side: Side,
-        mine: NonNull<PartyNode<T>>,
-        waiter: Waiter,
-    ) -> Option<Waiter> {
+    pub(super) unsafe fn renew(&self, mine: NonNull<PartyNode<T>>, waiter: Waiter) -> Option<Waiter> {
         // Relaxed: a guess, as in `leave`.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let unlocked = word.addr() & LOCK == 0;
-            if unlocked && (side_of(word) != side as usize || node_of(word).is_some_and(|node| node != mine))
-            {
+            if unlocked && !is_many(word) && node_of(word) != Some(mine) {
                 return None;
             }
             match self.lock(word) {
                 Err(now) => word = now,
                 Ok(alone) => {
                     // SAFETY: the lock is held; a node that waited alone is in no list, and its owner is the caller.
-                    let old = self.with_list(|list| unsafe {
-                        alone.into_iter().for_each(|node| list.push(node));
+                    let old = self.with_lists(|lists| unsafe {
+                        lists.list_alone(alone, word);
                         mine.as_ref().is_linked().then(|| mine.as_ref().value.replace_waiter(waiter))
                     });
-                    self.unlock(side as usize);
+                    self.unlock();
                     return old;
                 }
             }
@@ -246,8 +402,8 @@ impl<T> Meeting<T> {
     /// A receiver has come to a closed channel: there may be a value that was handed back after the last sender had gone.
     fn take_left_over(&self, word: *mut PartyNode<T>) -> Result<Arrival<T>, *mut PartyNode<T>> {
         self.lock(word)?;
-        let ghost = self.with_list(List::pop);
-        self.unlock(CLOSED);
+        let ghost = self.with_lists(|lists| lists.senders.pop());
+        self.unlock_closed();
         Ok(ghost.map_or(Arrival::Closed, Arrival::Peer))
     }
 
@@ -258,50 +414,49 @@ impl<T> Meeting<T> {
     /// # Safety
     /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
     pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
+        // Relaxed: a guess, confirmed by the CAS in `lock`.
+        let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            // SAFETY: without a node of ours there is nothing to promise.
-            if let Arrival::Peer(receiver) = unsafe { self.meet(Side::Sender, None) } {
-                return Some(receiver);
-            }
-            // Relaxed: a guess, confirmed by the CAS in `lock`.
-            let word = self.word.load(Ordering::Relaxed);
-            let state = side_of(word);
-            if state == Side::Receiver as usize {
-                continue;
-            }
-            if let Ok(alone) = self.lock(word) {
-                self.with_list(|list| {
-                    for node in alone.into_iter().chain([ghost]) {
-                        // SAFETY: the lock is held; both are in no list, and stay until they are taken out.
-                        unsafe { list.push_front(node) };
+            match self.lock(word) {
+                Err(now) => word = now,
+                Ok(alone) => {
+                    let receiver = self.with_lists(|lists| {
+                        // SAFETY: the lock is held.
+                        unsafe { lists.list_alone(alone, word) };
+                        let receiver = lists.pop(Side::Receiver);
+                        if receiver.is_none() {
+                            // SAFETY: by contract.
+                            unsafe { lists.senders.push_front(ghost) };
+                        }
+                        receiver
+                    });
+                    if side_of(word) == CLOSED {
+                        self.unlock_closed()
+                    } else {
+                        self.unlock()
                     }
-                });
-                self.unlock(if state == CLOSED { CLOSED } else { Side::Sender as usize });
-                return None;
+                    return receiver;
+                }
             }
         }
     }
 
-    /// Closes the channel, because `side` is gone. `each` gets all who wait, oldest first, to give them their `end` and their
-    /// wake. Values that were handed back stay until the receivers are gone too.
+    /// Closes the channel, because `side` is gone. `each` gets all of the other side, oldest first, to give them their `end` and
+    /// their wake. Values that were handed back are senders: they stay until the receivers are gone too.
     pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
         // Relaxed: a guess; a channel that is closed stays so.
         let mut word = self.word.load(Ordering::Relaxed);
         while side == Side::Receiver || side_of(word) != CLOSED {
             match self.lock(word) {
-                // No sender is left, so these are values that are being handed back.
-                Ok(alone) if side == Side::Sender && side_of(word) == Side::Sender as usize => {
-                    // SAFETY: the lock is held; a node that was alone is in no list.
-                    self.with_list(|list| unsafe { alone.into_iter().for_each(|node| list.push(node)) });
-                    return self.unlock(CLOSED);
-                }
                 Ok(alone) => {
-                    let many = self.with_list(List::take);
-                    // Release pairs with the next look at the word.
-                    self.word.store(bare(CLOSED), Ordering::Release);
-                    // A node is out of the list before its thread is woken; those behind it are still blocked.
-                    alone.into_iter().for_each(&mut each);
-                    return std::iter::from_fn(|| many.pop()).for_each(&mut each);
+                    let left = self.with_lists(|lists| {
+                        // SAFETY: the lock is held.
+                        unsafe { lists.list_alone(alone, word) };
+                        lists.of(side.other()).take()
+                    });
+                    self.unlock_closed();
+                    // A node is out of the list before its thread is woken; those behind it have not been let go.
+                    return std::iter::from_fn(|| left.pop()).for_each(&mut each);
                 }
                 Err(now) => word = now,
             }
@@ -327,17 +482,26 @@ impl<T> Meeting<T> {
         Err(now)
     }
 
-    /// Drops the LOCK: `MANY(side)`, or EMPTY if the list has become empty; or CLOSED.
-    fn unlock(&self, side: usize) {
-        let is_empty = side != CLOSED && self.with_list(|list| list.is_empty());
-        let state = if is_empty { EMPTY } else { side };
+    /// Drops the LOCK: MANY, or EMPTY if the lists have become empty.
+    fn unlock(&self) {
+        let state = self.with_lists(|lists| match (lists.senders.is_empty(), lists.receivers.is_empty()) {
+            (true, true) => EMPTY,
+            (false, _) => Side::Sender as usize,
+            _ => Side::Receiver as usize,
+        });
         // Release pairs with the next change of the word.
         self.word.store(bare(state), Ordering::Release);
     }
 
-    /// The list, for the holder of LOCK.
-    fn with_list<R>(&self, f: impl FnOnce(&List<Party<T>>) -> R) -> R {
+    /// Drops the LOCK: CLOSED.
+    fn unlock_closed(&self) {
+        // Release pairs with the next change of the word.
+        self.word.store(bare(CLOSED), Ordering::Release);
+    }
+
+    /// The lists, for the holder of LOCK.
+    fn with_lists<R>(&self, f: impl FnOnce(&Waiters<T>) -> R) -> R {
         // SAFETY: only the holder of LOCK calls this.
-        self.list.with_mut(|list| f(unsafe { &*list }))
+        self.lists.with_mut(|lists| f(unsafe { &*lists }))
     }
 }

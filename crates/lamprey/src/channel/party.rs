@@ -5,13 +5,16 @@
 //! NEW --queue--> a waiter --taken by a peer--> MET or CLOSED            a thread, woken after that; a foreign waker
 //!                         --taken by a peer--> HELD, then MET or CLOSED a stackless parasite
 //!                         --left by its owner--> (the owner's again)
+//! NEW --queue--> an offer --taken by a peer who synched its choice--> as a waiter, whose waiter is the choice's
+//!                         --taken by a peer who did not--> STALE
+//!                         --left by its owner--> (the owner's again)
 //! GHOST   a value that was handed back: no owner, the node is boxed and belongs to whoever takes it out
 //! ```
 //!
 //! # Invariants
-//! 1. Between "taken" and MET or CLOSED the node is the peer's, who runs no code of the program meanwhile and does not
+//! 1. Between "taken" and MET, CLOSED or STALE the node is the peer's, who runs no code of the program meanwhile and does not
 //!    switch: its owner may spin for that.
-//! 2. The peer does not touch the node after it has written MET or CLOSED.
+//! 2. The peer does not touch the node after it has written MET, CLOSED or STALE, nor the choice behind an offer.
 //! 3. **Held**: a parasite may be woken by several nodes at once (a `select!`), by different kernel threads, and a wake node
 //!    holds no reference to it. So the peer notifies it while the word is HELD, and its future, which owns the node, is not
 //!    dropped before HELD has ended: the parasite is alive for the notification.
@@ -20,8 +23,10 @@
 //! Every store of the word by the peer is Release, every load by the owner Acquire: the slot's content goes with it.
 //!
 //! # Checked by
-//! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `tests/channel_async.rs`.
+//! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
+//! `tests/channel_put_back.rs`, `tests/future_moves.rs`.
 
+use crate::event::protocol::Choice;
 use crate::queue::list::Node;
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
@@ -42,12 +47,16 @@ pub(super) enum At {
     /// Not queued.
     New,
     Waiting(Waiter),
+    /// As `Waiting`, and who takes the node must synch this choice before all else.
+    Offer(NonNull<Choice>),
     /// Taken, but not yet its owner's again.
     Held,
     /// The value has been moved.
     Met,
     /// The other side is gone; the value is where it was.
     Closed,
+    /// An offer that somebody took who found its choice decided.
+    Stale,
     Ghost,
 }
 
@@ -56,6 +65,22 @@ const HELD: usize = 1;
 const MET: usize = 2;
 const CLOSED: usize = 3;
 const GHOST: usize = 4;
+const STALE: usize = 5;
+
+/// The low bits of a word that points at a choice: no thread's, no task's, and more than a foreign waker's.
+const OFFER: usize = 6;
+const TAGS: usize = 7;
+
+/// Of a word that is no code but perhaps NEW.
+#[inline(always)]
+fn waiting(word: *mut ()) -> At {
+    let Some(word) = NonNull::new(word) else { return At::New };
+    if word.addr().get() & TAGS != OFFER {
+        return At::Waiting(crate::queue::inbox::Linked::from_raw(word));
+    }
+    // SAFETY: a pointer to a choice, without its tag: not null.
+    At::Offer(unsafe { NonNull::new_unchecked(word.as_ptr().map_addr(|addr| addr & !TAGS)) }.cast())
+}
 
 fn code(code: usize) -> *mut () {
     ptr::without_provenance_mut(code)
@@ -80,7 +105,7 @@ impl<T> Party<T> {
     /// What the word says now.
     #[inline(always)]
     pub(super) fn at(&self) -> At {
-        // Acquire pairs with the Release stores in `end` and `hold`.
+        // Acquire pairs with the Release stores in `end`, `hold` and `set_stale`.
         let word = self.word.load(Ordering::Acquire);
         match word.addr() {
             NEW => At::New,
@@ -88,8 +113,8 @@ impl<T> Party<T> {
             MET => At::Met,
             CLOSED => At::Closed,
             GHOST => At::Ghost,
-            _ => NonNull::new(word)
-                .map_or(At::New, |word| At::Waiting(crate::queue::inbox::Linked::from_raw(word))),
+            STALE => At::Stale,
+            _ => waiting(word),
         }
     }
 
@@ -99,7 +124,7 @@ impl<T> Party<T> {
         let mut spins = 0;
         loop {
             match self.at() {
-                At::Held | At::Waiting(_) => relax(&mut spins),
+                At::Held | At::Waiting(_) | At::Offer(_) => relax(&mut spins),
                 at => return at,
             }
         }
@@ -110,10 +135,64 @@ impl<T> Party<T> {
     pub(super) fn waiter(&self) -> At {
         // Relaxed: written before the node was queued, which the peer has seen by taking it out.
         let word = self.word.load(Ordering::Relaxed);
-        if word.addr() == GHOST {
-            return At::Ghost;
+        if word.addr() == GHOST { At::Ghost } else { waiting(word) }
+    }
+
+    /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an offer.
+    #[inline(always)]
+    pub(super) fn raw_waiter(&self) -> Waiter {
+        // Relaxed: as in `waiter`.
+        let word = self.word.load(Ordering::Relaxed);
+        let word =
+            NonNull::new(word).unwrap_or_else(|| crate::bug::bug!("a node without a waiter was queued"));
+        crate::queue::inbox::Linked::from_raw(word)
+    }
+
+    /// Peer: true of a value that was handed back.
+    #[inline(always)]
+    pub(super) fn is_ghost(&self) -> bool {
+        // Relaxed: as in `waiter`.
+        self.word.load(Ordering::Relaxed).addr() == GHOST
+    }
+
+    /// Peer: true if the node is an offer, so that its choice is to be synched.
+    #[inline(always)]
+    pub(super) fn is_offer(&self) -> bool {
+        // Relaxed: as in `waiter`.
+        self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
+    }
+
+    /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was decided before: then the
+    /// node is its owner's again.
+    #[inline(always)]
+    pub(super) fn accept(&self) -> bool {
+        !self.is_offer() || self.synch()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn synch(&self) -> bool {
+        let At::Offer(choice) = self.waiter() else { return true };
+        // SAFETY: the choice outlives its nodes, and this one is not its owner's before `set_stale`, or `end`.
+        let is_ours = unsafe { choice.as_ref() }.synch();
+        if !is_ours {
+            self.set_stale();
         }
-        NonNull::new(word).map_or(At::New, |word| At::Waiting(crate::queue::inbox::Linked::from_raw(word)))
+        is_ours
+    }
+
+    /// Peer: the choice of this node was decided before.
+    pub(super) fn set_stale(&self) {
+        // Release pairs with the Acquire load in `at`.
+        self.word.store(code(STALE), Ordering::Release);
+    }
+
+    /// Owner, of a node that is not queued: an offer of `choice`.
+    #[inline(always)]
+    pub(super) fn set_offer(&self, choice: &Choice) {
+        let word = ptr::from_ref(choice).cast_mut().cast::<()>().map_addr(|addr| addr | OFFER);
+        // Relaxed: published by the queueing.
+        self.word.store(word, Ordering::Relaxed);
     }
 
     /// Peer: the value is in its place.

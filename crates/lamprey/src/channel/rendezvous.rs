@@ -5,6 +5,7 @@ use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRe
 use super::exchange::{Chan, Ended, deal};
 use super::future::Exchange;
 use super::meeting::{Arrival, Side};
+use super::offer::{RecvEvt, SendEvt};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering};
 use crate::time;
 use std::fmt;
@@ -66,7 +67,7 @@ fn ends<T>(chan: Chan<T>) -> (Sender<T>, Receiver<T>) {
 pub struct Sender<T>(pub(super) Arc<Chan<T>>);
 
 /// The receiving end of a [`channel`].
-pub struct Receiver<T>(Arc<Chan<T>>);
+pub struct Receiver<T>(pub(super) Arc<Chan<T>>);
 
 /// # Safety
 /// The slot is full: a receiver's that has met, or a sender's that has not.
@@ -110,6 +111,28 @@ impl<T> Sender<T> {
     #[inline(always)]
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         Exchange::send(&self.0, value)
+    }
+
+    /// [`send`](Self::send) as an event: to choose between it and others. If another is chosen, `value` is dropped with it.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose};
+    /// # lamprey::run(|| {
+    /// let ((tx, rx), (other, _rx)) = (lamprey::channel(), lamprey::channel());
+    /// lamprey::spawn(move || rx.recv());
+    /// let sent = choose((tx.send_evt(1), other.send_evt(2)));
+    /// assert!(sent.sync().is_ok());
+    /// # });
+    /// ```
+    #[inline(always)]
+    pub fn send_evt(&self, value: T) -> SendEvt<&Self> {
+        SendEvt::new(self, value)
+    }
+
+    /// [`send_evt`](Self::send_evt) with the sender in it.
+    pub fn into_send_evt(self, value: T) -> SendEvt<Self> {
+        SendEvt::new(self, value)
     }
 
     /// Hands `value` to a receiver if one is waiting.
@@ -190,6 +213,27 @@ impl<T> Receiver<T> {
     #[inline(always)]
     pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         Exchange::recv(&self.0)
+    }
+
+    /// [`recv`](Self::recv) as an event: to choose between it and others.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose};
+    /// # lamprey::run(|| {
+    /// let ((tx, a), (_tx, b)) = (lamprey::channel(), lamprey::channel());
+    /// lamprey::spawn(move || tx.send(1));
+    /// assert_eq!(choose([a.recv_evt(), b.recv_evt()]).sync(), Ok(1));
+    /// # });
+    /// ```
+    #[inline(always)]
+    pub fn recv_evt(&self) -> RecvEvt<&Self> {
+        RecvEvt::new(self)
+    }
+
+    /// [`recv_evt`](Self::recv_evt) with the receiver in it.
+    pub fn into_recv_evt(self) -> RecvEvt<Self> {
+        RecvEvt::new(self)
     }
 
     /// Takes a value if a sender is waiting.
@@ -282,6 +326,13 @@ impl<T> IntoIterator for Receiver<T> {
 }
 
 impl<T> Sender<T> {
+    /// The end of a handle that leaves its side as it is: if this was the last, nobody will ever hear of that.
+    pub(crate) fn keep_open(self) {
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: moved out once; the rest of the handle's drop, the count, is left out.
+        drop(unsafe { std::ptr::read(&this.0) });
+    }
+
     /// One more, from the inside.
     pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {
         add(&chan.senders);

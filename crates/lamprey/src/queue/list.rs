@@ -31,16 +31,15 @@ impl<T> Node<T> {
     }
 }
 
-/// See the module's text.
+/// See the module's text. One word: the nodes form a ring, and the last stands before the first.
 #[derive(Debug)]
 pub(crate) struct List<T> {
     first: Cell<*const Node<T>>,
-    last: Cell<*const Node<T>>,
 }
 
 impl<T> List<T> {
     pub(crate) const fn new() -> Self {
-        Self { first: Cell::new(ptr::null()), last: Cell::new(ptr::null()) }
+        Self { first: Cell::new(ptr::null()) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -55,14 +54,17 @@ impl<T> List<T> {
         // SAFETY: alive (contract).
         let entry = unsafe { node.as_ref() };
         debug_assert!(!entry.is_linked());
-        entry.prev.set(self.last.get());
-        entry.next.set(ptr::null());
-        // SAFETY: a non-null `last` is a linked node, alive by the contract it was pushed under.
-        match unsafe { self.last.get().as_ref() } {
-            Some(last) => last.next.set(node.as_ptr()),
-            None => self.first.set(node.as_ptr()),
-        }
-        self.last.set(node.as_ptr());
+        // SAFETY: a non-null `first` is a linked node, alive by the contract it was pushed under.
+        let Some(first) = (unsafe { self.first.get().as_ref() }) else {
+            entry.prev.set(node.as_ptr());
+            entry.next.set(node.as_ptr());
+            return self.first.set(node.as_ptr());
+        };
+        let last = first.prev.replace(node.as_ptr());
+        entry.prev.set(last);
+        entry.next.set(first);
+        // SAFETY: linked, so alive.
+        unsafe { &*last }.next.set(node.as_ptr());
     }
 
     /// Puts `node` before all others.
@@ -70,24 +72,14 @@ impl<T> List<T> {
     /// # Safety
     /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_front(&self, node: NonNull<Node<T>>) {
-        let rest = self.take();
-        // SAFETY: as promised by the caller.
+        // SAFETY: as promised by the caller. In a ring, last and first differ by where it begins.
         unsafe { self.push(node) };
-        // SAFETY: a non-null `first` is a linked node, alive by the contract it was pushed under; so is `node`.
-        if let Some(second) = unsafe { rest.first.get().as_ref() } {
-            second.prev.set(node.as_ptr());
-            // SAFETY: as above.
-            unsafe { node.as_ref() }.next.set(second);
-            self.last.set(rest.last.get());
-        }
+        self.first.set(node.as_ptr());
     }
 
     /// Moves all nodes to a new list.
     pub(crate) fn take(&self) -> Self {
-        Self {
-            first: Cell::new(self.first.replace(ptr::null())),
-            last: Cell::new(self.last.replace(ptr::null())),
-        }
+        Self { first: Cell::new(self.first.replace(ptr::null())) }
     }
 
     /// Takes the oldest node out.
@@ -96,6 +88,20 @@ impl<T> List<T> {
         // SAFETY: `first` is linked in this list.
         unsafe { self.remove(first) };
         Some(first)
+    }
+
+    /// The oldest node that `is_it` says yes to; it stays.
+    pub(crate) fn find(&self, mut is_it: impl FnMut(&Node<T>) -> bool) -> Option<NonNull<Node<T>>> {
+        let first = NonNull::new(self.first.get().cast_mut())?;
+        let mut node = first;
+        loop {
+            // SAFETY: linked in this list, so alive.
+            let entry = unsafe { node.as_ref() };
+            if is_it(entry) {
+                return Some(node);
+            }
+            node = NonNull::new(entry.next.get().cast_mut()).filter(|&next| next != first)?;
+        }
     }
 
     /// Takes `node` out; false when it was no longer linked (someone removed it and owes its thread a wake).
@@ -109,15 +115,17 @@ impl<T> List<T> {
             return false;
         }
         let (prev, next) = (entry.prev.replace(unlinked()), entry.next.get());
-        // SAFETY: neighbours of a linked node are linked, so alive.
-        match unsafe { prev.as_ref() } {
-            Some(before) => before.next.set(next),
-            None => self.first.set(next),
+        if next == node.as_ptr().cast_const() {
+            self.first.set(ptr::null());
+            return true;
         }
-        // SAFETY: as above.
-        match unsafe { next.as_ref() } {
-            Some(after) => after.prev.set(prev),
-            None => self.last.set(prev),
+        // SAFETY: neighbours of a linked node are linked, so alive.
+        unsafe {
+            (*prev).next.set(next);
+            (*next).prev.set(prev);
+        }
+        if self.first.get() == node.as_ptr().cast_const() {
+            self.first.set(next);
         }
         true
     }
@@ -146,5 +154,27 @@ mod tests {
             std::iter::from_fn(|| list.pop().map(|node| unsafe { node.as_ref() }.value)).collect();
         assert_eq!(rest, [0, 1, 3]);
         assert!(list.is_empty());
+    }
+
+    #[test]
+    fn what_is_put_in_front_goes_first_and_one_that_is_sought_stays() {
+        let nodes: Vec<Node<u32>> = (0..4).map(Node::new).collect();
+        let list = List::new();
+        // SAFETY: the vector outlives the list and does not move.
+        unsafe {
+            list.push(NonNull::from(&nodes[1]));
+            list.push_front(NonNull::from(&nodes[0]));
+            list.push(NonNull::from(&nodes[2]));
+        }
+        // SAFETY: the nodes are alive.
+        let value = |node: NonNull<Node<u32>>| unsafe { node.as_ref() }.value;
+        assert_eq!(list.find(|node| node.value > 0).map(value), Some(1));
+        assert_eq!(list.find(|node| node.value == 2).map(value), Some(2));
+        assert!(list.find(|node| node.value == 3).is_none());
+        let rest = list.take();
+        assert!(list.is_empty() && list.find(|_| true).is_none());
+        assert_eq!(std::iter::from_fn(|| rest.pop().map(value)).collect::<Vec<_>>(), [0, 1, 2]);
+        // SAFETY: it is in no list.
+        assert!(!unsafe { rest.remove(NonNull::from(&nodes[0])) });
     }
 }

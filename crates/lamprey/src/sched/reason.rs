@@ -14,6 +14,8 @@ pub enum Wait {
     Send,
     /// `Receiver::recv` and its kin: no sender is there yet.
     Recv,
+    /// [`Event::sync`](crate::event::Event::sync) on several events: none of them has happened yet.
+    Choice,
     /// `JoinHandle::join`.
     Join,
     /// `sleep`.
@@ -45,6 +47,7 @@ impl std::fmt::Display for Wait {
         f.write_str(match self {
             Wait::Send => "send on a channel",
             Wait::Recv => "receive on a channel",
+            Wait::Choice => "choice of events",
             Wait::Join => "join",
             Wait::Sleep => "sleep",
             Wait::Suspend => "suspend",

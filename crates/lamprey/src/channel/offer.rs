@@ -1,0 +1,293 @@
+//! A send or a receive as an event.
+//!
+//! # States (`State`)
+//! ```text
+//! New --offer--> Offered --withdraw--> New (lost), Met or Closed (won)
+//!  └──attempt, offer--> Met or Closed --finish--> Done
+//! ```
+//! # Invariants
+//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of [`Branch::offer`]).
+//! 2. The slot is full: a sender's in all states but Met and Done, a receiver's in Met.
+//!
+//! # Cancellation
+//! A value that a receiver was given and has not returned when it is dropped goes back into the channel.
+
+use super::exchange::{Chan, Ended, deal};
+use super::meeting::{Arrival, Offering, Side};
+use super::party::{At, Party, PartyNode};
+use super::rendezvous::{Receiver, Sender, full};
+use super::{RecvError, SendError};
+use crate::event::Event;
+use crate::event::algebra::awaitable;
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::sync_shim::Arc;
+use std::cell::Cell;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// One end of a channel, borrowed or owned.
+pub trait End {
+    /// What goes through the channel.
+    type Item;
+    /// What the operation of this end gives.
+    type Output;
+    const SIDE: Side;
+    fn chan(&self) -> &Arc<Chan<Self::Item>>;
+    /// The result, made of what is in the slot after it has met, or failed.
+    ///
+    /// # Safety
+    /// The slot is as the module's invariant 2 says, and is not used again.
+    unsafe fn output(met: bool, slot: MaybeUninit<Self::Item>) -> Self::Output;
+}
+
+macro_rules! ends {
+    ($($end:ty),+ => $side:expr, $output:ty, $of:expr) => {$(
+        impl<T> End for $end {
+            type Item = T;
+            type Output = $output;
+            const SIDE: Side = $side;
+            #[inline(always)]
+            fn chan(&self) -> &Arc<Chan<T>> {
+                &self.0
+            }
+            #[inline(always)]
+            unsafe fn output(met: bool, slot: MaybeUninit<T>) -> $output {
+                let of: fn(bool, MaybeUninit<T>) -> $output = $of;
+                of(met, slot)
+            }
+        }
+    )+};
+}
+
+ends!(Sender<T>, &Sender<T> => Side::Sender, Result<(), SendError<T>>, |met, slot| {
+    // SAFETY: a sender's slot that has not met is full.
+    if met { Ok(()) } else { Err(SendError(unsafe { full(slot) })) }
+});
+ends!(Receiver<T>, &Receiver<T> => Side::Receiver, Result<T, RecvError>, |met, slot| {
+    // SAFETY: a receiver's slot that has met is full.
+    if met { Ok(unsafe { full(slot) }) } else { Err(RecvError) }
+});
+
+/// The event of [`Receiver::recv_evt`].
+#[derive(Clone)]
+pub struct RecvEvt<R>(R);
+
+/// The event of [`Sender::send_evt`].
+#[derive(Clone)]
+pub struct SendEvt<S: End>(S, S::Item);
+
+awaitable!({R: End} RecvEvt<R>, R::Output);
+awaitable!({S: End} SendEvt<S>, S::Output);
+
+impl<R: End> RecvEvt<R> {
+    #[inline(always)]
+    pub(super) fn new(end: R) -> Self {
+        Self(end)
+    }
+}
+
+impl<S: End> SendEvt<S> {
+    #[inline(always)]
+    pub(super) fn new(end: S, value: S::Item) -> Self {
+        Self(end, value)
+    }
+}
+
+impl<R: End> Event for RecvEvt<R> {
+    type Branch = Offer<R>;
+
+    #[inline(always)]
+    fn branch(self) -> Offer<R> {
+        Offer::new(self.0, MaybeUninit::uninit())
+    }
+
+    /// Alone, it is a plain receive.
+    #[inline(always)]
+    fn sync(self) -> R::Output {
+        alone::<R>(self.0.chan(), MaybeUninit::uninit())
+    }
+}
+
+impl<S: End> Event for SendEvt<S> {
+    type Branch = Offer<S>;
+
+    #[inline(always)]
+    fn branch(self) -> Offer<S> {
+        Offer::new(self.0, MaybeUninit::new(self.1))
+    }
+
+    /// Alone, it is a plain send.
+    #[inline(always)]
+    fn sync(self) -> S::Output {
+        alone::<S>(self.0.chan(), MaybeUninit::new(self.1))
+    }
+}
+
+#[inline(always)]
+fn alone<E: End>(chan: &Chan<E::Item>, slot: MaybeUninit<E::Item>) -> E::Output {
+    // SAFETY: after an exchange the slot is as it must be.
+    match chan.exchange(E::SIDE, slot, None) {
+        Ended::Met(slot) => unsafe { E::output(true, slot) },
+        // SAFETY: as above.
+        Ended::Closed(slot) | Ended::TimedOut(slot) => unsafe { E::output(false, slot) },
+    }
+}
+
+impl<R> fmt::Debug for RecvEvt<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecvEvt")
+    }
+}
+
+impl<S: End> fmt::Debug for SendEvt<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SendEvt")
+    }
+}
+
+/// The branch of both events.
+pub struct Offer<E: End> {
+    end: E,
+    state: Cell<State>,
+    node: PartyNode<E::Item>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Offered,
+    Met,
+    Closed,
+    Done,
+}
+
+// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its protocol; what crosses is
+// an item.
+unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
+
+impl<E: End> Offer<E> {
+    #[inline(always)]
+    fn new(end: E, slot: MaybeUninit<E::Item>) -> Self {
+        Self { end, state: Cell::new(State::New), node: Party::node(None, slot) }
+    }
+
+    /// Moves the value.
+    ///
+    /// # Safety
+    /// The caller has just taken `peer` out for this offer, whose node is not queued.
+    #[inline(always)]
+    unsafe fn meet(&self, peer: NonNull<PartyNode<E::Item>>) {
+        let party = &self.node.value;
+        let form = self.end.chan().form();
+        self.state.set(State::Met);
+        // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
+        unsafe {
+            match E::SIDE {
+                Side::Sender => drop(deal(E::SIDE, party.take(), peer, form)),
+                Side::Receiver => {
+                    let got = deal(E::SIDE, MaybeUninit::uninit(), peer, form);
+                    party.slot.with_mut(|slot| slot.write(got));
+                }
+            }
+        }
+    }
+}
+
+impl<E: End> Branch for Offer<E> {
+    type Output = E::Output;
+
+    #[inline(always)]
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        // SAFETY: without a node of ours there is nothing to promise.
+        match unsafe { self.end.chan().meeting.meet(E::SIDE, None) } {
+            Arrival::Waiting => false,
+            Arrival::Peer(peer) => {
+                // SAFETY: just taken out, and no node of ours is queued.
+                unsafe { self.meet(peer) };
+                true
+            }
+            Arrival::Closed => self.refuse(),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        self.node.value.set_offer(choice.0);
+        self.state.set(State::Offered);
+        // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
+        match unsafe { self.end.chan().meeting.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
+            Offering::Waiting => Offered::Waiting,
+            Offering::Peer(peer) => {
+                // SAFETY: just taken out for us, and our node was not queued.
+                unsafe { self.meet(peer) };
+                Offered::Won
+            }
+            Offering::Closed => {
+                self.refuse();
+                Offered::Won
+            }
+            Offering::Lost => {
+                self.state.set(State::New);
+                Offered::Lost
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn withdraw(&self) -> bool {
+        match self.state.get() {
+            State::New => return false,
+            State::Met | State::Closed => return true,
+            State::Offered => {}
+            State::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+        }
+        let node = NonNull::from(&self.node);
+        // SAFETY: queued by the owner of this branch.
+        let state = if unsafe { self.end.chan().meeting.leave(E::SIDE, node) } {
+            State::New
+        } else {
+            match self.node.value.settled() {
+                At::Met => State::Met,
+                At::Closed => State::Closed,
+                _ => State::New,
+            }
+        };
+        self.state.set(state);
+        state != State::New
+    }
+
+    #[inline(always)]
+    fn decide(&self, _: bool) {}
+
+    #[inline(always)]
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<E::Output> {
+        let met = match self.state.replace(State::Done) {
+            State::Met => true,
+            State::Closed => false,
+            _ => crate::bug::bug!("an offer that did not win gave a result"),
+        };
+        // SAFETY: ours, as the state says, and Done from now on.
+        Poll::Ready(unsafe { E::output(met, self.node.value.take()) })
+    }
+
+    fn refuse(&self) -> bool {
+        self.state.set(State::Closed);
+        true
+    }
+}
+
+impl<E: End> Drop for Offer<E> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let state = self.state.get();
+        if E::SIDE == Side::Sender && state != State::Met && state != State::Done {
+            // SAFETY: not queued (the branch was withdrawn), and full in these states.
+            drop(unsafe { self.node.value.take().assume_init() });
+        } else if E::SIDE == Side::Receiver && state == State::Met {
+            // SAFETY: ours, and full.
+            Chan::put_back(self.end.chan(), unsafe { self.node.value.take() });
+        }
+    }
+}

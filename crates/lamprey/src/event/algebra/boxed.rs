@@ -1,0 +1,72 @@
+//! An event without its structure in the type.
+
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::fmt;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// See [`Event::boxed`]. Synchronising allocates once more, for what waits.
+pub struct BoxedEvent<'a, T>(Box<dyn FnOnce() -> BoxedBranch<'a, T> + Send + 'a>);
+
+impl<'a, T> BoxedEvent<'a, T> {
+    pub(super) fn new<E: Event<Output = T, Branch: Send> + Send + 'a>(event: E) -> Self {
+        Self(Box::new(move || BoxedBranch(Box::new(event.branch()))))
+    }
+}
+
+impl<T> fmt::Debug for BoxedEvent<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BoxedEvent")
+    }
+}
+
+awaitable!({'a, T} BoxedEvent<'a, T>, T);
+
+impl<'a, T> Event for BoxedEvent<'a, T> {
+    type Branch = BoxedBranch<'a, T>;
+
+    fn branch(self) -> Self::Branch {
+        (self.0)()
+    }
+}
+
+/// The branch of a [`BoxedEvent`].
+pub struct BoxedBranch<'a, T>(Box<dyn Branch<Output = T> + Send + 'a>);
+
+impl<T> Branch for BoxedBranch<'_, T> {
+    type Output = T;
+
+    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
+        self.0.attempt(context)
+    }
+
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        // SAFETY: as promised by the caller; what is boxed stays where it is.
+        unsafe { self.0.offer(choice) }
+    }
+
+    fn withdraw(&self) -> bool {
+        self.0.withdraw()
+    }
+
+    fn decide(&self, won: bool) {
+        self.0.decide(won);
+    }
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<T> {
+        self.0.finish(context)
+    }
+
+    fn polls(&self) -> bool {
+        self.0.polls()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.0.deadline()
+    }
+
+    fn refuse(&self) -> bool {
+        self.0.refuse()
+    }
+}

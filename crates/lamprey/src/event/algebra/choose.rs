@@ -1,0 +1,182 @@
+//! `choose` and `prefer`: one of several events.
+
+use super::group::{Events, Group};
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::cell::Cell;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// Whichever of `events` happens first; the others do not happen, and lose nothing. A tuple, an array, or a `Vec`, also an empty
+/// one, which is [`never`](super::never).
+///
+/// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are ready have the same
+/// chance; of more, each has at least one in the number of branches. A choice inside a choice counts as one branch.)
+///
+/// # Examples
+/// ```
+/// use lamprey::event::{Event, choose};
+///
+/// lamprey::run(|| {
+///     let ((numbers, got_number), (words, got_word)) = (lamprey::channel::<u32>(), lamprey::channel::<String>());
+///     lamprey::spawn(move || numbers.send(5).unwrap());
+///     let either = choose((
+///         got_number.recv_evt().wrap(|n| n.unwrap().to_string()),
+///         got_word.recv_evt().wrap(|word| word.unwrap()),
+///     ));
+///     assert_eq!(either.sync(), "5");
+///     # drop(words);
+/// });
+/// ```
+pub fn choose<G: Events>(events: G) -> Choose<G> {
+    Choose { events, ordered: false }
+}
+
+/// As [`choose`]; of those that are ready when the synchronisation begins, the one that stands first is taken.
+///
+/// # Examples
+/// ```
+/// # use lamprey::event::{Event, always, prefer};
+/// assert_eq!(prefer([always(1), always(2)]).sync(), 1);
+/// ```
+pub fn prefer<G: Events>(events: G) -> Choose<G> {
+    Choose { events, ordered: true }
+}
+
+/// See [`choose`] and [`prefer`].
+#[derive(Debug, Clone)]
+pub struct Choose<G> {
+    events: G,
+    ordered: bool,
+}
+
+awaitable!({G: Events} Choose<G>, G::Output);
+
+impl<G: Events> Event for Choose<G> {
+    type Branch = Branches<G::Group>;
+
+    #[inline(always)]
+    fn branch(self) -> Self::Branch {
+        Branches { group: self.events.branches(), ordered: self.ordered, winner: Cell::new(0) }
+    }
+}
+
+/// The branch of a [`Choose`].
+pub struct Branches<G> {
+    group: G,
+    ordered: bool,
+    /// Which has won, once one has.
+    winner: Cell<usize>,
+}
+
+impl<G: Group> Branches<G> {
+    /// The first of `order` that is ready.
+    #[inline(always)]
+    fn first_ready(
+        &self,
+        mut order: impl Iterator<Item = usize>,
+        mut context: Option<&mut Context<'_>>,
+    ) -> bool {
+        let ready = order.find(|&at| self.group.attempt(at, context.as_deref_mut()));
+        ready.inspect(|&at| self.winner.set(at)).is_some()
+    }
+}
+
+impl<G: Group> Branch for Branches<G> {
+    type Output = G::Output;
+
+    /// Once round the branches, from a random one on and in a random direction: of any two, each comes first as often.
+    #[inline(always)]
+    fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
+        let len = self.group.len();
+        if self.ordered {
+            return self.first_ready(0..len, context);
+        }
+        let random = random();
+        let start = ((u64::from(random) * len as u64) >> 32) as usize;
+        if random & 1 == 0 {
+            self.first_ready(start..len, context.as_deref_mut()) || self.first_ready(0..start, context)
+        } else {
+            self.first_ready((0..start).rev(), context.as_deref_mut())
+                || self.first_ready((start..len).rev(), context)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        for at in 0..self.group.len() {
+            // SAFETY: as promised by the caller.
+            match unsafe { self.group.offer(at, choice) } {
+                Offered::Waiting => {}
+                Offered::Won => {
+                    self.winner.set(at);
+                    return Offered::Won;
+                }
+                Offered::Lost => return Offered::Lost,
+            }
+        }
+        Offered::Waiting
+    }
+
+    #[inline(always)]
+    fn withdraw(&self) -> bool {
+        let mut won = false;
+        for at in 0..self.group.len() {
+            if self.group.withdraw(at) {
+                self.winner.set(at);
+                won = true;
+            }
+        }
+        won
+    }
+
+    #[inline(always)]
+    fn decide(&self, won: bool) {
+        (0..self.group.len()).for_each(|at| self.group.decide(at, won && at == self.winner.get()));
+    }
+
+    #[inline(always)]
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<G::Output> {
+        self.group.finish(self.winner.get(), context)
+    }
+
+    fn polls(&self) -> bool {
+        (0..self.group.len()).any(|at| self.group.polls(at))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (0..self.group.len()).filter_map(|at| self.group.deadline(at)).min()
+    }
+
+    fn refuse(&self) -> bool {
+        let refusing = (0..self.group.len()).find(|&at| self.group.refuse(at));
+        refusing.inspect(|&at| self.winner.set(at)).is_some()
+    }
+}
+
+/// Any number: xorshift, for each kernel thread its own.
+#[cfg(not(loom))]
+#[inline(always)]
+fn random() -> u32 {
+    thread_local! {
+        static STATE: Cell<u32> = const { Cell::new(0) };
+    }
+    STATE.with(|state| {
+        let mut x = state.get();
+        if x == 0 {
+            // Another start for each kernel thread.
+            x = (std::ptr::from_ref(state).addr() as u32).wrapping_mul(0x9E37_79B9) | 1;
+        }
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        state.set(x);
+        x
+    })
+}
+
+/// The checker explores what it is given, the same each time.
+#[cfg(loom)]
+fn random() -> u32 {
+    0
+}

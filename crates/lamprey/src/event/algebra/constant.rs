@@ -1,0 +1,119 @@
+//! Events that need no peer: one that has always happened, one that never will.
+
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::task::{Context, Poll};
+
+/// An event that is always ready, with `value`.
+///
+/// # Examples
+/// ```
+/// # use lamprey::event::{Event, always};
+/// assert_eq!(always(1).sync(), 1);
+/// ```
+pub fn always<T>(value: T) -> Always<T> {
+    Always(value)
+}
+
+/// An event that is never ready: the unit of [`choose`](super::choose).
+///
+/// # Examples
+/// ```
+/// # use lamprey::event::{Event, always, choose, never};
+/// assert_eq!(choose([always(1).boxed(), never().boxed()]).sync(), 1);
+/// ```
+pub fn never<T>() -> Never<T> {
+    Never(PhantomData)
+}
+
+/// See [`always`].
+#[derive(Debug, Clone)]
+pub struct Always<T>(T);
+
+/// See [`never`].
+#[derive(Debug, Clone)]
+pub struct Never<T>(PhantomData<fn() -> T>);
+
+awaitable!({T} Always<T>, T);
+awaitable!({T} Never<T>, T);
+
+impl<T> Event for Always<T> {
+    type Branch = Ready<T>;
+
+    #[inline(always)]
+    fn branch(self) -> Ready<T> {
+        Ready(Cell::new(Some(self.0)))
+    }
+
+    #[inline(always)]
+    fn sync(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Event for Never<T> {
+    type Branch = Self;
+
+    #[inline(always)]
+    fn branch(self) -> Self {
+        self
+    }
+}
+
+/// The branch of an [`Always`].
+pub struct Ready<T>(Cell<Option<T>>);
+
+impl<T> Branch for Ready<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        true
+    }
+
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        if choice.0.synch() { Offered::Won } else { Offered::Lost }
+    }
+
+    fn withdraw(&self) -> bool {
+        // It was attempted before anything was offered, and has won then.
+        false
+    }
+
+    fn decide(&self, _: bool) {}
+
+    #[inline(always)]
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
+        match self.0.take() {
+            Some(value) => Poll::Ready(value),
+            None => crate::bug::bug!("an event gave two results"),
+        }
+    }
+}
+
+impl<T> Branch for Never<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
+        Offered::Waiting
+    }
+
+    #[inline(always)]
+    fn withdraw(&self) -> bool {
+        false
+    }
+
+    fn decide(&self, _: bool) {}
+
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
+        crate::bug::bug!("what never happens has happened")
+    }
+}

@@ -1,0 +1,171 @@
+//! What can be chosen from: tuples, arrays and `Vec`s of events with one type of result.
+
+use super::Event;
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// Several events: a tuple of up to twelve, an array, or a `Vec`. (Of different types in one `Vec`: [`Event::boxed`].)
+pub trait Events {
+    /// What each of them gives.
+    type Output;
+    #[doc(hidden)]
+    type Group: Group<Output = Self::Output>;
+    #[doc(hidden)]
+    fn branches(self) -> Self::Group;
+}
+
+/// Several branches, by number: each function is that of [`Branch`] for the one at `at`, which is below `len`.
+#[doc(hidden)]
+pub trait Group {
+    type Output;
+    fn len(&self) -> usize;
+    fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool;
+    /// # Safety
+    /// As for [`Branch::offer`].
+    unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered;
+    fn withdraw(&self, at: usize) -> bool;
+    fn decide(&self, at: usize, won: bool);
+    fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
+    fn polls(&self, at: usize) -> bool;
+    fn deadline(&self, at: usize) -> Option<Instant>;
+    fn refuse(&self, at: usize) -> bool;
+}
+
+impl<E: Event> Events for Vec<E> {
+    type Output = E::Output;
+    type Group = Vec<E::Branch>;
+
+    fn branches(self) -> Vec<E::Branch> {
+        self.into_iter().map(Event::branch).collect()
+    }
+}
+
+impl<E: Event, const N: usize> Events for [E; N] {
+    type Output = E::Output;
+    type Group = [E::Branch; N];
+
+    #[inline(always)]
+    fn branches(self) -> [E::Branch; N] {
+        self.map(Event::branch)
+    }
+}
+
+/// [`Group`] for what has an index.
+macro_rules! indexed {
+    ([$($generics:tt)*] $group:ty) => {
+        impl<$($generics)*> Group for $group {
+            type Output = B::Output;
+            #[inline(always)]
+            fn len(&self) -> usize {
+                self.as_slice().len()
+            }
+            #[inline(always)]
+            fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
+                self[at].attempt(context)
+            }
+            #[inline(always)]
+            unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
+                // SAFETY: as promised by the caller.
+                unsafe { self[at].offer(choice) }
+            }
+            #[inline(always)]
+            fn withdraw(&self, at: usize) -> bool {
+                self[at].withdraw()
+            }
+            #[inline(always)]
+            fn decide(&self, at: usize, won: bool) {
+                self[at].decide(won);
+            }
+            #[inline(always)]
+            fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
+                self[at].finish(context)
+            }
+            fn polls(&self, at: usize) -> bool {
+                self[at].polls()
+            }
+            fn deadline(&self, at: usize) -> Option<Instant> {
+                self[at].deadline()
+            }
+            fn refuse(&self, at: usize) -> bool {
+                self[at].refuse()
+            }
+        }
+    };
+}
+
+indexed!([B: Branch] Vec<B>);
+indexed!([B: Branch, const N: usize] [B; N]);
+
+/// [`Events`] and [`Group`] for a tuple.
+macro_rules! tuple {
+    ($($name:ident $at:tt),+) => {
+        impl<T, $($name: Event + std::future::IntoFuture<Output = T>),+> Events for ($($name,)+) {
+            type Output = T;
+            type Group = ($($name::Branch,)+);
+
+            #[inline(always)]
+            fn branches(self) -> Self::Group {
+                ($(self.$at.branch(),)+)
+            }
+        }
+
+        impl<T, $($name: Branch<Output = T>),+> Group for ($($name,)+) {
+            type Output = T;
+            #[inline(always)]
+            fn len(&self) -> usize {
+                [$($at),+].len()
+            }
+            #[inline(always)]
+            fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
+                match at { $($at => self.$at.attempt(context),)+ _ => beyond() }
+            }
+            #[inline(always)]
+            unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
+                // SAFETY: as promised by the caller.
+                match at { $($at => unsafe { self.$at.offer(choice) },)+ _ => beyond() }
+            }
+            #[inline(always)]
+            fn withdraw(&self, at: usize) -> bool {
+                match at { $($at => self.$at.withdraw(),)+ _ => beyond() }
+            }
+            #[inline(always)]
+            fn decide(&self, at: usize, won: bool) {
+                match at { $($at => self.$at.decide(won),)+ _ => beyond() }
+            }
+            #[inline(always)]
+            fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<T> {
+                match at { $($at => self.$at.finish(context),)+ _ => beyond() }
+            }
+            #[inline(always)]
+            fn polls(&self, at: usize) -> bool {
+                match at { $($at => self.$at.polls(),)+ _ => beyond() }
+            }
+            #[inline(always)]
+            fn deadline(&self, at: usize) -> Option<Instant> {
+                match at { $($at => self.$at.deadline(),)+ _ => beyond() }
+            }
+            fn refuse(&self, at: usize) -> bool {
+                match at { $($at => self.$at.refuse(),)+ _ => beyond() }
+            }
+        }
+    };
+}
+
+#[cold]
+fn beyond() -> ! {
+    crate::bug::bug!("a group was asked for a branch that it does not have")
+}
+
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);

@@ -1,0 +1,40 @@
+//! `guard`: an event that is made when somebody synchronises.
+
+use super::{Event, awaitable};
+
+/// An event that `f` makes, anew for each synchronisation: once, before any communication, on the synchronising thread. For what
+/// an event must do first: send a request, read the clock, build its set of channels.
+///
+/// # Examples
+/// ```
+/// # use lamprey::event::{Event, always, guard};
+/// let event = guard(|| always(std::time::Instant::now()));
+/// let before = std::time::Instant::now();
+/// assert!(event.sync() >= before);
+/// ```
+///
+/// # Panics
+/// A panic of `f` reaches the synchronising thread; nothing has been offered by then.
+pub fn guard<E: Event, F: FnOnce() -> E>(f: F) -> Guard<F> {
+    Guard(f)
+}
+
+/// See [`guard`].
+#[derive(Debug, Clone)]
+pub struct Guard<F>(F);
+
+awaitable!({E: Event, F: FnOnce() -> E} Guard<F>, E::Output);
+
+impl<E: Event, F: FnOnce() -> E> Event for Guard<F> {
+    type Branch = E::Branch;
+
+    #[inline(always)]
+    fn branch(self) -> E::Branch {
+        (self.0)().branch()
+    }
+
+    #[inline(always)]
+    fn sync(self) -> E::Output {
+        (self.0)().sync()
+    }
+}

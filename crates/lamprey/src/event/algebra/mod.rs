@@ -1,0 +1,160 @@
+//! The algebra of events.
+//!
+//! ```text
+//! sync        : event a -> a                              and .await, sync_timeout, poll
+//! wrap        : event a * (a -> b) -> event b
+//! choose      : [event a] -> event a                      prefer: the first that is ready
+//! guard       : (() -> event a) -> event a
+//! with_nack   : (event () -> event a) -> event a
+//! always      : a -> event a
+//! never       : event a
+//! timeout, at : time -> event ()
+//! ```
+//! One file each.
+
+mod boxed;
+mod choose;
+mod constant;
+#[cfg(not(loom))]
+mod future;
+mod group;
+mod guard;
+mod nack;
+#[cfg(not(loom))]
+mod timeout;
+mod wrap;
+
+pub use boxed::BoxedEvent;
+pub use choose::{Choose, choose, prefer};
+pub use constant::{Always, Never, always, never};
+#[cfg(not(loom))]
+pub use future::{FutureEvt, future_evt};
+pub use group::{Events, Group};
+pub use guard::{Guard, guard};
+pub use nack::{Nack, WithNack, with_nack};
+#[cfg(not(loom))]
+pub use timeout::{At, at, timeout};
+pub use wrap::Wrap;
+
+use super::protocol::{self, Branch, Synced};
+use crate::time;
+use std::future::IntoFuture;
+use std::time::Duration;
+
+/// A communication as a value: nothing happens until a thread synchronises on it.
+///
+/// Events are made by what can be waited for ([`Receiver::recv_evt`](crate::Receiver::recv_evt),
+/// [`Sender::send_evt`](crate::Sender::send_evt), [`timeout`], ...) and put together with [`wrap`](Self::wrap), [`choose`], [`guard`] and their
+/// kin. All of them can be synchronised on by hosts, parasites of both kinds, OS threads and foreign tasks.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use lamprey::event::{Event, choose, timeout};
+///
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::channel();
+///     lamprey::spawn(move || tx.send(20).unwrap());
+///     let answer = choose((
+///         rx.recv_evt().wrap(|got| got.map(|n| n + 1).ok()),
+///         timeout(Duration::from_secs(60)).wrap(|()| None),
+///     ));
+///     assert_eq!(answer.sync(), Some(21));
+/// });
+/// ```
+///
+/// # Cancellation
+/// A synchronisation has happened or it has not: a cancelled thread takes all its offers back, and the nacks of all branches fire.
+#[must_use = "an event does nothing until a thread synchronises on it"]
+pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
+    #[doc(hidden)]
+    type Branch: Branch<Output = Self::Output>;
+
+    /// The part that waits: guards run here.
+    #[doc(hidden)]
+    fn branch(self) -> Self::Branch;
+
+    /// Performs the communication, waiting for it if need be.
+    ///
+    /// # Panics
+    /// With the panics of its guards and wraps.
+    ///
+    /// # Cancellation
+    /// A cancelled thread unwinds from here; see [`Event`].
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic does not wait: a send or
+    /// receive among the branches fails as if its peer had gone; if there is none, the worker waits with the host.
+    #[inline]
+    fn sync(self) -> Self::Output {
+        protocol::sync(self)
+    }
+
+    /// As [`sync`](Self::sync), waiting at most `timeout`; `None` if nothing has happened by then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{Event, never};
+    /// let nothing = never::<u8>().sync_timeout(std::time::Duration::from_millis(1));
+    /// assert_eq!(nothing, None);
+    /// ```
+    fn sync_timeout(self, timeout: Duration) -> Option<Self::Output> {
+        protocol::sync_until(self, time::deadline(timeout))
+    }
+
+    /// Performs the communication if that is possible at once; else nothing happens, and its nacks fire.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::Event;
+    /// let (tx, rx) = lamprey::channel::<u8>();
+    /// assert!(rx.recv_evt().poll().is_none());
+    /// # drop(tx);
+    /// ```
+    fn poll(self) -> Option<Self::Output> {
+        protocol::poll(self)
+    }
+
+    /// The same communication, with `f` applied to its result, after it has happened.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{Event, always};
+    /// assert_eq!(always(2).wrap(|n| n + 1).sync(), 3);
+    /// ```
+    fn wrap<R, F: FnOnce(Self::Output) -> R>(self, f: F) -> Wrap<Self, F> {
+        Wrap::new(self, f)
+    }
+
+    /// The same event as a value of a type without its structure, so that different ones fit into one `Vec` or channel.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{Event, always, choose, never};
+    /// let mut events = vec![never().boxed()];
+    /// events.push(always(5).boxed());
+    /// assert_eq!(choose(events).sync(), 5);
+    /// ```
+    fn boxed<'a>(self) -> BoxedEvent<'a, Self::Output>
+    where
+        Self: Send + 'a,
+        Self::Branch: Send,
+    {
+        BoxedEvent::new(self)
+    }
+}
+
+/// `.await` for a type of event.
+macro_rules! awaitable {
+    ({ $($generics:tt)* } $event:ty, $output:ty) => {
+        impl<$($generics)*> std::future::IntoFuture for $event {
+            type Output = $output;
+            type IntoFuture = crate::event::protocol::Synced<Self>;
+            #[inline(always)]
+            fn into_future(self) -> Self::IntoFuture {
+                crate::event::protocol::Synced::new(self)
+            }
+        }
+    };
+}
+pub(crate) use awaitable;

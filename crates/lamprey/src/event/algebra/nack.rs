@@ -1,0 +1,122 @@
+//! `with_nack`: an event that is told when it was not chosen.
+//!
+//! A nack is a channel on which nothing is ever sent: it happens when the sending end is dropped, and to all who wait for it. The
+//! branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it. Being chosen is what needs a call.
+
+use super::{Event, Wrap, awaitable};
+use crate::channel::{Receiver, RecvError, RecvEvt, Sender, channel};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// An event that `f` makes, as [`guard`](super::guard) does; `f` is given a [`Nack`], an event that happens if and only if the
+/// synchronisation ends without choosing this one: another branch is chosen, the time is over, the thread is cancelled, or a guard
+/// panics. So a server that has begun to work for a client can stop.
+///
+/// # Examples
+/// ```
+/// use lamprey::event::{Event, always, never, prefer, with_nack};
+///
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::channel();
+///     let request = with_nack(move |nack| {
+///         // The server learns that nobody waits for its answer any more.
+///         lamprey::spawn(move || {
+///             nack.sync();
+///             tx.send("given up").unwrap();
+///         });
+///         never()
+///     });
+///     prefer((request, always(()))).sync();
+///     assert_eq!(rx.recv(), Ok("given up"));
+/// });
+/// ```
+pub fn with_nack<E: Event, F: FnOnce(Nack) -> E>(f: F) -> WithNack<F> {
+    WithNack(f)
+}
+
+/// See [`with_nack`].
+#[derive(Debug, Clone)]
+pub struct WithNack<F>(F);
+
+/// The event that another one was not chosen; see [`with_nack`]. It stays so: any number of threads may synchronise on it, at any
+/// time. If the other one is chosen, it never happens.
+#[derive(Debug, Clone)]
+pub struct Nack(Receiver<Infallible>);
+
+awaitable!({E: Event, F: FnOnce(Nack) -> E} WithNack<F>, E::Output);
+awaitable!({} Nack, ());
+
+impl<E: Event, F: FnOnce(Nack) -> E> Event for WithNack<F> {
+    type Branch = Nacked<E::Branch>;
+
+    fn branch(self) -> Self::Branch {
+        let (tx, rx) = channel();
+        // Before `f`, which may panic.
+        let fuse = Fuse(Cell::new(Some(tx)));
+        Nacked { inner: (self.0)(Nack(rx)).branch(), fuse }
+    }
+}
+
+type Closed = Wrap<RecvEvt<Receiver<Infallible>>, fn(Result<Infallible, RecvError>)>;
+
+impl Event for Nack {
+    type Branch = <Closed as Event>::Branch;
+
+    fn branch(self) -> Self::Branch {
+        let closed: Closed = self.0.into_recv_evt().wrap(drop);
+        closed.branch()
+    }
+}
+
+/// Dropped, it tells the nack.
+struct Fuse(Cell<Option<Sender<Infallible>>>);
+
+/// The branch of a [`WithNack`].
+pub struct Nacked<B> {
+    inner: B,
+    fuse: Fuse,
+}
+
+impl<B: Branch> Branch for Nacked<B> {
+    type Output = B::Output;
+
+    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
+        self.inner.attempt(context)
+    }
+
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        // SAFETY: as promised by the caller.
+        unsafe { self.inner.offer(choice) }
+    }
+
+    fn withdraw(&self) -> bool {
+        self.inner.withdraw()
+    }
+
+    fn decide(&self, won: bool) {
+        self.inner.decide(won);
+        match self.fuse.0.take() {
+            Some(tx) if won => tx.keep_open(),
+            tx => drop(tx),
+        }
+    }
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
+        self.inner.finish(context)
+    }
+
+    fn polls(&self) -> bool {
+        self.inner.polls()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.inner.deadline()
+    }
+
+    fn refuse(&self) -> bool {
+        self.inner.refuse()
+    }
+}

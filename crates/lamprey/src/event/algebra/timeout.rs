@@ -1,0 +1,93 @@
+//! Time as an event.
+
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::time;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// Happens when `duration` has passed **since the synchronisation began**. (For a fixed instant: [`at`].)
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use lamprey::event::{Event, choose, timeout};
+///
+/// # lamprey::run(|| {
+/// let (_tx, rx) = lamprey::channel::<u8>();
+/// let first = choose((
+///     rx.recv_evt().wrap(Result::ok),
+///     timeout(Duration::from_millis(2)).wrap(|()| None),
+/// ));
+/// assert_eq!(first.sync(), None);
+/// # });
+/// ```
+pub fn timeout(duration: Duration) -> At {
+    At(When::In(duration))
+}
+
+/// Happens at `instant`, or at once if that has passed.
+///
+/// # Examples
+/// ```
+/// # use lamprey::event::{Event, at};
+/// let instant = std::time::Instant::now() + std::time::Duration::from_millis(2);
+/// at(instant).sync();
+/// assert!(std::time::Instant::now() >= instant);
+/// ```
+pub fn at(instant: Instant) -> At {
+    At(When::At(instant))
+}
+
+/// See [`timeout`] and [`at`].
+#[derive(Debug, Clone)]
+pub struct At(When);
+
+#[derive(Debug, Clone)]
+enum When {
+    In(Duration),
+    At(Instant),
+}
+
+awaitable!({} At, ());
+
+impl Event for At {
+    type Branch = Due;
+
+    fn branch(self) -> Due {
+        Due(match self.0 {
+            When::In(duration) => time::deadline(duration),
+            When::At(instant) => Some(instant),
+        })
+    }
+}
+
+/// The branch of an [`At`]; `None` never comes.
+pub struct Due(Option<Instant>);
+
+impl Branch for Due {
+    type Output = ();
+
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        self.0.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    /// The clock needs no offer: who blocks wakes up by the [`deadline`](Branch::deadline) and attempts again.
+    unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
+        Offered::Waiting
+    }
+
+    fn withdraw(&self) -> bool {
+        false
+    }
+
+    fn decide(&self, _: bool) {}
+
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.0
+    }
+}

@@ -1,0 +1,89 @@
+//! `wrap`: the result of an event, changed after the communication.
+
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::cell::Cell;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// See [`Event::wrap`].
+#[derive(Debug, Clone)]
+pub struct Wrap<E, F> {
+    event: E,
+    f: F,
+}
+
+impl<E, F> Wrap<E, F> {
+    pub(super) fn new(event: E, f: F) -> Self {
+        Self { event, f }
+    }
+}
+
+awaitable!({E: Event, F: FnOnce(E::Output) -> R, R} Wrap<E, F>, R);
+
+impl<E: Event, F: FnOnce(E::Output) -> R, R> Event for Wrap<E, F> {
+    type Branch = Wrapped<E::Branch, F>;
+
+    #[inline(always)]
+    fn branch(self) -> Self::Branch {
+        Wrapped { inner: self.event.branch(), f: Cell::new(Some(self.f)) }
+    }
+
+    #[inline(always)]
+    fn sync(self) -> R {
+        (self.f)(self.event.sync())
+    }
+}
+
+/// The branch of a [`Wrap`].
+pub struct Wrapped<B, F> {
+    inner: B,
+    f: Cell<Option<F>>,
+}
+
+impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
+        self.inner.attempt(context)
+    }
+
+    #[inline(always)]
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        // SAFETY: as promised by the caller.
+        unsafe { self.inner.offer(choice) }
+    }
+
+    #[inline(always)]
+    fn withdraw(&self) -> bool {
+        self.inner.withdraw()
+    }
+
+    #[inline(always)]
+    fn decide(&self, won: bool) {
+        self.inner.decide(won);
+    }
+
+    #[inline(always)]
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<R> {
+        self.inner.finish(context).map(|output| {
+            let f = self.f.take().unwrap_or_else(|| crate::bug::bug!("an event gave two results"));
+            f(output)
+        })
+    }
+
+    #[inline(always)]
+    fn polls(&self) -> bool {
+        self.inner.polls()
+    }
+
+    #[inline(always)]
+    fn deadline(&self) -> Option<Instant> {
+        self.inner.deadline()
+    }
+
+    fn refuse(&self) -> bool {
+        self.inner.refuse()
+    }
+}

@@ -1,0 +1,19 @@
+//! Events: communications as first-class values (Concurrent ML; parasitic-threads-2011, 1 and 2.3.2; Reppy, Russo, Xiao 2009).
+//!
+//! A *channel operation* does something now. An [`Event`] is a value that stands for it: it can be kept, passed on, put together
+//! with others, and nothing happens before a thread *synchronises* on it, with [`sync`](Event::sync) or `.await`. That is what lets
+//! a program build "receive from whichever of these is first, but give up after a second, and tell the server if so" as a function
+//! that others can use like a plain receive.
+//!
+//! [`algebra`] is how events are made and combined, [`protocol`] how one of many wins. The guide is `docs/events.md`.
+
+pub(crate) mod algebra;
+pub(crate) mod protocol;
+
+pub use algebra::{
+    Always, BoxedEvent, Choose, Event, Guard, Nack, Never, WithNack, Wrap, always, choose, guard, never,
+    prefer, with_nack,
+};
+#[cfg(not(loom))]
+pub use algebra::{At, FutureEvt, at, future_evt, timeout};
+pub use protocol::Synced;

@@ -1,0 +1,168 @@
+//! The claim of a choice: one word that says whether it is decided, and with that who decides.
+//!
+//! A thread (or future) that synchronises on several events at once puts an *offer* of each into the queue of its channel; all of
+//! them point at one `Choice`. Whoever meets an offer decides for the choice, if nobody has before.
+//!
+//! # States
+//! ```text
+//! WAITING --synch: by whoever meets an offer, or by the owner itself--> SYNCHED
+//! WAITING --claim: by the owner, to meet another choice--> CLAIMED --> SYNCHED, or back to WAITING
+//! SYNCHED --reopen: by the owner, once all its offers are its own again--> WAITING
+//! ```
+//!
+//! # Invariants
+//! 1. **One winner.** Who brings the word to SYNCHED decides: a peer for the offer that it has taken out, the owner for one that
+//!    it was about to make, for a time-out or for a cancellation. All others leave the choice alone.
+//! 2. **Responsibility.** An offer enters its queue, and the other side of that queue is looked at, in one atomic step of the
+//!    channel. So of two offers that match, the later one sees the earlier one, and it is the later one's owner who must try to
+//!    decide for both. No match is missed though nobody locks two channels.
+//! 3. CLAIMED lasts a few instructions: its owner then waits for nothing (see [`Choice::synch_both`]). So others may spin for it.
+//! 4. The peer that has won owes the owner one wake, through `waiter`; it reads that before it lets the node go. The choice lives
+//!    until all its offers are out and let go (`channel::party`, invariants 1 and 2).
+//!
+//! # Orderings
+//! Every change to SYNCHED is AcqRel: Acquire sees the waiter that the owner wrote before WAITING (Release in `unclaim`, or
+//! the publication of the offer); Release and the owner's Acquire in `is_synched` order the loss of an offer before its end.
+//!
+//! # Where this differs from the paper (Reppy, Russo, Xiao 2009)
+//! * There a thread that finds its partner CLAIMED lets its own claim go and tries again, and two may do so for ever in step.
+//!   Here the one with the greater address waits until the other has come to an end: one of them gets through.
+//! * There an event that was enqueued and lost stays in its queue until somebody comes across it. Here the owner takes all its
+//!   offers back, so that nothing grows in a channel on which a choice never wins.
+//! * There the owner is CLAIMED-able while it still enqueues, as here; but it polls all channels before it enqueues at all, as
+//!   a plain operation that needs no claim of its own.
+//! * A plain send or receive has no word to claim: it is in one queue, and taking it out of that decides.
+//!
+//! # Rejected
+//! * A lock for each choice, or one for all: the winner would hold it while it moves the value and wakes.
+//! * The claim as a bit in the thread's own state: timers and cancellation touch that without atomic steps (`sched::block`).
+//!
+//! # Checked by
+//! `model::choice` (loom: choice against thread, choice against choice crossing on two channels, against itself, with a time-out, a
+//! disconnect; broken variants), `tests/event_laws.rs`, `tests/event_race.rs`.
+
+use crate::sched::Waiter;
+use crate::sync_shim::{AtomicU32, Ordering, UnsafeCell, relax};
+use std::ptr;
+
+const WAITING: u32 = 0;
+const CLAIMED: u32 = 1;
+const SYNCHED: u32 = 2;
+
+/// See the module's text. Aligned so that three bits of a pointer to it are free.
+#[repr(align(8))]
+pub(crate) struct Choice {
+    claim: AtomicU32,
+    /// The owner's while WAITING is not published, and in CLAIMED; the winner's in SYNCHED.
+    waiter: UnsafeCell<Option<Waiter>>,
+}
+
+/// What came of an attempt to decide for two choices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Both {
+    Synched,
+    /// Somebody has decided for ours.
+    OursIsGone,
+    TheirsIsGone,
+}
+
+impl Choice {
+    /// Undecided, and without a waiter: [`reopen`](Self::reopen) it before the first offer.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { claim: AtomicU32::new(WAITING), waiter: UnsafeCell::new(None) }
+    }
+
+    /// Decides, if nobody has.
+    #[inline(always)]
+    pub(crate) fn synch(&self) -> bool {
+        let mut spins = 0;
+        loop {
+            match self.change(WAITING, SYNCHED) {
+                Ok(()) => return true,
+                Err(SYNCHED) => return false,
+                Err(_) => relax(&mut spins),
+            }
+        }
+    }
+
+    /// Owner: true if somebody has decided.
+    #[inline(always)]
+    pub(crate) fn is_synched(&self) -> bool {
+        // Acquire pairs with the Release half of `synch`.
+        self.claim.load(Ordering::Acquire) == SYNCHED
+    }
+
+    /// Owner of `self`, which holds the lock of the channel where it has found an offer of `theirs`: decides for both at once.
+    pub(crate) fn synch_both(&self, theirs: &Choice) -> Both {
+        let (mut spins, yields) = (0, ptr::from_ref(self) > ptr::from_ref(theirs));
+        loop {
+            if self.change(WAITING, CLAIMED).is_err() {
+                return Both::OursIsGone;
+            }
+            match theirs.change(WAITING, SYNCHED) {
+                Ok(()) => {
+                    self.unclaim(SYNCHED);
+                    return Both::Synched;
+                }
+                Err(SYNCHED) => {
+                    self.unclaim(WAITING);
+                    return Both::TheirsIsGone;
+                }
+                Err(_) => self.unclaim(WAITING),
+            }
+            relax(&mut spins);
+            // Relaxed: only waits, with nothing claimed; the next attempt looks properly.
+            while yields && theirs.claim.load(Ordering::Relaxed) == CLAIMED {
+                relax(&mut spins);
+            }
+        }
+    }
+
+    /// Owner: another waiter; the one that it had. `None` if somebody has decided.
+    pub(crate) fn renew(&self, waiter: Waiter) -> Option<Waiter> {
+        self.change(WAITING, CLAIMED).ok()?;
+        // SAFETY: CLAIMED is the owner's (see the field).
+        let old = self.waiter.with_mut(|place| unsafe { (*place).replace(waiter) });
+        self.unclaim(WAITING);
+        old
+    }
+
+    /// Owner, with all offers back: may be decided again, and wakes `waiter` then.
+    pub(crate) fn reopen(&self, waiter: Waiter) {
+        // SAFETY: no offer is out, so nobody else knows the choice.
+        self.waiter.with_mut(|place| unsafe { place.write(Some(waiter)) });
+        // Relaxed: published with the first offer.
+        self.claim.store(WAITING, Ordering::Relaxed);
+    }
+
+    /// The waiter: for the winner. A foreign waker is the winner's from then on.
+    #[inline(always)]
+    pub(crate) fn waiter(&self) -> Waiter {
+        // SAFETY: in SYNCHED nobody writes it before all offers are back.
+        let waiter = self.waiter.with(|place| unsafe { place.read() });
+        waiter.unwrap_or_else(|| crate::bug::bug!("an offer was made for nobody"))
+    }
+
+    /// Owner, which has synched the choice itself: nobody else will use the waiter.
+    #[inline(always)]
+    pub(crate) fn forget_waiter(&self) {
+        let waiter = self.waiter();
+        if waiter.is_foreign() {
+            // SAFETY: the winner's, which is us; the word is used no more.
+            unsafe { waiter.forget() };
+        }
+    }
+
+    fn unclaim(&self, to: u32) {
+        // Release pairs with the Acquire half of `synch`: who decides next sees the waiter.
+        self.claim.store(to, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn change(&self, from: u32, to: u32) -> Result<(), u32> {
+        // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the choice SYNCHED sees
+        // all that came before that.
+        self.claim.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).map(drop)
+    }
+}

@@ -1,0 +1,13 @@
+//! How a thread synchronises on an event: [`branch`] is what it drives, [`choice`] how one of many offers wins, [`sync`] the thread
+//! that blocks meanwhile, [`waiting`] the future that does.
+
+mod branch;
+mod choice;
+mod sync;
+mod waiting;
+
+pub use branch::{Branch, ChoiceRef, Offered};
+pub(crate) use choice::{Both, Choice};
+pub(crate) use sync::{poll, sync, sync_until};
+pub use waiting::Synced;
+pub(crate) use waiting::Waiting;

@@ -1,0 +1,251 @@
+//! A future that synchronises: what `event.await` is.
+//!
+//! # Stages
+//! ```text
+//! New --attempt, offer--> Offered --decided by a peer--> Won --finish--> Done
+//!  └──────────────won─────────┼──────────────────────────┘
+//!      Offered --poll: foreign futures or a clock want to be looked at--> New
+//! ```
+//! # Invariants
+//! 1. Offers are out in the stage Offered only; in it, the branch and the choice are pinned with the future. Dropped, the future
+//!    decides for itself, or lets the winner end, and takes all offers back before its parts go.
+//! 2. Foreign futures are polled with no offer out: their code may do anything, and take any time.
+
+use super::{Branch, Choice, ChoiceRef, Offered};
+use crate::event::Event;
+use crate::sched::task::Task;
+use crate::sched::worker::Worker;
+use crate::sched::{Wait, Waiter, Who};
+use std::cell::Cell;
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// See the module's text.
+pub(crate) struct Waiting<B: Branch> {
+    stage: Cell<Stage>,
+    choice: Choice,
+    branch: B,
+    clock: Clock,
+    _pinned: PhantomPinned,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    New,
+    Offered,
+    Won,
+    Done,
+}
+
+impl<B: Branch> Waiting<B> {
+    #[inline(always)]
+    pub(crate) fn new(branch: B) -> Self {
+        let stage = Cell::new(Stage::New);
+        Self { stage, choice: Choice::new(), branch, clock: Clock::default(), _pinned: PhantomPinned }
+    }
+
+    #[inline(always)]
+    fn step(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        match self.stage.get() {
+            Stage::New => {
+                if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
+                    cx.waker().wake_by_ref(); // the hosts' turn
+                    return Poll::Pending;
+                }
+                self.begin(cx)
+            }
+            Stage::Offered if self.choice.is_synched() => {
+                self.branch.withdraw();
+                self.win(cx)
+            }
+            Stage::Offered => self.look_again(cx),
+            Stage::Won => self.end(cx),
+            Stage::Done => panic!("an event was polled after it had given its result"),
+        }
+    }
+
+    #[inline(always)]
+    fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        loop {
+            if self.branch.attempt(Some(cx)) {
+                return self.win(cx);
+            }
+            // The clock may have struck since.
+            if !self.clock.strikes(&self.branch, cx) {
+                return self.offer(cx);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn offer(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        let waiter = Waiter::of_node(cx, (&raw const self.choice).addr());
+        if let Who::Task(task) = waiter.who() {
+            // SAFETY: the running task.
+            unsafe { task.as_ref() }.life.reason.set(Wait::Choice);
+        }
+        self.choice.reopen(waiter);
+        self.stage.set(Stage::Offered);
+        // SAFETY: pinned with us; taken back before we end, or below (invariant 1).
+        match unsafe { self.branch.offer(&ChoiceRef(&self.choice)) } {
+            Offered::Waiting => return Poll::Pending,
+            Offered::Won => self.choice.forget_waiter(),
+            Offered::Lost => {}
+        }
+        self.branch.withdraw();
+        self.win(cx)
+    }
+
+    #[inline(always)]
+    fn win(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.stage.set(Stage::Won);
+        self.branch.decide(true);
+        self.end(cx)
+    }
+
+    #[inline(always)]
+    fn end(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        let output = self.branch.finish(Some(cx));
+        if output.is_ready() {
+            self.stage.set(Stage::Done);
+        }
+        output
+    }
+
+    /// A poll before the end: by another task perhaps, or because of something that must be looked at.
+    #[cold]
+    fn look_again(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        if self.branch.polls() || self.branch.deadline().is_some() {
+            if self.take_back() {
+                self.branch.withdraw();
+                self.stage.set(Stage::New);
+                return self.begin(cx);
+            }
+        } else {
+            let waiter = Waiter::of_node(cx, (&raw const self.choice).addr());
+            let old = self.choice.renew(waiter);
+            let unused = old.unwrap_or(waiter);
+            if unused.is_foreign() {
+                // SAFETY: it is in the choice no more, or never was.
+                unsafe { unused.forget() };
+            }
+            if old.is_some() {
+                return Poll::Pending;
+            }
+        }
+        self.branch.withdraw();
+        self.win(cx)
+    }
+
+    /// Decides that nobody wins; false if a peer has.
+    fn take_back(&self) -> bool {
+        let is_ours = self.choice.synch();
+        if is_ours {
+            self.choice.forget_waiter();
+        }
+        is_ours
+    }
+}
+
+impl<B: Branch> Drop for Waiting<B> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.stage.get() == Stage::Offered {
+            self.take_back();
+            self.branch.withdraw();
+        }
+    }
+}
+
+impl<B: Branch> Future for Waiting<B> {
+    type Output = B::Output;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.into_ref().get_ref().step(cx)
+    }
+}
+
+/// A synchronisation under way: what an event becomes when it is awaited.
+///
+/// # Cancellation
+/// Dropped before it is ready, it has happened or it has not: what was to be sent has been received or is dropped, what had been
+/// received goes back, and the nacks of all its branches fire.
+///
+/// # Panics
+/// If it is polled after it has given its result.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Synced<E: Event>(Phase<E>);
+
+enum Phase<E: Event> {
+    Described(Option<E>),
+    Waiting(Waiting<E::Branch>),
+}
+
+impl<E: Event> Synced<E> {
+    pub(crate) fn new(event: E) -> Self {
+        Self(Phase::Described(Some(event)))
+    }
+}
+
+impl<E: Event> Future for Synced<E> {
+    type Output = E::Output;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
+        // SAFETY: a description is not pinned; a `Waiting` stays in its place until it is dropped there.
+        let phase = unsafe { &mut self.get_unchecked_mut().0 };
+        if let Phase::Described(event) = phase {
+            let event =
+                event.take().unwrap_or_else(|| panic!("an event was polled after its guard had panicked"));
+            *phase = Phase::Waiting(Waiting::new(event.branch()));
+        }
+        match phase {
+            // SAFETY: as above.
+            Phase::Waiting(waiting) => unsafe { Pin::new_unchecked(waiting) }.poll(cx),
+            Phase::Described(_) => unreachable!("it has just been replaced"),
+        }
+    }
+}
+
+impl<E: Event> std::fmt::Debug for Synced<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Synced")
+    }
+}
+
+/// The timer of a future whose branch may win by the clock.
+#[cfg(not(loom))]
+#[derive(Default)]
+struct Clock(Cell<Option<Pin<Box<crate::time::Sleep>>>>);
+
+#[cfg(not(loom))]
+impl Clock {
+    /// True if the branch's deadline has come; if not, it wakes the caller then.
+    #[inline(always)]
+    fn strikes(&self, branch: &impl Branch, cx: &mut Context<'_>) -> bool {
+        branch.deadline().is_some_and(|deadline| self.wait_for(deadline, cx))
+    }
+
+    #[cold]
+    fn wait_for(&self, deadline: std::time::Instant, cx: &mut Context<'_>) -> bool {
+        let mut sleep = Box::pin(crate::time::Sleep::until(Some(deadline)));
+        let strikes = sleep.as_mut().poll(cx).is_ready();
+        self.0.set(Some(sleep));
+        strikes
+    }
+}
+
+/// Under the checker time does not pass.
+#[cfg(loom)]
+#[derive(Default)]
+struct Clock;
+
+#[cfg(loom)]
+impl Clock {
+    fn strikes(&self, _: &impl Branch, _: &mut Context<'_>) -> bool {
+        false
+    }
+}
