@@ -11,8 +11,8 @@ pub(crate) mod algebra;
 pub(crate) mod protocol;
 
 pub use algebra::{
-    Always, BoxedEvent, Choose, Event, Guard, Nack, Never, WithNack, Wrap, always, choose, guard, never,
-    prefer, with_nack,
+    Always, BoxedEvent, Choose, Event, Events, Guard, Nack, Never, WithNack, Wrap, always, choose, guard,
+    never, prefer, with_nack,
 };
 #[cfg(not(loom))]
 pub use algebra::{At, FutureEvt, at, future_evt, timeout};

@@ -29,7 +29,7 @@ pub use choose::{Choose, choose, prefer};
 pub use constant::{Always, Never, always, never};
 #[cfg(not(loom))]
 pub use future::{FutureEvt, future_evt};
-pub use group::{Events, Group};
+pub use group::Events;
 pub use guard::{Guard, guard};
 pub use nack::{Nack, WithNack, with_nack};
 #[cfg(not(loom))]

@@ -42,17 +42,17 @@
 //! disconnect; broken variants), `tests/event_laws.rs`, `tests/event_race.rs`.
 
 use crate::sched::Waiter;
-use crate::sync_shim::{AtomicU32, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, relax};
 use std::ptr;
 
-const WAITING: u32 = 0;
-const CLAIMED: u32 = 1;
-const SYNCHED: u32 = 2;
+const WAITING: usize = 0;
+const CLAIMED: usize = 1;
+const SYNCHED: usize = 2;
 
 /// See the module's text. Aligned so that three bits of a pointer to it are free.
 #[repr(align(8))]
 pub(crate) struct Choice {
-    claim: AtomicU32,
+    claim: AtomicUsize,
     /// The owner's while WAITING is not published, and in CLAIMED; the winner's in SYNCHED.
     waiter: UnsafeCell<Option<Waiter>>,
 }
@@ -70,7 +70,7 @@ impl Choice {
     /// Undecided, and without a waiter: [`reopen`](Self::reopen) it before the first offer.
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { claim: AtomicU32::new(WAITING), waiter: UnsafeCell::new(None) }
+        Self { claim: AtomicUsize::new(WAITING), waiter: UnsafeCell::new(None) }
     }
 
     /// Decides, if nobody has.
@@ -154,13 +154,13 @@ impl Choice {
         }
     }
 
-    fn unclaim(&self, to: u32) {
+    fn unclaim(&self, to: usize) {
         // Release pairs with the Acquire half of `synch`: who decides next sees the waiter.
         self.claim.store(to, Ordering::Release);
     }
 
     #[inline(always)]
-    fn change(&self, from: u32, to: u32) -> Result<(), u32> {
+    fn change(&self, from: usize, to: usize) -> Result<(), usize> {
         // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the choice SYNCHED sees
         // all that came before that.
         self.claim.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).map(drop)

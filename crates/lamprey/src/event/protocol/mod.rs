@@ -10,4 +10,5 @@ pub use branch::{Branch, ChoiceRef, Offered};
 pub(crate) use choice::{Both, Choice};
 pub(crate) use sync::{poll, sync, sync_until};
 pub use waiting::Synced;
+#[cfg(not(loom))]
 pub(crate) use waiting::Waiting;
