@@ -283,7 +283,7 @@ impl Waiter {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
             self.run(Form::Soon);
-            if let Some(task) = self.as_task() {
+            if let Who::Task(task) = self.who() {
                 Task::release(task);
             }
         }

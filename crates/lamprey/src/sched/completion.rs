@@ -112,8 +112,8 @@ impl Completion {
         }
         self.forget_future();
         let me = waiter();
-        // What has just run may be what is waited for.
-        if !self.is_done() && self.register(me) && block(Wait::Join) != Woke::Woken {
+        // False if what is waited for has just run, here.
+        if self.register(me) && block(Wait::Join) != Woke::Woken {
             self.interrupted(me);
         }
         true
@@ -175,12 +175,18 @@ impl Completion {
     }
 
     /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and `detach`.
+    #[inline(always)]
     fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.
         let word = self.0.load(Ordering::Acquire);
-        if let Some(old) = registered(word)
-            && self.unregister(old)
-        {
+        if let Some(old) = registered(word) {
+            self.take_back(old);
+        }
+    }
+
+    #[cold]
+    fn take_back(&self, old: Waiter) {
+        if self.unregister(old) {
             // SAFETY: taken back out of the word.
             unsafe { old.forget() };
         }
@@ -188,6 +194,7 @@ impl Completion {
 }
 
 /// The waiter that `word` is, if it is one.
+#[inline(always)]
 fn registered(word: *mut ()) -> Option<Waiter> {
     (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)
 }
