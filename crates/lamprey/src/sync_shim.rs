@@ -84,6 +84,19 @@ mod std_form {
         }
     }
 
+    /// True if the kernel has `membarrier`. Certain for whoever comes after the probe.
+    pub(crate) fn has_membarrier() -> bool {
+        // Relaxed: as above.
+        MEMBARRIER.load(Ordering::Relaxed) == 2
+    }
+
+    /// [`light_barrier`] for those who know that the kernel has `membarrier`.
+    #[inline(always)]
+    pub(crate) fn known_light_barrier() {
+        // StoreLoad race: the compiler keeps the order, the membarrier in `heavy_barrier` adds the CPU.
+        compiler_fence(Ordering::SeqCst);
+    }
+
     /// The cheap half of the asymmetric barrier: pairs with [`heavy_barrier`].
     #[inline(always)]
     pub(crate) fn light_barrier() {
@@ -161,6 +174,12 @@ mod loom_form {
             // StoreLoad race: stands for the kernel's barrier; pairs with the fence in `heavy_barrier`.
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
+    }
+
+    pub(crate) use light_barrier as known_light_barrier;
+
+    pub(crate) fn has_membarrier() -> bool {
+        true
     }
 
     pub(crate) fn heavy_barrier() {

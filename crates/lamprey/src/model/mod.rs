@@ -7,6 +7,7 @@
 //! ([`Broken`]) that the checker must catch.
 
 pub(crate) mod atomics;
+mod bias;
 mod channel;
 mod completion;
 mod fresh;
@@ -29,7 +30,7 @@ pub(crate) enum Broken {
     HeavyBarrier,
     /// Both fences of the parking protocol.
     Fence,
-    /// The thief does not wait for the owner to leave.
+    /// The thief does not wait for the owner to leave; nor does the revoker of a bias.
     NoWait,
     /// The owner of a slab counts what is out before it closes the returns.
     Count,
@@ -49,6 +50,24 @@ pub(crate) enum Broken {
     Held,
     /// A waiting thread's cell ends before its future.
     Cell,
+    /// The owner of a bias says Relaxed that it goes inside.
+    BiasEntry,
+    /// It says Relaxed that it is outside.
+    BiasExit,
+    /// It looks at the word before it says that it goes inside.
+    BiasLook,
+    /// It says that it is outside before its last store.
+    BiasLeave,
+    /// Whoever meets a revocation does not wait for its end.
+    BiasHaste,
+    /// The revoker stores SHARED before it waits for the owner.
+    BiasEarly,
+    /// A revoker that ends a tenure waits for the owner only if it is in the revoker's own object.
+    BiasAny,
+    /// A tenure is taken for over as soon as it is not the present one.
+    BiasStale,
+    /// It is said Relaxed that a tenure is over.
+    BiasOver,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

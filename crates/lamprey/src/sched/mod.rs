@@ -2,10 +2,12 @@
 //!
 //! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
 //! `worker` and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`],
-//! [`policy`], [`source`], `runtime`. For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
+//! [`policy`], [`source`], `runtime`, [`bias`] (who owns an object). For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
 //!
 //! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
 
+#[allow(dead_code, reason = "what the channels will use")]
+pub(crate) mod bias;
 pub(crate) mod block;
 pub(crate) mod completion;
 pub(crate) mod finish;

@@ -6,6 +6,7 @@
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
 use super::attach::TURN;
+use super::bias;
 use super::block::Waiter;
 use super::blocks::{self, Blocks};
 use super::carrier::Carriers;
@@ -116,6 +117,8 @@ pub(crate) struct Worker {
     pub(super) budget: Cell<u32>,
     /// What parasites may still do ahead of the hosts ([`super::attach`]).
     pub(super) turn: Cell<u32>,
+    /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
+    slot: Option<bias::Lease>,
     pub(super) woken: Woken,
     pub(super) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
@@ -174,6 +177,7 @@ impl Worker {
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
+            slot: bias::Lease::take(),
             policy,
             stacks: LocalPool::new(shared.stacks.clone()),
             parting: Cell::new(None),
@@ -215,6 +219,13 @@ impl Worker {
     /// The calling thread is a plain OS thread again.
     pub(super) fn uninstall(&self) {
         WORKER.set(ptr::null());
+    }
+
+    /// For [`Bias::enter`](bias::Bias::enter), on this kernel thread.
+    #[allow(dead_code, reason = "what the channels will use")]
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> Option<&'static bias::Slot> {
+        self.slot.as_ref().map(bias::Lease::slot)
     }
 
     /// True if the runtime has other workers.

@@ -1,0 +1,227 @@
+//! The slots of the owners: where a worker says which object it is inside of, for all kernel threads to see.
+//!
+//! They are static, so that whoever finds a tenure in a word can look at its slot, whatever has become of the worker. The
+//! protocol is told in [`bias`](super).
+
+use super::storm::{CALM, Storm};
+use crate::sync_shim::{AtomicUsize, Mutex, Ordering, relax};
+use std::marker::PhantomData;
+
+// Not the checked one of the shim, which is for what is freed by protocol.
+#[cfg(loom)]
+pub(super) use loom::sync::atomic::AtomicU32;
+#[cfg(not(loom))]
+pub(super) use std::sync::atomic::AtomicU32;
+
+/// How many workers of a process can own objects at a time; what the others use is shared.
+const SLOTS: usize = if cfg!(loom) { 2 } else { 256 };
+/// A tenure is its slot's index and, from this bit on, its number there, beginning with 1: never a state of the word.
+const NUMBER: u32 = 256;
+/// Instead of a tenure, when there is no number left. No word is ever this.
+const NO_TENURE: u32 = 3;
+
+/// True in the variant of the models that leaves something out.
+macro_rules! broken {
+    ($what:ident) => {{
+        #[cfg(loom)]
+        let is_broken = crate::model::is_broken(crate::model::Broken::$what);
+        #[cfg(not(loom))]
+        let is_broken = false;
+        is_broken
+    }};
+}
+pub(super) use broken;
+
+/// Release, or Relaxed in a broken variant.
+macro_rules! release_unless {
+    ($what:ident) => {
+        if broken!($what) { Ordering::Relaxed } else { Ordering::Release }
+    };
+}
+
+/// One owner's. On lines of its own: the owner writes it twice in each operation.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Slot {
+    /// The address of the word that the owner is inside of, or 0.
+    busy: AtomicUsize,
+    /// The present tenure, or the last one.
+    tenure: AtomicU32,
+    /// The newest tenure that is over.
+    over: AtomicU32,
+    pub(crate) storm: Storm,
+}
+
+impl Slot {
+    /// The owner's: says that it goes inside.
+    #[inline(always)]
+    pub(super) fn announce(&self, address: usize) {
+        // Relaxed: the owner reads its own store.
+        debug_assert_eq!(self.busy.load(Ordering::Relaxed), 0, "a section within a section");
+        // Release pairs with the Acquire loads in `wait_outside`: a revoker that sees this comes after the section before.
+        self.busy.store(address, release_unless!(BiasEntry));
+    }
+
+    /// The owner's: it is outside.
+    #[inline(always)]
+    pub(super) fn retreat(&self) {
+        // Release pairs with the Acquire loads in `wait_outside`: the revoker comes after the section.
+        self.busy.store(0, release_unless!(BiasExit));
+    }
+
+    /// The present tenure.
+    #[inline(always)]
+    pub(super) fn tenure(&self) -> u32 {
+        // Relaxed: it is compared only; the owner's barrier is between its `busy` and this (bias: Orderings).
+        self.tenure.load(Ordering::Relaxed)
+    }
+
+    /// The owner's: the tenure to which an unused object may belong.
+    pub(super) fn adopts(&self) -> Option<u32> {
+        self.owns_below(CALM)
+    }
+
+    /// The owner's: the tenure to which an object may belong that belonged to an earlier one of this slot.
+    pub(super) fn adopts_again(&self) -> Option<u32> {
+        self.owns_below(2 * CALM)
+    }
+
+    fn owns_below(&self, bearable: u32) -> Option<u32> {
+        let tenure = self.tenure();
+        (tenure != NO_TENURE && self.storm.is_below(bearable)).then_some(tenure)
+    }
+
+    /// True if the owner is, and stays, outside of all that belongs to `tenure`.
+    pub(super) fn is_over(&self, tenure: u32) -> bool {
+        // Acquire pairs with the Release in `has_ended`: the caller comes after all sections of the tenure.
+        self.over.load(Ordering::Acquire) >= tenure || (broken!(BiasStale) && self.tenure() != tenure)
+    }
+
+    /// Has another tenure follow `tenure`; false if one does already. It is not over before a heavy barrier and
+    /// [`wait_outside`](Self::wait_outside).
+    pub(super) fn end_tenure(&self, tenure: u32) -> bool {
+        let next = tenure.checked_add(NUMBER).unwrap_or(NO_TENURE);
+        // Relaxed: the caller's heavy barrier is between this and its look at `busy`; nothing is published.
+        self.tenure.compare_exchange(tenure, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// `tenure` and all before it are over.
+    pub(super) fn has_ended(&self, tenure: u32) {
+        // Release pairs with the Acquire load in `is_over`.
+        self.over.fetch_max(tenure, release_unless!(BiasOver));
+    }
+
+    /// After the heavy barrier: waits until the owner has left the section on `address`, if it is in one (`any`: on whatever
+    /// object). A section that begins only now has seen what the caller did before the barrier, so one is all there can be.
+    pub(super) fn wait_outside(&self, address: usize, any: bool) {
+        // Acquire pairs with the Release stores of `busy`: the caller comes after the section that was last.
+        let inside = self.busy.load(Ordering::Acquire);
+        let any = any && !broken!(BiasAny);
+        if inside == 0 || !(any || inside == address) || broken!(NoWait) {
+            return;
+        }
+        let mut spins = 0;
+        // Acquire: as above.
+        while self.busy.load(Ordering::Acquire) == inside {
+            relax(&mut spins);
+        }
+    }
+
+    /// Begins the tenure of a worker that has taken slot number `index`; false if there is no number left.
+    fn begin(&self, index: usize) -> bool {
+        let next = |tenure: u32| match tenure {
+            0 => Some(NUMBER | index as u32),
+            NO_TENURE => None,
+            tenure => tenure.checked_add(NUMBER),
+        };
+        self.storm.forget();
+        // Relaxed: a revoker of an older tenure may change it, too, hence the atomic step; it is compared only.
+        self.tenure.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+impl Slot {
+    /// The present tenure is the last one.
+    pub(super) fn use_up_tenures(&self) {
+        // Relaxed: the owner's, and it is compared only.
+        self.tenure.fetch_or(!(NUMBER - 1), Ordering::Relaxed);
+    }
+}
+
+struct Table {
+    slots: [Slot; SLOTS],
+    taken: Mutex<[bool; SLOTS]>,
+}
+
+macro_rules! slot {
+    () => {
+        Slot {
+            busy: AtomicUsize::new(0),
+            tenure: AtomicU32::new(0),
+            over: AtomicU32::new(0),
+            storm: Storm::new(),
+        }
+    };
+}
+
+#[cfg(not(loom))]
+fn table() -> &'static Table {
+    static TABLE: Table = Table { slots: [const { slot!() }; SLOTS], taken: Mutex::new([false; SLOTS]) };
+    &TABLE
+}
+
+#[cfg(loom)]
+fn table() -> &'static Table {
+    loom::lazy_static! {
+        static ref TABLE: Table =
+            Table { slots: std::array::from_fn(|_| slot!()), taken: Mutex::new([false; SLOTS]) };
+    }
+    &TABLE
+}
+
+/// The slot that a tenure is of.
+pub(super) fn slot_of(tenure: u32) -> &'static Slot {
+    &table().slots[(tenure % NUMBER) as usize]
+}
+
+/// A worker's right to a slot: taken on its kernel thread, and given back there by dropping it.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    slot: &'static Slot,
+    one_kernel_thread: PhantomData<*const ()>,
+}
+
+impl Lease {
+    /// A free slot; `None` if there is none, or no `membarrier`. Called after the probe.
+    pub(crate) fn take() -> Option<Self> {
+        if !crate::sync_shim::has_membarrier() {
+            return None;
+        }
+        let table = table();
+        let mut taken = table.taken.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut free = table.slots.iter().zip(taken.iter_mut()).enumerate();
+        let (_, (slot, taken)) = free.find(|(index, (slot, taken))| !**taken && slot.begin(*index))?;
+        *taken = true;
+        Some(Self { slot, one_kernel_thread: PhantomData })
+    }
+
+    /// For [`Bias::enter`](super::Bias::enter), on this kernel thread only.
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> &'static Slot {
+        self.slot
+    }
+}
+
+impl Drop for Lease {
+    /// The tenure is over without a barrier: all of its sections were this kernel thread's.
+    fn drop(&mut self) {
+        self.slot.has_ended(self.slot.tenure());
+        let table = table();
+        let mut taken = table.taken.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(at) = table.slots.iter().position(|slot| std::ptr::eq(slot, self.slot)) {
+            taken[at] = false;
+        }
+    }
+}
