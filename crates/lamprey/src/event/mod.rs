@@ -15,5 +15,5 @@ pub use algebra::{
     never, prefer, with_nack,
 };
 #[cfg(not(loom))]
-pub use algebra::{At, FutureEvt, at, future_evt, timeout};
+pub use algebra::{At, ChooseAll, FutureEvt, at, choose_all, future_evt, timeout};
 pub use protocol::Synced;

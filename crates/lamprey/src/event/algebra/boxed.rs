@@ -69,4 +69,8 @@ impl<T> Branch for BoxedBranch<'_, T> {
     fn refuse(&self) -> bool {
         self.0.refuse()
     }
+
+    fn is_prompt(&self) -> bool {
+        self.0.is_prompt()
+    }
 }

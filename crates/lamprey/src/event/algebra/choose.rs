@@ -152,6 +152,10 @@ impl<G: Group> Branch for Branches<G> {
         let refusing = (0..self.group.len()).find(|&at| self.group.refuse(at));
         refusing.inspect(|&at| self.winner.set(at)).is_some()
     }
+
+    fn is_prompt(&self) -> bool {
+        (0..self.group.len()).any(|at| self.group.is_prompt(at))
+    }
 }
 
 /// Any number: xorshift, for each kernel thread its own.

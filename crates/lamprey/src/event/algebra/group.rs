@@ -30,6 +30,7 @@ pub trait Group {
     fn polls(&self, at: usize) -> bool;
     fn deadline(&self, at: usize) -> Option<Instant>;
     fn refuse(&self, at: usize) -> bool;
+    fn is_prompt(&self, at: usize) -> bool;
 }
 
 impl<E: Event> Events for Vec<E> {
@@ -90,6 +91,9 @@ macro_rules! indexed {
             fn refuse(&self, at: usize) -> bool {
                 self[at].refuse()
             }
+            fn is_prompt(&self, at: usize) -> bool {
+                self[at].is_prompt()
+            }
         }
     };
 }
@@ -147,6 +151,9 @@ macro_rules! tuple {
             }
             fn refuse(&self, at: usize) -> bool {
                 match at { $($at => self.$at.refuse(),)+ _ => beyond() }
+            }
+            fn is_prompt(&self, at: usize) -> bool {
+                match at { $($at => self.$at.is_prompt(),)+ _ => beyond() }
             }
         }
     };

@@ -4,6 +4,7 @@
 //! sync        : event a -> a                              and .await, sync_timeout, poll
 //! wrap        : event a * (a -> b) -> event b
 //! choose      : [event a] -> event a                      prefer: the first that is ready
+//! choose_all  : [event a] -> event [a]
 //! guard       : (() -> event a) -> event a
 //! with_nack   : (event () -> event a) -> event a
 //! always      : a -> event a
@@ -14,6 +15,8 @@
 
 mod boxed;
 mod choose;
+#[cfg(not(loom))]
+mod choose_all;
 mod constant;
 #[cfg(not(loom))]
 mod future;
@@ -26,6 +29,8 @@ mod wrap;
 
 pub use boxed::BoxedEvent;
 pub use choose::{Choose, choose, prefer};
+#[cfg(not(loom))]
+pub use choose_all::{ChooseAll, choose_all};
 pub use constant::{Always, Never, always, never};
 #[cfg(not(loom))]
 pub use future::{FutureEvt, future_evt};

@@ -119,4 +119,8 @@ impl<B: Branch> Branch for Nacked<B> {
     fn refuse(&self) -> bool {
         self.inner.refuse()
     }
+
+    fn is_prompt(&self) -> bool {
+        true
+    }
 }

@@ -86,4 +86,8 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
     fn refuse(&self) -> bool {
         self.inner.refuse()
     }
+
+    fn is_prompt(&self) -> bool {
+        true
+    }
 }

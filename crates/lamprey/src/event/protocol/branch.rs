@@ -66,6 +66,11 @@ pub trait Branch {
         None
     }
 
+    /// True if something waits for its win to be heard of: a `wrap`, a nack, what else a `choose_all` has to wait for.
+    fn is_prompt(&self) -> bool {
+        false
+    }
+
     /// The caller must not block: some part that can fails as if its peer had gone, and wins with that.
     fn refuse(&self) -> bool {
         false

@@ -1,0 +1,351 @@
+//! `choose_all`: all of several events, in the time of the slowest (parasitic-threads-2011, 1 and 2.3.2).
+//!
+//! # Two phases
+//! 1. Until the first part has happened, this is a choice like any other: all parts are offered in the name of the outer choice,
+//!    and lose with it.
+//! 2. After that, every part that is left is synchronised on by itself, with a choice of its own, all at once ([`All`]). That is
+//!    what [`Branch::finish`] waits for. A `choose_all` alone begins here.
+//!
+//! # States of a part (`Stage`), in phase 2
+//! ```text
+//! New --attempt, offer--> Won --finish--> Finished
+//!  │ ↑                     ↑
+//!  │ └─to be looked at──┐  │
+//!  └────────offer────> Offered
+//! ```
+//!
+//! # Invariants
+//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays until it has taken them back.
+//! 2. All parts of a kind that only waits ("plain") wake the caller together, with the last one ([`hub`]); one that has something to
+//!    do as soon as it has happened (a wrap, a nack to be told, a `choose_all` of its own) wakes the caller by itself.
+//! 3. Plain parts are finished last, all together: what they have received is still the channel's if the caller goes away.
+//!
+//! # Rejected
+//! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on the stack of whoever
+//!   sends to it, where a wrap that answers the sender waits for it for ever; and parts that borrow would have to be ended
+//!   synchronously on another worker. What the parasites are for, one wake for all parts, is the hub's business here.
+
+mod hub;
+
+use self::hub::Wakers;
+use super::group::{Events, Group};
+use super::{Event, awaitable};
+use crate::event::protocol::{Branch, Choice, ChoiceRef, Offered};
+use crate::sched;
+use crate::time::Sleep;
+use std::cell::{Cell, OnceCell};
+use std::future::{Future, poll_fn};
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// All of `events`, in whatever order they happen; their results, in the order of `events`. A tuple, an array or a `Vec`.
+///
+/// Synchronised on alone it waits until all have happened: in the time of the slowest, and with one wake of the caller for all
+/// that have nothing to do. As a branch of a [`choose`](super::choose), or under a time limit
+/// ([`sync_timeout`](Event::sync_timeout), [`poll`](Event::poll)), it **commits with the first of its events that happens**: until
+/// then it can lose, and nothing has happened; after that it is chosen, and its other events are waited for, as long as it takes.
+///
+/// `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are still waited for. A
+/// [`Nack`](super::Nack) in it happens if the `choose_all` is not chosen, or if the caller is cancelled before that part has happened.
+///
+/// # Examples
+/// ```
+/// use lamprey::event::{Event, choose_all};
+///
+/// lamprey::run(|| {
+///     let (senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| lamprey::channel()).unzip();
+///     for (n, tx) in senders.into_iter().enumerate().rev() {
+///         lamprey::spawn(move || tx.send(n * n).unwrap());
+///     }
+///     let all = choose_all(receivers.iter().map(|rx| rx.recv_evt()).collect::<Vec<_>>());
+///     assert_eq!(all.sync(), [Ok(0), Ok(1), Ok(4)]);
+/// });
+/// ```
+///
+/// # Cancellation
+/// A caller that is cancelled between the first and the last event takes back what has not happened. What plain receives have been
+/// given by then goes back into their channels; what has been sent, or went through a `wrap`, has happened.
+pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
+    ChooseAll(events)
+}
+
+/// See [`choose_all`].
+#[derive(Debug, Clone)]
+pub struct ChooseAll<G>(G);
+
+awaitable!({G: Events} ChooseAll<G>, Vec<G::Output>);
+
+impl<G: Events> Event for ChooseAll<G> {
+    type Branch = AllOf<G::Group>;
+
+    fn branch(self) -> Self::Branch {
+        AllOf { all: Box::new(All::new(self.0.branches())), winner: Cell::new(0) }
+    }
+
+    /// Alone, there is nothing to lose against.
+    fn sync(self) -> Vec<G::Output> {
+        self.branch().all.block()
+    }
+}
+
+/// The branch of a [`ChooseAll`].
+pub struct AllOf<G: Group> {
+    all: Box<All<G>>,
+    /// Which has happened first, once one has.
+    winner: Cell<usize>,
+}
+
+impl<G: Group> AllOf<G> {
+    fn find(&self, does: impl FnMut(&usize) -> bool) -> bool {
+        let found = (0..self.all.len()).find(does);
+        found.inspect(|&at| self.winner.set(at)).is_some()
+    }
+}
+
+impl<G: Group> Branch for AllOf<G> {
+    type Output = Vec<G::Output>;
+
+    fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
+        self.find(|&at| self.all.group.attempt(at, context.as_deref_mut())) || self.all.len() == 0
+    }
+
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        for at in 0..self.all.len() {
+            // SAFETY: as promised by the caller.
+            match unsafe { self.all.group.offer(at, choice) } {
+                Offered::Waiting => {}
+                Offered::Won => {
+                    self.winner.set(at);
+                    return Offered::Won;
+                }
+                Offered::Lost => return Offered::Lost,
+            }
+        }
+        Offered::Waiting
+    }
+
+    fn withdraw(&self) -> bool {
+        let mut won = false;
+        for at in 0..self.all.len() {
+            if self.all.group.withdraw(at) {
+                self.winner.set(at);
+                won = true;
+            }
+        }
+        won
+    }
+
+    fn decide(&self, won: bool) {
+        match won {
+            true if self.all.len() == 0 => {}
+            true => self.all.won(self.winner.get()),
+            false => (0..self.all.len()).for_each(|at| self.all.group.decide(at, false)),
+        }
+    }
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output> {
+        match context {
+            Some(context) => self.all.poll(context),
+            None => Poll::Ready(self.all.block()),
+        }
+    }
+
+    fn polls(&self) -> bool {
+        (0..self.all.len()).any(|at| self.all.group.polls(at))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (0..self.all.len()).filter_map(|at| self.all.group.deadline(at)).min()
+    }
+
+    fn refuse(&self) -> bool {
+        self.find(|&at| self.all.group.refuse(at)) || self.all.len() == 0
+    }
+
+    fn is_prompt(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    New,
+    Offered,
+    Won,
+    Finished,
+}
+
+/// One of the events, in phase 2.
+struct Part<T> {
+    stage: Cell<Stage>,
+    choice: Choice,
+    output: Cell<Option<T>>,
+}
+
+/// Phase 2. See the module's text.
+struct All<G: Group> {
+    parts: Box<[Part<G::Output>]>,
+    group: G,
+    /// From the first part on that has to wait.
+    wakers: OnceCell<Wakers>,
+    clock: Cell<Option<Pin<Box<Sleep>>>>,
+    _pinned: PhantomPinned,
+}
+
+impl<G: Group> All<G> {
+    fn new(group: G) -> Self {
+        let new = |_| Part { stage: Cell::new(Stage::New), choice: Choice::new(), output: Cell::new(None) };
+        let parts = (0..group.len()).map(new).collect();
+        Self { parts, group, wakers: OnceCell::new(), clock: Cell::new(None), _pinned: PhantomPinned }
+    }
+
+    fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Waits for all, as a thread.
+    fn block(&self) -> Vec<G::Output> {
+        if sched::must_not_block() {
+            (0..self.len()).for_each(|at| self.refuse(at));
+        }
+        // First without a place to wait in: often all are there.
+        match self.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outputs) => outputs,
+            Poll::Pending => crate::parasite::wait(poll_fn(|context| self.poll(context))),
+        }
+    }
+
+    /// For a caller that must not wait: the part happens now, or fails if it can.
+    fn refuse(&self, at: usize) {
+        let is_new = self.parts[at].stage.get() == Stage::New && !self.group.polls(at);
+        if is_new && (self.group.attempt(at, None) || self.group.refuse(at)) {
+            self.won(at);
+        }
+    }
+
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Vec<G::Output>> {
+        if let Some(wakers) = self.wakers.get() {
+            wakers.are_for(context.waker());
+        }
+        loop {
+            (0..self.len()).for_each(|at| self.step(at, context));
+            if (0..self.len()).all(|at| self.is_over(at)) {
+                return Poll::Ready((0..self.len()).map(|at| self.output(at, context)).collect());
+            }
+            // The last of the plain ones, or the clock, may have been faster than this.
+            let missed = self.wakers.get().is_some_and(Wakers::all_are_out);
+            if !missed && !self.strikes(context) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn is_over(&self, at: usize) -> bool {
+        match self.parts[at].stage.get() {
+            Stage::New | Stage::Offered => false,
+            Stage::Won => !self.group.is_prompt(at),
+            Stage::Finished => true,
+        }
+    }
+
+    /// Brings a part as far as it comes.
+    fn step(&self, at: usize, context: &mut Context<'_>) {
+        let part = &self.parts[at];
+        if part.stage.get() == Stage::Offered && self.is_worth_a_look(at) {
+            if part.choice.synch() {
+                part.choice.forget_waiter();
+                self.group.withdraw(at);
+                part.stage.set(Stage::New);
+            } else {
+                self.group.withdraw(at);
+                self.won(at);
+            }
+        }
+        if part.stage.get() == Stage::New {
+            self.begin(at, context);
+        }
+        if part.stage.get() == Stage::Won
+            && self.group.is_prompt(at)
+            && let Poll::Ready(output) = self.group.finish(at, Some(context))
+        {
+            part.output.set(Some(output));
+            part.stage.set(Stage::Finished);
+        }
+    }
+
+    /// True for an offer that has been taken, and for what can only be looked at without one.
+    fn is_worth_a_look(&self, at: usize) -> bool {
+        self.parts[at].choice.is_synched() || self.group.polls(at) || self.group.deadline(at).is_some()
+    }
+
+    fn begin(&self, at: usize, context: &mut Context<'_>) {
+        if self.group.attempt(at, Some(context)) {
+            return self.won(at);
+        }
+        let is_plain =
+            !self.group.is_prompt(at) && !self.group.polls(at) && self.group.deadline(at).is_none();
+        let wakers = self.wakers.get_or_init(|| Wakers::new(context.waker()));
+        let part = &self.parts[at];
+        part.choice.reopen(if is_plain { wakers.plain() } else { wakers.prompt() });
+        part.stage.set(Stage::Offered);
+        // SAFETY: parts and group stay where they are, and `drop` takes the offer back before they go (invariant 1).
+        match unsafe { self.group.offer(at, &ChoiceRef(&part.choice)) } {
+            Offered::Waiting => return,
+            Offered::Won => {
+                part.choice.forget_waiter();
+                if is_plain {
+                    wakers.is_not_to_come();
+                }
+            }
+            // A wake is under way.
+            Offered::Lost => {}
+        }
+        self.group.withdraw(at);
+        self.won(at);
+    }
+
+    fn won(&self, at: usize) {
+        self.parts[at].stage.set(Stage::Won);
+        self.group.decide(at, true);
+    }
+
+    /// The result of a part that is over.
+    fn output(&self, at: usize, context: &mut Context<'_>) -> G::Output {
+        if let Some(output) = self.parts[at].output.take() {
+            return output;
+        }
+        self.parts[at].stage.set(Stage::Finished);
+        match self.group.finish(at, Some(context)) {
+            Poll::Ready(output) => output,
+            Poll::Pending => crate::bug::bug!("a part without a wrap was not ready"),
+        }
+    }
+
+    /// True if the deadline of a part that waits has come; if not, the caller is woken then.
+    fn strikes(&self, context: &mut Context<'_>) -> bool {
+        let waits = |at: &usize| self.parts[*at].stage.get() == Stage::Offered;
+        let Some(deadline) = (0..self.len()).filter(waits).filter_map(|at| self.group.deadline(at)).min()
+        else {
+            return false;
+        };
+        let mut sleep = Box::pin(Sleep::until(Some(deadline)));
+        let strikes = sleep.as_mut().poll(context).is_ready();
+        self.clock.set(Some(sleep));
+        strikes
+    }
+}
+
+impl<G: Group> Drop for All<G> {
+    fn drop(&mut self) {
+        for (at, part) in self.parts.iter().enumerate() {
+            if part.stage.get() == Stage::Offered {
+                if part.choice.synch() {
+                    part.choice.forget_waiter();
+                }
+                self.group.withdraw(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! How the parts of a `choose_all` wake its caller: the plain ones all together, with the last.
+//!
+//! # Invariants
+//! 1. `left` is the number of plain parts whose wake is still to come, and one more until all of them have been offered. Who brings it
+//!    to zero wakes the caller, or is the caller.
+//! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake that takes the old one
+//!    has been preceded by what the look then finds.
+//!
+//! # Orderings
+//! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells when.
+
+use crate::sched::Waiter;
+use std::cell::{Cell, OnceCell};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
+
+/// What those who meet the parts know of the caller.
+struct Hub {
+    left: AtomicUsize,
+    caller: Mutex<Option<Waker>>,
+}
+
+/// A waker that wakes the caller each time.
+struct Prompt(Arc<Hub>);
+
+/// The caller's side of the hub.
+pub(super) struct Wakers {
+    hub: Arc<Hub>,
+    plain: Waker,
+    prompt: OnceCell<Waker>,
+    /// The one more of invariant 1 has been taken away.
+    all_are_out: Cell<bool>,
+}
+
+impl Hub {
+    /// True for the last one.
+    fn count_down(&self) -> bool {
+        // AcqRel pairs with itself: the last one comes after all others.
+        self.left.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Not under the lock: a foreign waker may do anything.
+    fn wake_caller(&self) {
+        let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).take();
+        caller.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Wake for Hub {
+    fn wake(self: Arc<Self>) {
+        if self.count_down() {
+            self.wake_caller();
+        }
+    }
+}
+
+impl Wake for Prompt {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_caller();
+    }
+}
+
+impl Wakers {
+    pub(super) fn new(caller: &Waker) -> Self {
+        let hub = Arc::new(Hub { left: AtomicUsize::new(1), caller: Mutex::new(Some(caller.clone())) });
+        let plain = Waker::from(hub.clone());
+        Self { hub, plain, prompt: OnceCell::new(), all_are_out: Cell::new(false) }
+    }
+
+    /// The next wake is for `caller`.
+    pub(super) fn are_for(&self, caller: &Waker) {
+        let place = || self.hub.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = place().as_ref().is_some_and(|old| old.will_wake(caller));
+        if !is_there {
+            let new = caller.clone();
+            let old = place().replace(new);
+            drop(old);
+        }
+    }
+
+    /// For a plain part that is about to be offered: it is counted, until its wake.
+    pub(super) fn plain(&self) -> Waiter {
+        // Relaxed: before the offer, which publishes it.
+        self.hub.left.fetch_add(1, Ordering::Relaxed);
+        waiter(&self.plain)
+    }
+
+    /// A part that was counted is won without a wake.
+    pub(super) fn is_not_to_come(&self) {
+        self.hub.count_down();
+    }
+
+    /// For another part that is about to be offered.
+    pub(super) fn prompt(&self) -> Waiter {
+        waiter(self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone())))))
+    }
+
+    /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody else heeds.
+    pub(super) fn all_are_out(&self) -> bool {
+        !self.all_are_out.replace(true) && self.hub.count_down()
+    }
+}
+
+fn waiter(waker: &Waker) -> Waiter {
+    Waiter::of(&Context::from_waker(waker))
+}
