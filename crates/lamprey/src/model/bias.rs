@@ -170,6 +170,7 @@ fn worker_and_outsider_come_to_an_unused_object() {
     });
 }
 
+/// Three threads at two preemptions, or one where all may wait: above that the checker explores the waiting.
 #[test]
 fn two_revokers_at_once() {
     check_bounded(2, two_outsiders_against_owner);
@@ -330,6 +331,11 @@ fn not_waiting_for_the_end_of_a_revocation_is_caught() {
 #[test]
 fn shared_before_the_owner_is_outside_is_caught() {
     must_fail(Broken::BiasEarly, two_outsiders_against_owner);
+}
+
+#[test]
+fn a_relaxed_shared_is_caught() {
+    must_fail(Broken::BiasShared, two_outsiders_against_owner);
 }
 
 #[test]

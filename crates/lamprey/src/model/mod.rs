@@ -62,6 +62,8 @@ pub(crate) enum Broken {
     BiasHaste,
     /// The revoker stores SHARED before it waits for the owner.
     BiasEarly,
+    /// It stores SHARED Relaxed.
+    BiasShared,
     /// A revoker that ends a tenure waits for the owner only if it is in the revoker's own object.
     BiasAny,
     /// A tenure is taken for over as soon as it is not the present one.

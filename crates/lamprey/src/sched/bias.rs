@@ -42,7 +42,8 @@
 //! # Rejected
 //! * A lock in front of the word (shared/PROTOCOLS.md, A): a foreign operation pays for the lock and for the object; here the
 //!   object's own protocol begins behind SHARED.
-//! * Back from SHARED to OWNED: needs a count at each shared operation (3 ns of 16) and an owner of the object at that moment.
+//! * Back from SHARED to OWNED: needs a count at each shared operation (shared/PROTOCOLS.md: 3 ns of 16), and a moment at which
+//!   nobody is in the middle of a shared one.
 //! * Ownership that passes to the next worker in the slot: then all that it inherits is revoked by membarrier.
 //!
 //! # Checked by
@@ -53,7 +54,7 @@ pub(crate) mod storm;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use self::slot::{AtomicU32, broken, slot_of};
+use self::slot::{AtomicU32, broken, release_unless, slot_of};
 pub(crate) use self::slot::{Lease, Slot};
 use crate::sync_shim::{Ordering, heavy_barrier, known_light_barrier, relax};
 use std::marker::PhantomData;
@@ -188,7 +189,7 @@ impl Bias {
             owner.has_ended(word);
         }
         // Release pairs with the Acquire loads in `look`; `wait_outside` has acquired the owner's last section.
-        self.0.store(SHARED, Ordering::Release);
+        self.0.store(SHARED, release_unless!(BiasShared));
     }
 
     /// Until the revoker is done.

@@ -39,6 +39,8 @@ macro_rules! release_unless {
     };
 }
 
+pub(super) use release_unless;
+
 /// One owner's. On lines of its own: the owner writes it twice in each operation.
 #[derive(Debug)]
 #[repr(align(128))]

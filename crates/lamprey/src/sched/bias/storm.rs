@@ -1,6 +1,6 @@
 //! How many of a worker's objects are being taken from it: a bound on what that may cost.
 //!
-//! One revocation costs revoker and owner together about 20 us, as much as the owner saves in some 2,000 operations. A program that
+//! One revocation costs revoker and owner together about 16 us, as much as the owner saves in 5,000 operations or more. A program that
 //! hands out a million objects which their maker has already used would pay that a million times. So for each slot the revocations of
 //! a window of [`WINDOW`] are counted, and
 //! * every [`CALM`]th also ends the owner's tenure: what the owner does not use again in the meantime costs no barrier any more;
@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How many revocations a window bears. 64 of 20 us in 100 ms are about a hundredth of the time.
+/// How many revocations a window bears. 64 of 16 us in 100 ms are about a hundredth of the time.
 pub(crate) const CALM: u32 = 64;
 #[cfg(not(loom))]
 const WINDOW: std::time::Duration = std::time::Duration::from_millis(100);
