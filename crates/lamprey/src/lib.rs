@@ -19,7 +19,7 @@
 //! |---|---|
 //! | run hosts | [`run`], [`Runtime`], [`Handle`] |
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
-//! | communicate | [`channel`] |
+//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
 //! | sockets and files | [`net`], [`fs`] |
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], the `*_timeout` calls |
@@ -78,14 +78,16 @@ struct Readme;
 struct Parasites;
 
 pub use channel::{
-    IntoIter, Iter, Receiver, RecvError, RecvEvt, SendEvt, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryIter,
-    TryRecvError, TrySendError, channel,
+    IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError, Sender,
+    TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
 };
 pub use sched::Wait;
 
 #[cfg(not(loom))]
 pub use {
-    channel::channel_attach_inline,
+    channel::{
+        IVar, MVar, NotNow, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, rpc, watch,
+    },
     io::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},

@@ -1,18 +1,74 @@
-//! Channels. One file for each kind; so far: rendezvous.
+//! Channels. One file for each kind.
 //!
-//! [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`: its awaitable form), [`meeting`] the
-//! protocol by which two threads find each other, [`party`] what a waiting one shows to the other, [`offer`] both as events, [`err`] what can go wrong.
+//! | kind | values | senders, receivers | a send waits for |
+//! |---|---|---|---|
+//! | [`rendezvous`] | none kept | many, many | a receiver |
+//! | [`bounded`](mod@bounded) | n kept | many, many | a place |
+//! | `mailbox` | all kept | many, one | nobody |
+//! | [`oneshot`](mod@oneshot) | one, once | one, one | nobody |
+//! | `broadcast` | the last n, for each | many, many | nobody; who is slow is told how much it missed |
+//! | `multicast` | all, for each | many, many | nobody |
+//! | `watch` | the last | many, many | nobody |
+//! | `ivar` | one, for ever | anyone | nobody; a second one fails |
+//! | `mvar` | one | anyone | that it is empty |
+//! | `swap` | none kept | anyone | a partner |
+//! | `rpc` | none kept | many, many | the reply |
+//!
+//! `swap` and `rpc` are built on the rendezvous, all others but the oneshot on [`gate`].
+//! When the last sender is gone, receivers get what is there and then an error; when the last receiver is gone, sends fail
+//! and give the value back; who waits is woken.
+//!
+//! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`: its awaitable form), [`meeting`] the
+//! protocol by which two threads find each other, [`party`] what a waiting one shows to the other, [`offer`]
+//! both as events, [`err`] what can go wrong.
 
+pub mod bounded;
+#[cfg(not(loom))]
+pub mod broadcast;
 mod err;
 mod exchange;
 mod future;
+mod gate;
+#[cfg(not(loom))]
+mod ivar;
+#[cfg(not(loom))]
+pub mod mailbox;
 mod meeting;
+#[cfg(not(loom))]
+pub mod multicast;
+#[cfg(not(loom))]
+mod mvar;
 mod offer;
+pub mod oneshot;
 mod party;
 mod rendezvous;
+#[cfg(not(loom))]
+pub mod rpc;
+#[cfg(not(loom))]
+mod swap;
+#[cfg(not(loom))]
+pub mod watch;
 
+pub use bounded::bounded;
+#[cfg(not(loom))]
+pub use broadcast::broadcast;
 pub use err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+#[cfg(not(loom))]
+pub use ivar::IVar;
+#[cfg(not(loom))]
+pub use mailbox::mailbox;
+#[cfg(not(loom))]
+pub use multicast::multicast;
+#[cfg(not(loom))]
+pub use mvar::{MVar, NotNow};
 pub use offer::{RecvEvt, SendEvt};
+pub use oneshot::oneshot;
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;
 pub use rendezvous::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
+#[cfg(not(loom))]
+pub use rpc::rpc;
+#[cfg(not(loom))]
+pub use swap::SwapChannel;
+#[cfg(not(loom))]
+pub use watch::watch;

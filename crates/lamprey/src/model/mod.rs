@@ -11,9 +11,11 @@ mod bias;
 mod channel;
 mod completion;
 mod fresh;
+mod gate;
 mod hosted;
 mod inbox;
 mod life;
+mod oneshot;
 mod park;
 mod party;
 mod slab;
@@ -70,6 +72,16 @@ pub(crate) enum Broken {
     BiasStale,
     /// It is said Relaxed that a tenure is over.
     BiasOver,
+    /// The lock of a gate is dropped without order.
+    GateUnlock,
+    /// Who goes away with a grant keeps it.
+    GateDecline,
+    /// A waiter of a gate does not try again when it is queued.
+    GateRetry,
+    /// A parasite is notified after the lock of its gate was dropped.
+    GateNotify,
+    /// A receiver's end of a oneshot is seen before it has taken the watcher.
+    OneshotGoing,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

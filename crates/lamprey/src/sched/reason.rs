@@ -38,6 +38,14 @@ pub enum Wait {
     Future,
     /// [`reify`](crate::parasite::reify): until the parasite is prepared.
     Reify,
+    /// `watch::Receiver::changed`, or a `send` that finds a `send_modify` under way.
+    Watch,
+    /// `IVar::get`: until the variable is full.
+    Full,
+    /// `MVar::take` and `MVar::read`.
+    Take,
+    /// `MVar::put`.
+    Put,
     /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
     Turn,
 }
@@ -59,6 +67,10 @@ impl std::fmt::Display for Wait {
             Wait::Blocking => "call on the blocking pool",
             Wait::Future => "wait for a future",
             Wait::Reify => "reified",
+            Wait::Watch => "change of a watched value",
+            Wait::Full => "fill of an IVar",
+            Wait::Take => "take from an MVar",
+            Wait::Put => "put into an MVar",
             Wait::Turn => "its turn",
         })
     }

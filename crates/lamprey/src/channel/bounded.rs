@@ -1,0 +1,328 @@
+//! The bounded channel: a ring of places between senders and receivers.
+//!
+//! Invariant: a place is taken by a value, or granted to a sender that has been woken for it, or free; a value is free to be
+//! received, or granted to a receiver ([`gate`](super::gate)).
+
+use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+#[cfg(not(loom))]
+use crate::event::{FutureEvt, future_evt};
+use crate::sched::Wait;
+use crate::sync_shim::Arc;
+use crate::time;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+const SENDERS: usize = 0;
+const RECEIVERS: usize = 1;
+const SEND: Place = Place::new(SENDERS, Wait::Send);
+const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
+
+/// A channel with a buffer of `capacity` values: `send` waits while it is full, `recv` while it is empty.
+///
+/// Values come out in the order in which they went in, and who waits is served in order of arrival. Both ends can be cloned
+/// and used from hosts of any runtime, parasites and OS threads alike. When the last sender is gone, receivers get what is
+/// buffered and then [`RecvError`]; when the last receiver is gone, sends fail and what is buffered is dropped.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::bounded(2);
+///     lamprey::spawn(move || (1..=9).for_each(|n| tx.send(n).unwrap())); // never more than two ahead
+///     assert_eq!(rx.iter().sum::<i32>(), 45);
+/// });
+/// ```
+///
+/// # Panics
+/// If `capacity` is 0: that is [`channel`](crate::channel()). If there is no memory for `capacity` values, which are all
+/// allocated here, so that no later call can fail for that reason.
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "bounded(0): a channel without a buffer is made by `lamprey::channel()`");
+    let mut values = VecDeque::new();
+    if let Err(error) = values.try_reserve_exact(capacity) {
+        panic!("bounded({capacity}): no memory for so many values of {} bytes: {error}", size_of::<T>());
+    }
+    let gate = Arc::new(Gate::new(Ring { values, capacity, senders: 1, receivers: 1 }));
+    (Sender(gate.clone()), Receiver(gate))
+}
+
+struct Ring<T> {
+    values: VecDeque<T>,
+    capacity: usize,
+    senders: usize,
+    receivers: usize,
+}
+
+/// The sending end of a [`bounded()`] channel.
+pub struct Sender<T>(Arc<Gate<Ring<T>>>);
+
+/// The receiving end of a [`bounded()`] channel.
+pub struct Receiver<T>(Arc<Gate<Ring<T>>>);
+
+/// One try to send what is in `value`; full again where that comes back.
+#[inline(always)]
+fn send<T>(section: &mut Section<'_, Ring<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
+    if section.state.receivers == 0 {
+        return value.take().map(|value| Err(SendError(value)));
+    }
+    if section.state.values.len() + section.reserved(SENDERS) >= section.state.capacity {
+        return None;
+    }
+    let value = value.take()?;
+    section.state.values.push_back(value);
+    section.offer(RECEIVERS, section.state.values.len());
+    Some(Ok(()))
+}
+
+/// One try to receive.
+#[inline(always)]
+fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
+    let is_over = section.state.senders == 0;
+    // Once no more values come, nobody is to wait for what has been granted to another.
+    if section.state.values.len() <= section.reserved(RECEIVERS) && !is_over {
+        return None;
+    }
+    let Some(value) = section.state.values.pop_front() else { return Some(Err(RecvError)) };
+    section.offer(SENDERS, section.state.capacity - section.state.values.len());
+    Some(Ok(value))
+}
+
+impl<T> Sender<T> {
+    #[inline(always)]
+    fn send_until(&self, value: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
+        let mut value = Some(value);
+        let result = self.0.wait(SEND, deadline, |section| send(section, &mut value));
+        or_cancelled(match (result, value) {
+            (Ok(Ok(())), _) => Ok(()),
+            (Ok(Err(SendError(value))), _) | (Err(Interrupted::Unwinding), Some(value)) => {
+                Err(SendTimeoutError::Disconnected(value))
+            }
+            (Err(Interrupted::TimedOut), Some(value)) => Err(SendTimeoutError::Timeout(value)),
+            (Err(_), None) => crate::bug::bug!("a value was sent by a send that failed"),
+        })
+    }
+
+    /// Puts `value` into the buffer, waiting for a place if need be.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value if no receiver is left.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the value has then not been sent, and is dropped.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if there is no place,
+    /// the value comes back as if no receiver were left.
+    #[inline(always)]
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        self.send_until(value, None).map_err(|error| SendError(error.into_inner()))
+    }
+
+    /// [`send`](Self::send) for async code.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value if no receiver is left.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, the value has not been sent, and is dropped with it.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    #[inline(always)]
+    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
+        let mut value = Some(value);
+        self.0.future(SEND, move |section| send(section, &mut value))
+    }
+
+    /// [`send`](Self::send) as an event. If another is chosen, `value` is dropped with it.
+    #[cfg(not(loom))]
+    pub fn send_evt(
+        &self,
+        value: T,
+    ) -> FutureEvt<impl Future<Output = Result<(), SendError<T>>> + use<'_, T>> {
+        future_evt(self.send_async(value))
+    }
+
+    /// Puts `value` into the buffer if there is a place.
+    ///
+    /// # Errors
+    /// [`TrySendError`] with the value.
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let mut value = Some(value);
+        match (self.0.with(|section| send(section, &mut value)), value) {
+            (None, Some(value)) => Err(TrySendError::Full(value)),
+            (Some(Err(SendError(value))), _) => Err(TrySendError::Disconnected(value)),
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`send`](Self::send), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`SendTimeoutError`] with the value.
+    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(value, time::deadline(timeout))
+    }
+
+    /// How many values are buffered now.
+    pub fn len(&self) -> usize {
+        self.0.with(|section| section.state.values.len())
+    }
+
+    /// True if no value is buffered now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values it can buffer.
+    pub fn capacity(&self) -> usize {
+        self.0.with(|section| section.state.capacity)
+    }
+}
+
+impl<T> Receiver<T> {
+    #[inline(always)]
+    fn recv_until(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        or_cancelled(match self.0.wait(RECV, deadline, recv) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(RecvError)) | Err(Interrupted::Unwinding) => Err(RecvTimeoutError::Disconnected),
+            Err(Interrupted::TimedOut) => Err(RecvTimeoutError::Timeout),
+        })
+    }
+
+    /// Takes the oldest value, waiting for one if need be.
+    ///
+    /// # Errors
+    /// [`RecvError`] if nothing is buffered and no sender is left.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here, and has taken nothing.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is
+    /// buffered, the call fails as if no sender were left.
+    #[inline(always)]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.recv_until(None).map_err(|_| RecvError)
+    }
+
+    /// [`recv`](Self::recv) for async code.
+    ///
+    /// # Errors
+    /// [`RecvError`] if nothing is buffered and no sender is left.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, it has taken nothing; if a value was reserved for it, that goes to the
+    /// next receiver.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    #[inline(always)]
+    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+        self.0.future(RECV, recv)
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    #[cfg(not(loom))]
+    pub fn recv_evt(&self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+        future_evt(self.recv_async())
+    }
+
+    /// Takes the oldest value if there is one that is not reserved for a receiver that waits already.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        match self.0.with(recv) {
+            Some(result) => result.map_err(|RecvError| TryRecvError::Disconnected),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`].
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(time::deadline(timeout))
+    }
+
+    /// The values that come, until no sender is left.
+    pub fn iter(&self) -> impl Iterator<Item = T> + use<'_, T> {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+
+    /// The values that are there now.
+    pub fn try_iter(&self) -> impl Iterator<Item = T> + use<'_, T> {
+        std::iter::from_fn(|| self.try_recv().ok())
+    }
+
+    /// How many values are buffered now.
+    pub fn len(&self) -> usize {
+        self.0.with(|section| section.state.values.len())
+    }
+
+    /// True if no value is buffered now.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values it can buffer.
+    pub fn capacity(&self) -> usize {
+        self.0.with(|section| section.state.capacity)
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.with(|section| section.state.senders += 1);
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.0.with(|section| section.state.receivers += 1);
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.with(|section| {
+            section.state.senders -= 1;
+            if section.state.senders == 0 {
+                section.wake_all(RECEIVERS);
+            }
+        });
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let unread = self.0.with(|section| {
+            section.state.receivers -= 1;
+            if section.state.receivers > 0 {
+                return VecDeque::new();
+            }
+            section.wake_all(SENDERS);
+            std::mem::take(&mut section.state.values)
+        });
+        // Last: its destructors are the program's.
+        drop(unread);
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bounded::Sender")
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bounded::Receiver")
+    }
+}

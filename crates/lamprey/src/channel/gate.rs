@@ -1,0 +1,305 @@
+//! What every channel with a state of its own is built from: a state, two queues of those that wait for it, and a lock
+//! around both.
+//!
+//! Waiting is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues its node in
+//! the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for futures, [`node`] what they
+//! queue). What wakes it is a **grant**: a unit (a value, a free place) that stays in the state, reserved for it. Who
+//! arrives later leaves as many units alone as have been granted, so nobody is overtaken; and a waiter that goes away with
+//! a grant hands it to the next, so nothing is lost.
+//!
+//! # States (`locked`)
+//! ```text
+//! false --with--> true     a section works on the state, the queues and the nodes that are linked in them
+//! true --its end--> false  then the wakes that it owes are delivered
+//! ```
+//! A node: NEW, LINKED (waiter set), and unlinked again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//!
+//! # Invariants
+//! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch. What is to be
+//!    dropped or woken is carried out of it.
+//! 2. While a node is queued, no unit that it waits for is there that has not been granted: whoever adds a unit, or declines
+//!    a grant, grants it to the first in the queue ([`Section::offer`]).
+//! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped without the lock
+//!    while it is queued, and the parasite not before its future, so it is alive for the notification. After that the
+//!    [`Delivery`](crate::sched::task::Delivery) keeps alive what it needs.
+//! 4. A thread is woken after the section; it may not return from its wait without that wake
+//!    ([`sched::block`](crate::sched::block), invariant 1).
+//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), in sections of a few nodes each.
+//!
+//! # Who may touch what
+//! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued: its owner.
+//!
+//! # Orderings
+//! Entering is an Acquire CAS, leaving a Release store: a section sees all that earlier ones did.
+//!
+//! # Rejected
+//! * Handing the value over in the waiter's node, as the rendezvous does: a future that is dropped then has to put it back,
+//!   in its old place, in each kind. Here it never leaves the state.
+//! * Waking without a grant: who waits is overtaken by who runs, in an `MVar` for ever.
+//! * A second state of a node (HELD, [`party`](super::party)): needed where nodes are taken by a CAS, not under a lock.
+//!
+//! # Checked by
+//! `model::gate` (loom, with broken variants), `tests/channel_family.rs`.
+
+mod future;
+mod node;
+mod wait;
+
+pub(super) use wait::{Interrupted, or_cancelled};
+
+use crate::queue::list::{List, Node};
+use crate::sched::Wait;
+use crate::sched::task::Form;
+use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, relax};
+use node::{Owed, Waiting};
+use std::ptr::NonNull;
+
+/// See the module's text.
+pub(super) struct Gate<S> {
+    locked: AtomicBool,
+    inner: UnsafeCell<Inner<S>>,
+}
+
+struct Inner<S> {
+    state: S,
+    queues: [Queue; 2],
+}
+
+struct Queue {
+    list: List<Waiting>,
+    /// Units that have been granted and not yet been used or declined.
+    granted: usize,
+    /// How often all have been woken.
+    round: u32,
+}
+
+/// Where an operation waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) queue: usize,
+    /// Before all others.
+    pub(super) in_front: bool,
+    pub(super) reason: Wait,
+}
+
+impl Place {
+    pub(super) const fn new(queue: usize, reason: Wait) -> Self {
+        Self { queue, in_front: false, reason }
+    }
+}
+
+// SAFETY: the state moves and is reached under the lock, by one kernel thread at a time; of the nodes others take waiters.
+unsafe impl<S: Send> Send for Gate<S> {}
+// SAFETY: as above.
+unsafe impl<S: Send> Sync for Gate<S> {}
+
+// A section does not unwind (invariant 1), so a panic of the program never leaves the state half changed.
+impl<S> std::panic::UnwindSafe for Gate<S> {}
+impl<S> std::panic::RefUnwindSafe for Gate<S> {}
+
+/// Broken variants for the checker.
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+
+impl<S> Gate<S> {
+    pub(super) fn new(state: S) -> Self {
+        let queue = || Queue { list: List::new(), granted: 0, round: 0 };
+        Self {
+            locked: AtomicBool::new(false),
+            inner: UnsafeCell::new(Inner { state, queues: [queue(), queue()] }),
+        }
+    }
+
+    /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program (invariant 1).
+    #[inline(always)]
+    pub(super) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
+        self.with_form(Form::AsTask, section)
+    }
+
+    /// [`with`](Self::with), where parasites are woken in a form of choice.
+    #[inline(always)]
+    fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
+        let (result, owed, all) = self.locked(|inner| {
+            let mut here =
+                Section { state: &mut inner.state, queues: &mut inner.queues, owed: None, all: [None; 2] };
+            let result = section(&mut here);
+            (result, here.owed, here.all)
+        });
+        if let Some(owed) = owed {
+            owed.deliver(form);
+        }
+        if all != [None; 2] {
+            self.wake_rounds(all);
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn locked<R>(&self, section: impl FnOnce(&mut Inner<S>) -> R) -> R {
+        self.lock();
+        // SAFETY: the lock is held.
+        let result = self.inner.with_mut(|inner| section(unsafe { &mut *inner }));
+        self.unlock();
+        result
+    }
+
+    #[inline(always)]
+    fn lock(&self) {
+        // Acquire pairs with the Release store in `unlock`. Relaxed on failure: another try follows.
+        if self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.lock_slowly();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lock_slowly(&self) {
+        let mut spins = 0;
+        // Acquire and Relaxed: as in `lock`.
+        while self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            relax(&mut spins);
+        }
+    }
+
+    #[inline(always)]
+    fn unlock(&self) {
+        #[cfg(loom)]
+        if is_broken(Broken::GateUnlock) {
+            // Relaxed: the broken variant, which orders nothing.
+            return self.locked.store(false, Ordering::Relaxed);
+        }
+        // Release pairs with the Acquire CAS in `lock` and `lock_slowly`.
+        self.locked.store(false, Ordering::Release);
+    }
+
+    /// Wakes those who were queued in an earlier round than the one given, of each queue.
+    #[cold]
+    fn wake_rounds(&self, rounds: [Option<u32>; 2]) {
+        for (queue, round) in rounds.into_iter().enumerate() {
+            let Some(round) = round else { continue };
+            loop {
+                let mut owed = [const { None }; 16];
+                self.locked(|inner| {
+                    for place in &mut owed {
+                        *place = inner.queues[queue].take_of_before(round);
+                    }
+                });
+                let is_last = owed[15].is_none();
+                owed.into_iter().flatten().for_each(|owed| owed.deliver(Form::Soon));
+                if is_last {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Queue {
+    /// The first, with a grant.
+    #[inline(always)]
+    fn grant(&mut self) -> Option<Owed> {
+        let node = self.list.pop()?;
+        self.granted += 1;
+        // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is held.
+        let waiting = unsafe { &node.as_ref().value };
+        waiting.granted.set(true);
+        Some(waiting.take())
+    }
+
+    /// The first, if it was queued before `round`.
+    fn take_of_before(&mut self, round: u32) -> Option<Owed> {
+        let node = self.list.pop()?;
+        // SAFETY: as in `grant`.
+        let waiting = unsafe { &node.as_ref().value };
+        if waiting.round.get().wrapping_sub(round).cast_signed() < 0 {
+            return Some(waiting.take());
+        }
+        // SAFETY: it was linked until just now, and the lock is held.
+        unsafe { self.list.push_front(node) };
+        None
+    }
+}
+
+/// What a section works on.
+pub(super) struct Section<'a, S> {
+    pub(super) state: &'a mut S,
+    queues: &'a mut [Queue; 2],
+    owed: Option<Owed>,
+    all: [Option<u32>; 2],
+}
+
+impl<S> Section<'_, S> {
+    /// How many units of `queue` are there for others, who have been woken for them.
+    #[inline(always)]
+    pub(super) fn reserved(&self, queue: usize) -> usize {
+        self.queues[queue].granted
+    }
+
+    /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a section, because an
+    /// operation adds one unit at most.
+    #[inline(always)]
+    pub(super) fn offer(&mut self, queue: usize, units: usize) {
+        if units > self.queues[queue].granted {
+            self.grant(queue);
+        }
+    }
+
+    #[inline(always)]
+    fn grant(&mut self, queue: usize) {
+        debug_assert!(self.owed.is_none(), "two grants in one section");
+        self.owed = self.queues[queue].grant();
+    }
+
+    /// All that wait in `queue` are to try again.
+    #[inline(always)]
+    pub(super) fn wake_all(&mut self, queue: usize) {
+        let entry = &mut self.queues[queue];
+        if !entry.list.is_empty() {
+            entry.round = entry.round.wrapping_add(1);
+            self.all[queue] = Some(entry.round);
+        }
+    }
+
+    /// # Safety
+    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place` is always the same.
+    #[inline(always)]
+    unsafe fn push(&mut self, place: Place, node: NonNull<Node<Waiting>>) {
+        let queue = &mut self.queues[place.queue];
+        // SAFETY: as promised by the caller; the lock is held.
+        unsafe {
+            node.as_ref().value.round.set(queue.round);
+            if place.in_front { queue.list.push_front(node) } else { queue.list.push(node) }
+        }
+    }
+
+    /// Takes the node out; false if it was not queued any more.
+    ///
+    /// # Safety
+    /// If it is linked, then in this queue.
+    unsafe fn leave(&mut self, place: Place, node: &Node<Waiting>) -> bool {
+        // SAFETY: as promised by the caller; the lock is held.
+        unsafe { self.queues[place.queue].list.remove(NonNull::from(node)) }
+    }
+
+    /// The node's owner takes its grant, if it has one: what was reserved for it is there for whoever tries next.
+    #[inline(always)]
+    fn accept(&mut self, place: Place, node: &Node<Waiting>) -> bool {
+        let granted = node.value.granted.replace(false);
+        if granted {
+            self.queues[place.queue].granted -= 1;
+        }
+        granted
+    }
+
+    /// The node's owner goes: a grant that it has is the next one's.
+    fn decline(&mut self, place: Place, node: &Node<Waiting>) {
+        let granted = self.accept(place, node);
+        #[cfg(loom)]
+        if is_broken(Broken::GateDecline) {
+            return;
+        }
+        if granted {
+            self.grant(place.queue);
+        }
+    }
+}

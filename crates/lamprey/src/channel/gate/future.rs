@@ -1,0 +1,169 @@
+//! How futures wait at a [`Gate`](super::Gate).
+//!
+//! # Invariants
+//! 1. The node is pinned with the future; `is_queued` is set before it is linked for the first time. From then on the future
+//!    is not dropped without the lock.
+//! 2. What an operation gives is in the state until the poll that returns it: a future that is dropped has taken nothing.
+//!    A grant that it has goes to the next.
+
+use super::node::{Waiting, forget_foreign};
+use super::{Gate, Place, Section};
+use crate::queue::list::Node;
+use crate::sched::task::{Form, Task};
+use crate::sched::worker::Worker;
+use crate::sched::{Waiter, Who};
+use std::future::Future;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// An operation as a future: see [`Gate::wait`], whose awaitable form it is.
+#[must_use = "a future does nothing until it is awaited"]
+pub(in crate::channel) struct GateFuture<'a, S, F> {
+    /// `None` once it has returned.
+    gate: Option<&'a Gate<S>>,
+    op: F,
+    place: Place,
+    is_queued: bool,
+    node: Node<Waiting>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the node is reached by other kernel threads under the gate's lock only.
+unsafe impl<S: Send, F: Send> Send for GateFuture<'_, S, F> {}
+// SAFETY: a shared future can do nothing.
+unsafe impl<S: Send, F: Send> Sync for GateFuture<'_, S, F> {}
+
+/// What a look at the node has shown.
+enum Look<R> {
+    Ready(R),
+    /// It waits with the right waker.
+    Waits,
+    /// It does not wait, or with another waker.
+    Waker,
+}
+
+impl<S> Gate<S> {
+    /// Does `op` as [`wait`](Self::wait) does, for async code.
+    #[inline(always)]
+    pub(in crate::channel) fn future<R, F>(&self, place: Place, op: F) -> GateFuture<'_, S, F>
+    where
+        F: FnMut(&mut Section<'_, S>) -> Option<R>,
+    {
+        GateFuture {
+            gate: Some(self),
+            op,
+            place,
+            is_queued: false,
+            node: Waiting::node(None),
+            _pinned: PhantomPinned,
+        }
+    }
+}
+
+impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
+    /// Not queued yet.
+    #[inline(always)]
+    fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+        if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
+            cx.waker().wake_by_ref(); // the hosts' turn
+            return Poll::Pending;
+        }
+        match gate.with(&mut self.op) {
+            Some(result) => Poll::Ready(result),
+            None => self.queue(gate, cx),
+        }
+    }
+
+    /// Queued before, woken or not.
+    #[inline(always)]
+    fn look(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+        let look = gate.with(|section| {
+            if self.node.is_linked() {
+                return if self.node.value.would_wake(cx) { Look::Waits } else { Look::Waker };
+            }
+            self.place.in_front |= section.accept(self.place, &self.node);
+            (self.op)(section).map_or(Look::Waker, Look::Ready)
+        });
+        match look {
+            Look::Ready(result) => Poll::Ready(result),
+            Look::Waits => Poll::Pending,
+            Look::Waker => self.queue(gate, cx),
+        }
+    }
+
+    /// Waits, with the waker of `cx`, unless the operation can be done after all.
+    #[inline(always)]
+    fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+        let waiter = Waiter::of_node(cx, (&raw const self.node).addr());
+        if let Who::Task(task) = waiter.who() {
+            // SAFETY: the running task.
+            unsafe { task.as_ref() }.life.reason.set(self.place.reason);
+        }
+        self.is_queued = true;
+        let node = &self.node;
+        let (result, unused) = gate.with(|section| {
+            if node.is_linked() {
+                return (None, node.value.waiter.replace(Some(waiter)));
+            }
+            section.accept(self.place, node);
+            let result = if is_blind() { None } else { (self.op)(section) };
+            if result.is_some() {
+                return (result, Some(waiter));
+            }
+            node.value.waiter.set(Some(waiter));
+            // SAFETY: unlinked and pinned; taken out before the future goes.
+            unsafe { section.push(self.place, NonNull::from(node)) };
+            (None, None)
+        });
+        forget_foreign(unused);
+        result.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// A broken variant for the checker: it does not try again in the section that queues it.
+#[inline(always)]
+fn is_blind() -> bool {
+    #[cfg(loom)]
+    return crate::model::is_broken(crate::model::Broken::GateRetry);
+    #[cfg(not(loom))]
+    false
+}
+
+#[cold]
+fn polled_again() -> ! {
+    panic!("a future of a channel was polled after it had returned")
+}
+
+impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> Future for GateFuture<'_, S, F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+        // SAFETY: only the node is pinned, and it is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let Some(gate) = this.gate else { polled_again() };
+        let result =
+            std::task::ready!(if this.is_queued { this.look(gate, cx) } else { this.arrive(gate, cx) });
+        this.gate = None;
+        Poll::Ready(result)
+    }
+}
+
+impl<S, F> Drop for GateFuture<'_, S, F> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(gate) = self.gate.filter(|_| self.is_queued) {
+            let waiter = gate.with_form(Form::Soon, |section| {
+                // SAFETY: queued here by this future.
+                if unsafe { section.leave(self.place, &self.node) } {
+                    return self.node.value.waiter.take();
+                }
+                section.decline(self.place, &self.node);
+                None
+            });
+            forget_foreign(waiter);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What stands in a queue of a [`Gate`](super::Gate), and the wake that is owed to it once it has been taken out.
+//!
+//! Invariant: of a node that is or was queued, everything here is touched in sections only. The waiter is there exactly
+//! while the node is linked.
+
+use crate::queue::list::Node;
+use crate::sched::task::{Delivery, Form, Task};
+use crate::sched::{Waiter, Who, wake_thread};
+use std::cell::Cell;
+use std::task::Context;
+
+/// What a node carries.
+pub(super) struct Waiting {
+    pub(super) waiter: Cell<Option<Waiter>>,
+    /// A unit is reserved for it.
+    pub(super) granted: Cell<bool>,
+    /// When it was queued.
+    pub(super) round: Cell<u32>,
+}
+
+/// A wake that is owed: to be delivered after the section.
+pub(super) enum Owed {
+    /// A thread, or a waker.
+    Waiter(Waiter),
+    /// A parasite, which has been notified.
+    Task(Delivery),
+    /// The broken variant: it has not.
+    #[cfg(loom)]
+    Late(Waiter),
+}
+
+impl Waiting {
+    #[inline(always)]
+    pub(super) fn node(waiter: Option<Waiter>) -> Node<Self> {
+        Node::new(Self { waiter: Cell::new(waiter), granted: Cell::new(false), round: Cell::new(0) })
+    }
+
+    /// The wake of a node that has just been taken out, in the same section.
+    #[inline(always)]
+    pub(super) fn take(&self) -> Owed {
+        let Some(waiter) = self.waiter.take() else { crate::bug::bug!("a node without a waiter was queued") };
+        #[cfg(loom)]
+        if crate::model::is_broken(crate::model::Broken::GateNotify) && matches!(waiter.who(), Who::Task(_)) {
+            return Owed::Late(waiter);
+        }
+        match waiter.as_task() {
+            // SAFETY: alive (gate, invariant 3): its future has not had the lock since the node was linked.
+            Some(task) => Owed::Task(unsafe { Task::notify(task) }),
+            None => Owed::Waiter(waiter),
+        }
+    }
+
+    /// True if a future that is polled in `cx` would be woken by what is there already. The node is linked.
+    pub(super) fn would_wake(&self, cx: &Context<'_>) -> bool {
+        self.waiter.get().is_some_and(|waiter| match waiter.who() {
+            // SAFETY: the box is the node's while it is linked; the comparison runs no code of the program.
+            Who::Foreign(waker) => unsafe { waker.as_ref() }.will_wake(cx.waker()),
+            _ => waiter.is_of(cx),
+        })
+    }
+}
+
+impl Owed {
+    /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.
+    #[inline(always)]
+    pub(super) fn deliver(self, form: Form) {
+        match self {
+            Self::Waiter(waiter) => match waiter.as_thread() {
+                // SAFETY: taken out of its node, once; the thread waits for this wake.
+                Some(thread) => unsafe { wake_thread(thread, form) },
+                // SAFETY: as above, and the waker was the node's.
+                None => unsafe { waiter.run_kept(form) },
+            },
+            Self::Task(delivery) => delivery.deliver(form),
+            #[cfg(loom)]
+            // SAFETY: none: the broken variant.
+            Self::Late(waiter) => unsafe { waiter.wake() },
+        }
+    }
+}
+
+/// A waiter that was not used: a foreign waker is owned by it.
+#[inline(always)]
+pub(super) fn forget_foreign(waiter: Option<Waiter>) {
+    if let Some(waiter) = waiter.filter(|waiter| waiter.is_foreign()) {
+        // SAFETY: the word was ours, and is used no more.
+        unsafe { waiter.forget() };
+    }
+}

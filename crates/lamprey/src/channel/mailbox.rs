@@ -1,0 +1,310 @@
+//! The mailbox: a queue without a bound, from many senders to one receiver.
+//!
+//! Values lie in chunks, a list of which is filled under the lock and taken out of it as a whole by the receiver, who
+//! reads it in peace. Chunks are allocated outside of the lock too.
+//!
+//! Invariant: the values of the receiver's own list are older than all in the state. Of the chunks in the state only the
+//! last may have room, and only an only one may be empty.
+
+use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use crate::event::{FutureEvt, future_evt};
+use crate::sched::Wait;
+use crate::time;
+use std::collections::{LinkedList, VecDeque};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const RECEIVER: usize = 0;
+const RECV: Place = Place::new(RECEIVER, Wait::Recv);
+
+type Chunks<T> = LinkedList<VecDeque<T>>;
+
+/// A channel without a bound: `send` never waits. The receiver is one, and reads whole batches at once.
+///
+/// Without a bound nothing holds a sender back that is faster than the receiver: the memory of what waits is the limit.
+/// Where that matters, use [`bounded`](crate::bounded()). When the last sender is gone, the receiver gets what waits and then
+/// [`RecvError`]; when the receiver is gone, sends fail.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let (tx, mut rx) = lamprey::mailbox();
+///     (1..=9).for_each(|n| tx.send(n).unwrap());
+///     drop(tx);
+///     assert_eq!(rx.iter().sum::<i32>(), 45);
+/// });
+/// ```
+pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
+    let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, has_receiver: true };
+    let gate = Arc::new(Gate::new(post));
+    (Sender(gate.clone()), Receiver { gate, batch: LinkedList::new() })
+}
+
+struct Post<T> {
+    chunks: Chunks<T>,
+    count: usize,
+    senders: usize,
+    has_receiver: bool,
+}
+
+/// The sending end of a [`mailbox()`].
+pub struct Sender<T>(Arc<Gate<Post<T>>>);
+
+/// The receiving end of a [`mailbox()`]: the only one.
+pub struct Receiver<T> {
+    gate: Arc<Gate<Post<T>>>,
+    /// What has been taken out of the state.
+    batch: Chunks<T>,
+}
+
+/// What a send was told.
+enum Sent {
+    Done,
+    Closed,
+    /// There is no room; the last chunk had this much.
+    NoRoom(usize),
+}
+
+impl<T> Post<T> {
+    #[inline(always)]
+    fn push(&mut self, value: &mut Option<T>) -> Sent {
+        if !self.has_receiver {
+            return Sent::Closed;
+        }
+        match self.chunks.back_mut() {
+            Some(last) if last.len() < last.capacity() => {
+                last.extend(value.take());
+                self.count += 1;
+                Sent::Done
+            }
+            last => Sent::NoRoom(last.map_or(0, |last| last.capacity())),
+        }
+    }
+}
+
+/// A chunk for what comes after one of `before` values: each twice as large, up to some kilobytes.
+fn chunk<T>(before: usize) -> Chunks<T> {
+    let most = (4096 / size_of::<T>().max(1)).clamp(4, 256);
+    LinkedList::from([VecDeque::with_capacity((before * 2).clamp(4, most))])
+}
+
+impl<T> Sender<T> {
+    /// Leaves `value` for the receiver.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value if the receiver is gone.
+    ///
+    /// # Blocking
+    /// Never.
+    #[inline(always)]
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        let mut value = Some(value);
+        let mut fresh = LinkedList::new();
+        loop {
+            let sent = self.0.with(|section| {
+                let mut sent = section.state.push(&mut value);
+                if matches!(sent, Sent::NoRoom(_)) && !fresh.is_empty() {
+                    section.state.chunks.append(&mut fresh);
+                    sent = section.state.push(&mut value);
+                }
+                section.offer(RECEIVER, section.state.count);
+                sent
+            });
+            match (sent, value) {
+                (Sent::NoRoom(before), still) => {
+                    value = still;
+                    fresh = chunk(before);
+                }
+                (_, None) => return Ok(()),
+                (_, Some(value)) => return Err(SendError(value)),
+            }
+        }
+    }
+
+    /// How many values wait that the receiver has not taken out yet.
+    pub fn len(&self) -> usize {
+        self.0.with(|section| section.state.count)
+    }
+
+    /// True if no values wait that the receiver has not taken out yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The oldest value of a batch. Its last chunk stays, to be filled again.
+#[inline(always)]
+fn pop<T>(batch: &mut Chunks<T>) -> Option<T> {
+    loop {
+        if let Some(value) = batch.front_mut()?.pop_front() {
+            return Some(value);
+        }
+        if batch.len() == 1 {
+            return None;
+        }
+        batch.pop_front();
+    }
+}
+
+/// One try to fill the batch, which is empty. What waits is one unit, however much.
+#[inline(always)]
+fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<Result<(), RecvError>> {
+    if section.state.count == 0 {
+        return (section.state.senders == 0).then_some(Err(RecvError));
+    }
+    section.state.count = 0;
+    std::mem::swap(batch, &mut section.state.chunks);
+    Some(Ok(()))
+}
+
+impl<T> Receiver<T> {
+    #[inline(always)]
+    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        loop {
+            if let Some(value) = pop(&mut self.batch) {
+                return Ok(value);
+            }
+            let batch = &mut self.batch;
+            or_cancelled(match self.gate.wait(RECV, deadline, |section| fill(section, batch)) {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(RecvError)) | Err(Interrupted::Unwinding) => Err(RecvTimeoutError::Disconnected),
+                Err(Interrupted::TimedOut) => Err(RecvTimeoutError::Timeout),
+            })?;
+        }
+    }
+
+    /// Takes the oldest value, waiting for one if need be.
+    ///
+    /// # Errors
+    /// [`RecvError`] if nothing waits and no sender is left.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here, and has taken nothing.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
+    /// the call fails as if no sender were left.
+    #[inline(always)]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_until(None).map_err(|_| RecvError)
+    }
+
+    /// [`recv`](Self::recv) for async code.
+    ///
+    /// # Errors
+    /// [`RecvError`] if nothing waits and no sender is left.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, it has taken nothing.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    #[inline(always)]
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+        let Self { gate, batch } = self;
+        async move {
+            loop {
+                if let Some(value) = pop(batch) {
+                    return Ok(value);
+                }
+                gate.future(RECV, |section| fill(section, batch)).await?;
+            }
+        }
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+        future_evt(self.recv_async())
+    }
+
+    /// Takes the oldest value if there is one.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if let Some(value) = pop(&mut self.batch) {
+            return Ok(value);
+        }
+        let batch = &mut self.batch;
+        match self.gate.with(|section| fill(section, batch)) {
+            Some(Ok(())) => pop(&mut self.batch).ok_or(TryRecvError::Empty),
+            Some(Err(RecvError)) => Err(TryRecvError::Disconnected),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`].
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(time::deadline(timeout))
+    }
+
+    /// The values that come, until no sender is left.
+    pub fn iter(&mut self) -> impl Iterator<Item = T> + use<'_, T> {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+
+    /// The values that are there now.
+    pub fn try_iter(&mut self) -> impl Iterator<Item = T> + use<'_, T> {
+        std::iter::from_fn(|| self.try_recv().ok())
+    }
+
+    /// How many values wait.
+    pub fn len(&self) -> usize {
+        let taken_out: usize = self.batch.iter().map(VecDeque::len).sum();
+        taken_out + self.gate.with(|section| section.state.count)
+    }
+
+    /// True if no values wait.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.with(|section| section.state.senders += 1);
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.with(|section| {
+            section.state.senders -= 1;
+            if section.state.senders == 0 {
+                section.wake_all(RECEIVER);
+            }
+        });
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let unread = self.gate.with(|section| {
+            section.state.has_receiver = false;
+            section.state.count = 0;
+            std::mem::take(&mut section.state.chunks)
+        });
+        // In the order in which they were sent, and outside of the lock: destructors are the program's.
+        drop(std::mem::take(&mut self.batch));
+        drop(unread);
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mailbox::Sender")
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mailbox::Receiver")
+    }
+}

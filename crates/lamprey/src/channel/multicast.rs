@@ -1,0 +1,248 @@
+//! The multicast channel of the book on Concurrent ML: a stream that any number of ports read, each at its own pace.
+//!
+//! The stream is a list: each link holds a message and the next link, and is written once. A port is a place in the list, so
+//! what a port has yet to read is kept by that port, and freed behind the last one.
+//!
+//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the ports are woken.
+
+use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use crate::event::{FutureEvt, future_evt};
+use crate::sched::Wait;
+use crate::time;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+const PORTS: usize = 0;
+const RECV: Place = Place::new(PORTS, Wait::Recv);
+
+/// A channel whose every port gets every message that is sent after the port was made. Nothing is lost and sends never wait:
+/// the memory of what the slowest port has not read is the limit. ([`broadcast`](crate::broadcast()) has a bound instead.)
+///
+/// When the last sender is gone, ports get what is there and then [`RecvError`]. A send without any port fails.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let tx = lamprey::multicast();
+/// let (mut a, mut b) = (tx.port(), tx.port());
+/// tx.send("all").unwrap();
+/// let mut late = tx.port();
+/// drop(tx);
+/// assert_eq!((a.recv(), b.recv()), (Ok("all"), Ok("all")));
+/// assert!(late.recv().is_err());
+/// # });
+/// ```
+pub fn multicast<T>() -> Sender<T> {
+    Sender(Arc::new(Gate::new(Stream { last: Link::new(), senders: 1, ports: 0 })))
+}
+
+struct Stream<T> {
+    last: Arc<Link<T>>,
+    senders: usize,
+    ports: usize,
+}
+
+/// A message and what follows it, once they are there.
+struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
+
+/// The sending end of a [`multicast()`] channel, and where ports come from.
+pub struct Sender<T>(Arc<Gate<Stream<T>>>);
+
+/// A place in the stream of a [`multicast()`] channel. A clone reads on from the same place.
+pub struct Port<T> {
+    gate: Arc<Gate<Stream<T>>>,
+    at: Arc<Link<T>>,
+}
+
+impl<T> Link<T> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(OnceLock::new()))
+    }
+}
+
+/// A list that nobody reads any more is freed link by link, and not by a recursion as deep as it is long.
+impl<T> Drop for Link<T> {
+    fn drop(&mut self) {
+        let mut next = self.0.take();
+        while let Some((_, link)) = next.take() {
+            next = Arc::into_inner(link).and_then(|mut link| link.0.take());
+        }
+    }
+}
+
+impl<T> Sender<T> {
+    /// Gives `message` to all ports that are there now.
+    ///
+    /// # Errors
+    /// [`SendError`] with the message if there is no port.
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        let mut content = Some((message, Link::new()));
+        let old = self.0.with(|section| {
+            if section.state.ports == 0 {
+                return None;
+            }
+            let (message, next) = content.take()?;
+            let old = std::mem::replace(&mut section.state.last, next.clone());
+            // Empty: only the last link is written, and only here.
+            let _ = old.0.set((message, next));
+            section.wake_all(PORTS);
+            Some(old)
+        });
+        // Outside of the lock: perhaps the last port has gone meanwhile, and this was the last to hold the message.
+        drop(old);
+        content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
+    }
+
+    /// A port that gets all messages from now on.
+    pub fn port(&self) -> Port<T> {
+        let at = self.0.with(|section| {
+            section.state.ports += 1;
+            section.state.last.clone()
+        });
+        Port { gate: self.0.clone(), at }
+    }
+}
+
+/// The content of the link that the port is at; one try.
+fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<(), RecvError>> {
+    if at.0.get().is_some() {
+        return Some(Ok(()));
+    }
+    (section.state.senders == 0).then_some(Err(RecvError))
+}
+
+impl<T: Clone> Port<T> {
+    /// Takes what is there without a lock.
+    fn next(&mut self) -> Option<T> {
+        let (message, next) = self.at.0.get()?;
+        let (message, next) = (message.clone(), next.clone());
+        self.at = next;
+        Some(message)
+    }
+
+    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        loop {
+            if let Some(message) = self.next() {
+                return Ok(message);
+            }
+            or_cancelled(match self.gate.wait(RECV, deadline, |section| read(section, &self.at)) {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(RecvError)) | Err(Interrupted::Unwinding) => Err(RecvTimeoutError::Disconnected),
+                Err(Interrupted::TimedOut) => Err(RecvTimeoutError::Timeout),
+            })?;
+        }
+    }
+
+    /// Takes the next message, waiting for one if need be.
+    ///
+    /// # Errors
+    /// [`RecvError`] if all has been read and no sender is left.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here, and has missed nothing.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
+    /// the call fails as if no sender were left.
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_until(None).map_err(|_| RecvError)
+    }
+
+    /// [`recv`](Self::recv) for async code.
+    ///
+    /// # Errors
+    /// As `recv`.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, the next call gets the message.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
+        loop {
+            if let Some(message) = self.next() {
+                return Ok(message);
+            }
+            self.gate.future(RECV, |section| read(section, &self.at)).await?;
+        }
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+        future_evt(self.recv_async())
+    }
+
+    /// Takes the next message if there is one.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.gate.with(|section| read(section, &self.at)) {
+            Some(Ok(())) => self.next().ok_or(TryRecvError::Empty),
+            Some(Err(RecvError)) => Err(TryRecvError::Disconnected),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`].
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(time::deadline(timeout))
+    }
+
+    /// The messages that come, until no sender is left.
+    pub fn iter(&mut self) -> impl Iterator<Item = T> + use<'_, T> {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.with(|section| section.state.senders += 1);
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Clone for Port<T> {
+    fn clone(&self) -> Self {
+        self.gate.with(|section| section.state.ports += 1);
+        Self { gate: self.gate.clone(), at: self.at.clone() }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.with(|section| {
+            section.state.senders -= 1;
+            if section.state.senders == 0 {
+                section.wake_all(PORTS);
+            }
+        });
+    }
+}
+
+impl<T> Drop for Port<T> {
+    fn drop(&mut self) {
+        self.gate.with(|section| section.state.ports -= 1);
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("multicast::Sender")
+    }
+}
+
+impl<T> fmt::Debug for Port<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("multicast::Port")
+    }
+}

@@ -1,0 +1,409 @@
+//! The oneshot: one value, once, from one sender to one receiver. What may happen when is in [`packet`].
+
+mod packet;
+
+use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
+use super::gate::or_cancelled;
+#[cfg(not(loom))]
+use crate::event::{FutureEvt, future_evt};
+use crate::sched::task::Form;
+use crate::sched::{self, Wait, Waiter, Woke};
+use crate::time;
+use packet::{Found, Packet, Seen};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// A channel for one value. The sender never waits, and can see that nobody will receive.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::oneshot();
+///     lamprey::spawn(move || tx.send(6 * 7));
+///     assert_eq!(rx.recv(), Ok(42));
+/// });
+/// ```
+#[inline(always)]
+pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
+    let packet = Packet::new();
+    (Sender { packet, is_watching: false }, Receiver(Some(packet)))
+}
+
+/// The sending end of a [`oneshot()`].
+pub struct Sender<T> {
+    packet: NonNull<Packet<T>>,
+    /// As the packet's bit, but for the receiver's end.
+    is_watching: bool,
+}
+
+/// The receiving end of a [`oneshot()`]; also a future, of what [`recv`](Self::recv) gives.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let (tx, rx) = lamprey::oneshot();
+/// let doubled = lamprey::parasite(async move { rx.await.unwrap() * 2 });
+/// tx.send(21).unwrap();
+/// assert_eq!(doubled.join().unwrap(), 42);
+/// # });
+/// ```
+pub struct Receiver<T>(
+    /// `None` once the sender's end has been seen: the packet is freed.
+    Option<NonNull<Packet<T>>>,
+);
+
+// SAFETY: what crosses is a `T` and waiters, under the packet's protocol.
+unsafe impl<T: Send> Send for Sender<T> {}
+// SAFETY: a shared sender only looks at the word.
+unsafe impl<T: Send> Sync for Sender<T> {}
+// SAFETY: as for the sender.
+unsafe impl<T: Send> Send for Receiver<T> {}
+// SAFETY: a shared receiver can do nothing.
+unsafe impl<T: Send> Sync for Receiver<T> {}
+
+impl<T> Sender<T> {
+    #[inline(always)]
+    fn packet(&self) -> &Packet<T> {
+        // SAFETY: alive until this side has ended, if not longer.
+        unsafe { self.packet.as_ref() }
+    }
+
+    /// Leaves `value` for the receiver.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value if the receiver is gone. That it is there is no promise that it will receive.
+    ///
+    /// # Blocking
+    /// Never.
+    #[inline(always)]
+    pub fn send(self, value: T) -> Result<(), SendError<T>> {
+        let mut this = ManuallyDrop::new(self);
+        this.unwatch();
+        this.packet().write(value);
+        match this.packet().end(true) {
+            Found::Other(None) => Ok(()),
+            Found::Other(Some(waiter)) => {
+                // SAFETY: taken out of the word.
+                unsafe { waiter.run_kept(Form::AsTask) };
+                Ok(())
+            }
+            // SAFETY: the packet is ours, with the value that we have written.
+            Found::Ended => unsafe {
+                let value = this.packet().take();
+                Packet::free(this.packet);
+                Err(SendError(value))
+            },
+        }
+    }
+
+    /// True if the receiver is gone: nobody will have the value.
+    pub fn is_closed(&self) -> bool {
+        self.packet().is_gone()
+    }
+
+    /// Ready once the receiver is gone, so that work for it can end.
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. In blocking code: `lamprey::wait(tx.closed_async())`.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let (mut tx, rx) = lamprey::oneshot::<u8>();
+    /// lamprey::spawn(move || drop(rx));
+    /// lamprey::wait(tx.closed_async());
+    /// assert!(tx.is_closed());
+    /// # });
+    /// ```
+    pub fn closed_async(&mut self) -> impl Future<Output = ()> + use<'_, T> {
+        let mut watch = Watch(self);
+        poll_fn(move |cx| watch.poll_gone(cx))
+    }
+
+    /// [`closed_async`](Self::closed_async) as an event.
+    #[cfg(not(loom))]
+    pub fn closed_evt(&mut self) -> FutureEvt<impl Future<Output = ()> + use<'_, T>> {
+        future_evt(self.closed_async())
+    }
+
+    #[inline(always)]
+    fn unwatch(&mut self) {
+        if self.is_watching {
+            self.unwatch_slowly();
+        }
+    }
+
+    #[cold]
+    fn unwatch_slowly(&mut self) {
+        self.is_watching = false;
+        if let Some(waiter) = self.packet().unwatch() {
+            // SAFETY: taken back out of its place.
+            unsafe { waiter.forget() };
+        }
+    }
+}
+
+/// While it is polled, its sender watches.
+struct Watch<'a, T>(&'a mut Sender<T>);
+
+impl<T> Watch<'_, T> {
+    fn poll_gone(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.0.unwatch();
+        if self.0.is_closed() {
+            return Poll::Ready(());
+        }
+        let waiter = Waiter::of(cx).keep();
+        self.0.is_watching = self.0.packet().watch(waiter);
+        if self.0.is_watching {
+            return Poll::Pending;
+        }
+        // SAFETY: taken back out of its place.
+        unsafe { waiter.forget() };
+        Poll::Ready(())
+    }
+}
+
+impl<T> Drop for Watch<'_, T> {
+    fn drop(&mut self) {
+        self.0.unwatch();
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.unwatch();
+        match self.packet().end(false) {
+            Found::Other(None) => {}
+            // SAFETY: taken out of the word.
+            Found::Other(Some(waiter)) => unsafe { waiter.run_kept(Form::Soon) },
+            // SAFETY: the packet is ours, without a value.
+            Found::Ended => unsafe { Packet::free(self.packet) },
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// What the sender's end has left, if it has come; the packet is freed then. `Err` has the waiter that is registered.
+    #[inline(always)]
+    fn take(&mut self) -> Result<Result<T, RecvError>, Option<Waiter>> {
+        let Some(packet) = self.0 else { return Ok(Err(RecvError)) };
+        // SAFETY: alive until this side has ended.
+        match unsafe { packet.as_ref() }.look() {
+            Seen::Waits(waiter) => Err(waiter),
+            seen => {
+                self.0 = None;
+                // SAFETY: the packet is ours, with a value if it was SENT.
+                unsafe {
+                    let value = (seen == Seen::Sent).then(|| packet.as_ref().take());
+                    Packet::free(packet);
+                    Ok(value.ok_or(RecvError))
+                }
+            }
+        }
+    }
+
+    fn change(&self, from: Option<Waiter>, to: Option<Waiter>) -> bool {
+        // SAFETY: alive until this side has ended.
+        self.0.is_some_and(|packet| unsafe { packet.as_ref() }.change(from, to))
+    }
+
+    /// Takes a waiter that a future has left back; false if the sender has ended.
+    fn forget(&self, old: Option<Waiter>) -> bool {
+        let Some(waiter) = old else { return true };
+        let is_ours = self.change(old, None);
+        if is_ours {
+            // SAFETY: taken back out of the word.
+            unsafe { waiter.forget() };
+        }
+        is_ours
+    }
+
+    #[inline(always)]
+    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        let result = match self.take() {
+            Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
+            Err(old) => self.recv_later(old, deadline),
+        };
+        or_cancelled(result)
+    }
+
+    fn recv_later(&mut self, old: Option<Waiter>, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        if sched::must_not_block() {
+            return Err(RecvTimeoutError::Disconnected);
+        }
+        if self.forget(old) {
+            let me = sched::waiter();
+            if self.change(None, Some(me)) {
+                let woke = time::block_until(Wait::Recv, deadline);
+                if woke != Woke::Woken {
+                    self.interrupted(me, woke);
+                }
+            }
+        }
+        match self.take() {
+            Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
+            Err(_) => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// The block ended early.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, me: Waiter, woke: Woke) {
+        if !self.change(Some(me), None) {
+            sched::block_until_woken(Wait::Recv);
+        }
+        if woke == Woke::Cancelled {
+            sched::unwind_cancelled();
+        }
+    }
+
+    /// Waits for the value.
+    ///
+    /// # Errors
+    /// [`RecvError`] if the sender was dropped without sending, or the value has been received already.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the receiver is gone then.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing was sent,
+    /// the call fails as if the sender were gone.
+    #[inline(always)]
+    pub fn recv(mut self) -> Result<T, RecvError> {
+        self.recv_until(None).map_err(|_| RecvError)
+    }
+
+    /// Takes the value if it has been sent.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.take() {
+            Ok(result) => result.map_err(|_| TryRecvError::Disconnected),
+            Err(_) => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// As [`recv`](Self::recv), waiting at most `timeout`; after that it can be tried again.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`].
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(time::deadline(timeout))
+    }
+
+    /// [`recv`](Self::recv) for async code, where the receiver itself stays.
+    ///
+    /// # Errors
+    /// As `recv`.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, the value is received by the next call.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+        Recv(self)
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    #[cfg(not(loom))]
+    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+        future_evt(self.recv_async())
+    }
+}
+
+/// See [`Receiver::recv_async`].
+struct Recv<'a, T>(&'a mut Receiver<T>);
+
+impl<T> Future for Recv<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut *self.0).poll(cx)
+    }
+}
+
+impl<T> Drop for Recv<'_, T> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let old = match self.take() {
+            Ok(result) => return Poll::Ready(result),
+            Err(old) => old,
+        };
+        if old.is_some_and(|old| old.is_of(cx)) {
+            return Poll::Pending;
+        }
+        let waiter = Waiter::of(cx).keep();
+        if self.forget(old) && self.change(None, Some(waiter)) {
+            return Poll::Pending;
+        }
+        // SAFETY: never came into the word.
+        unsafe { waiter.forget() };
+        self.take().map_or_else(|_| crate::bug::bug!("a oneshot was over and is not"), Poll::Ready)
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Nobody polls any more.
+    fn leave(&self) {
+        let Some(packet) = self.0 else { return };
+        // SAFETY: alive until this side has ended.
+        if let Seen::Waits(old) = unsafe { packet.as_ref() }.look() {
+            self.forget(old);
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            self.end();
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    #[cold]
+    fn end(&mut self) {
+        self.leave();
+        let Some(packet) = self.0.take() else { return };
+        // SAFETY: alive until this side has ended, which it does here.
+        match unsafe { packet.as_ref() }.go() {
+            Found::Other(None) => {}
+            // SAFETY: taken out of its place.
+            Found::Other(Some(watcher)) => unsafe { watcher.run_kept(Form::Soon) },
+            Found::Ended => drop(Self(Some(packet)).take()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("oneshot::Sender")
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("oneshot::Receiver")
+    }
+}

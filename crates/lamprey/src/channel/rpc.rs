@@ -1,0 +1,300 @@
+//! Requests with replies: a rendezvous channel for the requests, and a oneshot with each for its reply.
+//!
+//! A client that gives up drops its end of the oneshot, which the server can see and wait for: the negative acknowledgement
+//! of the book on Concurrent ML.
+
+use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
+use super::{oneshot, rendezvous};
+use crate::event::{FutureEvt, future_evt};
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+/// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits until a server has
+/// taken the request and replied to it.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let (client, server) = lamprey::rpc();
+/// lamprey::spawn(move || {
+///     for (question, reply) in server.iter() {
+///         let _ = reply.send(question * 2); // an error: the client has given up meanwhile
+///     }
+/// });
+/// assert_eq!(client.call(21), Ok(42));
+/// # });
+/// ```
+pub fn rpc<Q, A>() -> (Client<Q, A>, Server<Q, A>) {
+    let (tx, rx) = rendezvous::channel();
+    (Client(tx), Server(rx))
+}
+
+type Request<Q, A> = (Q, Reply<A>);
+
+/// The end of an [`rpc()`] pair that asks.
+pub struct Client<Q, A>(rendezvous::Sender<Request<Q, A>>);
+
+/// The end of an [`rpc()`] pair that is asked.
+pub struct Server<Q, A>(rendezvous::Receiver<Request<Q, A>>);
+
+/// Where the reply to one request goes. Dropping it unused tells the client that there will be none.
+#[must_use = "dropping it tells the client that there will be no reply"]
+pub struct Reply<A>(oneshot::Sender<A>);
+
+/// A call failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CallError<Q> {
+    /// No server is left (or the caller is unwinding and must not block). The request comes back.
+    Disconnected(Q),
+    /// A server took the request and will not reply: it dropped the [`Reply`].
+    NoReply,
+}
+
+/// A call with a timeout failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CallTimeoutError<Q> {
+    /// As [`CallError::Disconnected`].
+    Disconnected(Q),
+    /// No server took the request in time. It comes back.
+    NotTaken(Q),
+    /// As [`CallError::NoReply`].
+    NoReply,
+    /// A server took the request and did not reply in time. It is told that the client has given up.
+    Timeout,
+}
+
+impl<Q, A> Client<Q, A> {
+    /// Sends `request` and waits for the reply.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that the client has
+    /// given up.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn call(&self, request: Q) -> Result<A, CallError<Q>> {
+        let (reply, answer) = oneshot::oneshot();
+        self.0
+            .send((request, Reply(reply)))
+            .map_err(|SendError((request, _))| CallError::Disconnected(request))?;
+        answer.recv().map_err(|RecvError| CallError::NoReply)
+    }
+
+    /// [`call`](Self::call) for async code.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, the request has not been taken, or the server is told that the client
+    /// has given up.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    pub async fn call_async(&self, request: Q) -> Result<A, CallError<Q>> {
+        let (reply, answer) = oneshot::oneshot();
+        let sent = self.0.send_async((request, Reply(reply))).await;
+        sent.map_err(|SendError((request, _))| CallError::Disconnected(request))?;
+        answer.await.map_err(|RecvError| CallError::NoReply)
+    }
+
+    /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped, or the server is told that the client
+    /// has given up.
+    pub fn call_evt(
+        &self,
+        request: Q,
+    ) -> FutureEvt<impl Future<Output = Result<A, CallError<Q>>> + use<'_, Q, A>> {
+        future_evt(self.call_async(request))
+    }
+
+    /// As [`call`](Self::call), waiting at most `timeout` in all.
+    ///
+    /// # Errors
+    /// [`CallTimeoutError`].
+    pub fn call_timeout(&self, request: Q, timeout: Duration) -> Result<A, CallTimeoutError<Q>> {
+        let begin = Instant::now();
+        let (reply, mut answer) = oneshot::oneshot();
+        self.0.send_timeout((request, Reply(reply)), timeout).map_err(|error| match error {
+            SendTimeoutError::Timeout((request, _)) => CallTimeoutError::NotTaken(request),
+            SendTimeoutError::Disconnected((request, _)) => CallTimeoutError::Disconnected(request),
+        })?;
+        answer.recv_timeout(timeout.saturating_sub(begin.elapsed())).map_err(|error| match error {
+            RecvTimeoutError::Timeout => CallTimeoutError::Timeout,
+            RecvTimeoutError::Disconnected => CallTimeoutError::NoReply,
+        })
+    }
+}
+
+impl<Q, A> Server<Q, A> {
+    /// Takes a request, waiting for one if need be.
+    ///
+    /// # Errors
+    /// [`RecvError`] if no client is left.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the client of a request that it was just given gets [`CallError::NoReply`].
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn recv(&self) -> Result<(Q, Reply<A>), RecvError> {
+        self.0.recv()
+    }
+
+    /// [`recv`](Self::recv) for async code.
+    ///
+    /// # Errors
+    /// As `recv`.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, the request goes to another server.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    pub fn recv_async(&self) -> impl Future<Output = Result<(Q, Reply<A>), RecvError>> + use<'_, Q, A> {
+        self.0.recv_async()
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    pub fn recv_evt(
+        &self,
+    ) -> FutureEvt<impl Future<Output = Result<(Q, Reply<A>), RecvError>> + use<'_, Q, A>> {
+        future_evt(self.recv_async())
+    }
+
+    /// Takes a request if a client waits with one.
+    ///
+    /// # Errors
+    /// [`TryRecvError`].
+    pub fn try_recv(&self) -> Result<(Q, Reply<A>), TryRecvError> {
+        self.0.try_recv()
+    }
+
+    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`].
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<(Q, Reply<A>), RecvTimeoutError> {
+        self.0.recv_timeout(timeout)
+    }
+
+    /// The requests that come, until no client is left.
+    pub fn iter(&self) -> impl Iterator<Item = (Q, Reply<A>)> + use<'_, Q, A> {
+        self.0.iter()
+    }
+}
+
+impl<A> Reply<A> {
+    /// Gives the client its reply.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reply if the client has given up.
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn send(self, answer: A) -> Result<(), SendError<A>> {
+        self.0.send(answer)
+    }
+
+    /// True if the client has given up.
+    pub fn is_abandoned(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Ready once the client has given up.
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. In blocking code: `lamprey::wait(reply.abandoned_async())`.
+    pub fn abandoned_async(&mut self) -> impl Future<Output = ()> + use<'_, A> {
+        self.0.closed_async()
+    }
+
+    /// [`abandoned_async`](Self::abandoned_async) as an event.
+    pub fn abandoned_evt(&mut self) -> FutureEvt<impl Future<Output = ()> + use<'_, A>> {
+        future_evt(self.abandoned_async())
+    }
+}
+
+impl<Q, A> Clone for Client<Q, A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<Q, A> Clone for Server<Q, A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<Q> CallError<Q> {
+    fn text(&self) -> &'static str {
+        match self {
+            Self::Disconnected(_) => "no server is left",
+            Self::NoReply => "the server will not reply",
+        }
+    }
+}
+
+impl<Q> CallTimeoutError<Q> {
+    fn text(&self) -> &'static str {
+        match self {
+            Self::Disconnected(_) => "no server is left",
+            Self::NotTaken(_) => "no server took the request in time",
+            Self::NoReply => "the server will not reply",
+            Self::Timeout => "the server did not reply in time",
+        }
+    }
+}
+
+impl<Q> fmt::Display for CallError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl<Q> fmt::Display for CallTimeoutError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl<Q> fmt::Debug for CallError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallError({self})")
+    }
+}
+
+impl<Q> fmt::Debug for CallTimeoutError<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallTimeoutError({self})")
+    }
+}
+
+impl<Q> Error for CallError<Q> {}
+impl<Q> Error for CallTimeoutError<Q> {}
+
+impl<Q, A> fmt::Debug for Client<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rpc::Client")
+    }
+}
+
+impl<Q, A> fmt::Debug for Server<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rpc::Server")
+    }
+}
+
+impl<A> fmt::Debug for Reply<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rpc::Reply")
+    }
+}

@@ -1,0 +1,194 @@
+//! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
+//!
+//! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What is sent is a place
+//! with the value, and the way back. Whoever receives answers with its own value before it takes the other's, so of two that
+//! have met, either both have swapped, or (the receiver was cancelled in between) the sender finds its value where it was, and
+//! offers it again.
+
+use super::rendezvous::{self, Receiver, Sender};
+use super::{RecvError, RecvEvt, SendError, SendEvt, oneshot};
+use crate::event::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Where threads swap values in pairs: [`swap`](Self::swap) waits for a partner. Clones are the same place.
+///
+/// It has no sides, so it is never closed: who waits for a partner that never comes waits for ever.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let place = lamprey::SwapChannel::new();
+/// let other = place.clone();
+/// let host = lamprey::spawn(move || other.swap("theirs"));
+/// assert_eq!(place.swap("ours"), "theirs");
+/// assert_eq!(host.join().unwrap(), "ours");
+/// # });
+/// ```
+pub struct SwapChannel<T> {
+    tx: Sender<Offer<T>>,
+    rx: Receiver<Offer<T>>,
+}
+
+/// A value until it is swapped.
+struct Mine<T>(Arc<Mutex<Option<T>>>);
+
+struct Offer<T> {
+    theirs: Mine<T>,
+    answer: oneshot::Sender<T>,
+}
+
+/// How two have met.
+enum Met<T> {
+    Swapped(T),
+    /// The other one has our offer, and will answer.
+    Offered(oneshot::Receiver<T>),
+}
+
+impl<T> Mine<T> {
+    fn new(value: T) -> Self {
+        Self(Arc::new(Mutex::new(Some(value))))
+    }
+
+    fn share(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What must be there: the value of one that has just met another.
+    fn swapped(&self) -> T {
+        self.take().unwrap_or_else(|| crate::bug::bug!("a value was swapped twice"))
+    }
+}
+
+impl<T> SwapChannel<T> {
+    /// A place of its own.
+    pub fn new() -> Self {
+        let (tx, rx) = rendezvous::channel();
+        Self { tx, rx }
+    }
+
+    /// Meets a partner.
+    #[expect(clippy::type_complexity, reason = "an opaque type would hide that its branches are Send")]
+    fn meet_evt<'a>(
+        &'a self,
+        mine: &Mine<T>,
+    ) -> Choose<(
+        Wrap<SendEvt<&'a Sender<Offer<T>>>, impl FnOnce(Result<(), SendError<Offer<T>>>) -> Met<T> + use<T>>,
+        Wrap<RecvEvt<&'a Receiver<Offer<T>>>, impl FnOnce(Result<Offer<T>, RecvError>) -> Met<T> + use<T>>,
+    )> {
+        let (answer, answered) = oneshot::oneshot();
+        let (ours, theirs) = (mine.share(), mine.share());
+        choose((
+            self.tx.send_evt(Offer { theirs, answer }).wrap(move |_| Met::Offered(answered)),
+            self.rx.recv_evt().wrap(move |got| {
+                let Ok(offer) = got else { crate::bug::bug!("a swap channel has lost its own sender") };
+                // An error: the other was cancelled since. It has met us all the same.
+                let _ = offer.answer.send(ours.swapped());
+                Met::Swapped(offer.theirs.swapped())
+            }),
+        ))
+    }
+
+    /// The end of a swap that has met. `None`: the partner was cancelled, and ours is where it was.
+    fn end(&self, met: Met<T>) -> Option<T> {
+        match met {
+            Met::Swapped(value) => Some(value),
+            Met::Offered(answered) => answered.recv().ok(),
+        }
+    }
+
+    fn swap_shared(&self, mine: &Mine<T>) -> T {
+        loop {
+            if let Some(value) = self.end(self.meet_evt(mine).sync()) {
+                return value;
+            }
+        }
+    }
+
+    /// Gives `value` to a partner and returns the partner's, waiting for one if need be.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here. It has then met nobody, and `value` is dropped; or it has just swapped, and what it
+    /// got is.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn swap(&self, value: T) -> T {
+        self.swap_shared(&Mine::new(value))
+    }
+
+    /// As [`swap`](Self::swap), waiting at most `limit` for a partner.
+    ///
+    /// # Errors
+    /// `value` itself if none came.
+    pub fn swap_timeout(&self, value: T, limit: Duration) -> Result<T, T> {
+        let mine = Mine::new(value);
+        let met = choose((self.meet_evt(&mine).wrap(Some), timeout(limit).wrap(|()| None))).sync();
+        match met.map(|met| self.end(met)) {
+            Some(Some(value)) => Ok(value),
+            Some(None) | None => Err(mine.swapped()),
+        }
+    }
+
+    /// [`swap`](Self::swap) for async code.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, it has met nobody, and `value` is dropped; or it has just swapped, and what
+    /// it got is.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    pub fn swap_async(&self, value: T) -> impl Future<Output = T> + use<'_, T> {
+        let mine = Mine::new(value);
+        async move {
+            loop {
+                match self.meet_evt(&mine).await {
+                    Met::Swapped(value) => return value,
+                    Met::Offered(answered) => {
+                        if let Ok(value) = answered.await {
+                            return value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// [`swap`](Self::swap) as an event. If another is chosen, `value` has not been swapped, and is dropped with it.
+    ///
+    /// # Blocking
+    /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless the partner is a
+    /// future that nobody polls. A task of an executor of one thread that swaps with another of its own uses
+    /// [`swap_async`](Self::swap_async).
+    pub fn swap_evt(&self, value: T) -> BoxedEvent<'_, T>
+    where
+        T: Send,
+    {
+        let mine = Mine::new(value);
+        self.meet_evt(&mine).wrap(move |met| self.end(met).unwrap_or_else(|| self.swap_shared(&mine))).boxed()
+    }
+}
+
+impl<T> Clone for SwapChannel<T> {
+    fn clone(&self) -> Self {
+        Self { tx: self.tx.clone(), rx: self.rx.clone() }
+    }
+}
+
+impl<T> Default for SwapChannel<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for SwapChannel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SwapChannel")
+    }
+}
