@@ -6,8 +6,14 @@
 //! that others can use like a plain receive.
 //!
 //! [`algebra`] is how events are made and combined, [`protocol`] how one of many wins. The guide is `docs/events.md`.
+//!
+//! # Asynchronous events
+//! An [`AsyncEvent`] is begun by [`a_sync`](AsyncEvent::a_sync), which does not wait, and goes on by itself. What one thread sends on one
+//! channel arrives in the order of its calls, whether it waits for its sends or not.
 
 pub(crate) mod algebra;
+#[cfg(not(loom))]
+mod asynchronous;
 pub(crate) mod protocol;
 
 pub use algebra::{
@@ -16,4 +22,8 @@ pub use algebra::{
 };
 #[cfg(not(loom))]
 pub use algebra::{At, ChooseAll, FutureEvt, at, choose_all, future_evt, timeout};
+#[cfg(not(loom))]
+pub use asynchronous::{
+    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,
+};
 pub use protocol::Synced;

@@ -28,6 +28,7 @@ mod wait;
 pub use self::handle::ParasiteHandle;
 pub use self::inflate::{Inflate, inflate};
 pub use self::reify::{Parasite, ReadyParasite, Reify, reify};
+pub(crate) use self::spawn::parasite_at_once;
 pub use self::spawn::{parasite, parasite_local};
 pub use self::stackful::{parasite_fn, parasite_fn_local};
 pub use self::wait::wait;

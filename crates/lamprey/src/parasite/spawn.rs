@@ -111,6 +111,28 @@ where
     unsafe { start(worker, future, false, 0) }
 }
 
+/// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and time slices it is not put
+/// off.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    // At once: as in `parasite`.
+    let future = ManuallyDrop::new(future);
+    let Some(worker) = Worker::current() else { outside_with(&future, "AsyncEvent::a_sync") };
+    // SAFETY: it is `Send`, and borrows nothing; moved out if it is placed.
+    unsafe {
+        match place::place(worker, &future, Life::running(worker.is_parallel()), 0) {
+            None => no_memory(&future),
+            Some(task) if worker.is_ending() => start_later::<F>(worker, task, Start::Queued),
+            Some(task) => start_now::<F>(worker, task),
+        }
+    }
+}
+
 /// As [`outside`]; drops the future that was given.
 #[inline(always)]
 #[track_caller]
@@ -150,6 +172,16 @@ pub(super) unsafe fn start<F: Future>(
         // SAFETY: just placed; a running life is the right to run.
         return unsafe { start_later::<F>(worker, task, how) };
     }
+    // SAFETY: as above.
+    unsafe { start_now::<F>(worker, task) }
+}
+
+/// Polls what has just been placed.
+///
+/// # Safety
+/// The caller has just placed it, and gives up the right to run.
+#[inline(always)]
+unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> ParasiteHandle<F::Output> {
     let me = worker.running_ref();
     let before = me.polling.replace(task.as_ptr());
     let start = worker.seat.ticks();

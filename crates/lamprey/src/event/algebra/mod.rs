@@ -131,6 +131,26 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         Wrap::new(self, f)
     }
 
+    /// The same communication as an asynchronous event: begun now, performed by an implicit thread, which also runs the guards and
+    /// wraps of this event (those that may block belong into [`a_wrap`](super::AsyncEvent::a_wrap)).
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::event::{AsyncEvent, Event, choose, timeout};
+    /// # use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel();
+    /// let limited = choose((rx.into_recv_evt().wrap(Result::ok), timeout(Duration::from_secs(60)).wrap(|()| None)));
+    /// let ((), got) = limited.spawn_evt().a_sync();
+    /// tx.send(5).unwrap();
+    /// assert_eq!(got.sync().unwrap(), Some(5));
+    /// # });
+    /// ```
+    #[cfg(not(loom))]
+    fn spawn_evt(self) -> super::Spawned<Self> {
+        super::Spawned::new(self)
+    }
+
     /// The same event as a value of a type without its structure, so that different ones fit into one `Vec` or channel.
     ///
     /// # Examples

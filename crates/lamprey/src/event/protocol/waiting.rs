@@ -159,6 +159,16 @@ impl<B: Branch> Drop for Waiting<B> {
     }
 }
 
+impl<B: Branch> Waiting<B> {
+    /// As `poll`, and not put off for the sake of the hosts: pending, it has been offered.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
+        let this = self.into_ref().get_ref();
+        if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
+    }
+}
+
 impl<B: Branch> Future for Waiting<B> {
     type Output = B::Output;
 
