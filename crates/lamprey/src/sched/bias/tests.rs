@@ -110,7 +110,11 @@ fn without_numbers_for_tenures_nothing_is_owned() {
 /// The real barrier, and kernel threads that the kernel stops wherever it likes.
 #[test]
 fn an_owner_and_others_never_meet() {
-    const ROUNDS: usize = 2_000;
+    (0..10).for_each(|_| owner_against_others());
+}
+
+fn owner_against_others() {
+    const ROUNDS: usize = 20_000;
     const OTHERS: usize = 2;
     struct Round {
         bias: Bias,
