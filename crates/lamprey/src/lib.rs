@@ -62,6 +62,8 @@ mod overflow;
 #[cfg(not(loom))]
 pub mod parasite;
 #[cfg(not(loom))]
+pub mod process;
+#[cfg(not(loom))]
 mod runtime;
 
 #[cfg(all(test, loom))]
@@ -76,6 +78,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/parasites.md")]
 struct Parasites;
+
+/// Those of the chapter on events.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/events.md")]
+struct Events;
 
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError, Sender,

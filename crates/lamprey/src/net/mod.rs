@@ -53,6 +53,7 @@
 mod addr;
 mod common;
 mod connect;
+mod events;
 mod listen;
 mod stream_async;
 mod tcp;

@@ -11,6 +11,7 @@ use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketType, ippr
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
+use super::events::{listener_events, stream_events};
 use super::listen::{self, is_listener};
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
@@ -40,6 +41,7 @@ owns_descriptor!(TcpStream, std::net::TcpStream);
 has_timeouts!(TcpStream, std::net::TcpStream);
 is_stream!(TcpStream);
 is_stream_async!(TcpStream);
+stream_events!(TcpStream);
 
 impl TcpStream {
     /// Connects to the first of the addresses that answers.
@@ -153,6 +155,7 @@ pub struct TcpListener(Socket<std::net::TcpListener>);
 
 owns_descriptor!(TcpListener, std::net::TcpListener);
 is_listener!(TcpListener, TcpStream, SocketAddr);
+listener_events!(TcpListener, TcpStream, SocketAddr);
 
 impl TcpListener {
     /// Listens on the first of the addresses that can be bound. Port 0 is any free one (see

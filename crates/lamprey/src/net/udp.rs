@@ -10,7 +10,9 @@ use rustix::net::{self, RecvFlags, SocketAddrAny};
 
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
+use super::events::readiness_events;
 use super::transfer::{RECV, SEND};
+use crate::event::{FutureEvt, future_evt};
 use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
@@ -35,6 +37,7 @@ pub struct UdpSocket(Socket<std::net::UdpSocket>);
 
 owns_descriptor!(UdpSocket, std::net::UdpSocket);
 has_timeouts!(UdpSocket, std::net::UdpSocket);
+readiness_events!(UdpSocket);
 
 impl UdpSocket {
     /// A socket bound to the first of the addresses that can be.
@@ -202,6 +205,41 @@ impl UdpSocket {
     /// As for `recv`.
     pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.recv_async(buf, RecvFlags::PEEK)
+    }
+}
+
+/// In choices. If another event is chosen, no datagram has been sent or taken out of the socket.
+impl UdpSocket {
+    /// [`recv_from`](Self::recv_from) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::Event;
+    /// use lamprey::net::UdpSocket;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+    /// assert!(socket.recv_from_evt(&mut [0; 8]).sync_timeout(Duration::from_millis(1)).is_none());
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn recv_from_evt(
+        &self,
+        buf: &mut [u8],
+    ) -> FutureEvt<impl Future<Output = io::Result<(usize, SocketAddr)>> + Send> {
+        future_evt(self.recv_from_async(buf))
+    }
+
+    /// [`recv`](Self::recv) as an event.
+    pub fn recv_evt(&self, buf: &mut [u8]) -> FutureEvt<impl Future<Output = io::Result<usize>> + Send> {
+        future_evt(self.recv_async(buf))
+    }
+
+    /// [`send`](Self::send) as an event.
+    pub fn send_evt(&self, buf: &[u8]) -> FutureEvt<impl Future<Output = io::Result<usize>> + Send> {
+        future_evt(self.send_async(buf))
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::net::{self, AddressFamily, Shutdown, SocketAddrUnix, SocketType};
 
 use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect_unix, connect_unix_async};
+use super::events::{listener_events, stream_events};
 use super::listen::{self, is_listener};
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
@@ -39,6 +40,7 @@ owns_descriptor!(UnixStream, std::os::unix::net::UnixStream);
 has_timeouts!(UnixStream, std::os::unix::net::UnixStream);
 is_stream!(UnixStream);
 is_stream_async!(UnixStream);
+stream_events!(UnixStream);
 
 impl UnixStream {
     /// Connects to the listener at `path`.
@@ -128,6 +130,7 @@ pub struct UnixListener(Socket<std::os::unix::net::UnixListener>);
 
 owns_descriptor!(UnixListener, std::os::unix::net::UnixListener);
 is_listener!(UnixListener, UnixStream, SocketAddr);
+listener_events!(UnixListener, UnixStream, SocketAddr);
 
 impl UnixListener {
     /// Listens at `path`, which must not exist.

@@ -78,6 +78,30 @@ impl<T> JoinHandle<T> {
         unsafe { take(self.into_head()) }
     }
 
+    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the host runs on, and the handle can
+    /// be joined later.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::{Event, choose, timeout};
+    ///
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel();
+    /// let mut host = lamprey::spawn(move || rx.recv().unwrap() * 2);
+    /// assert!(host.join_evt().sync_timeout(Duration::from_millis(1)).is_none());
+    /// tx.send(21).unwrap();
+    /// assert_eq!(host.join_evt().sync().unwrap(), 42);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// The synchronisation, if there was one before that gave the result.
+    #[cfg(not(loom))]
+    pub fn join_evt(&mut self) -> crate::event::FutureEvt<&mut Self> {
+        crate::event::future_evt(self)
+    }
+
     /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that
     /// must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {

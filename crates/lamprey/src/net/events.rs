@@ -1,0 +1,128 @@
+//! Sockets in choices: each awaitable form as an event. An operation that loses has done nothing: the poll that finds the socket ready
+//! is the operation.
+
+use crate::io::readiness::Interest;
+use crate::io::socket::Socket;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::future::Future;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Ready when `socket` is, for `interest`; does nothing with it.
+pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Future<Output = io::Result<()>> {
+    let flags = if interest == Interest::Write { PollFlags::OUT } else { PollFlags::IN | PollFlags::RDHUP };
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    socket.attempt_async(interest, None, move |fd| {
+        match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&now))? {
+            0 => Err(Errno::AGAIN),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// What all sockets that carry data have.
+macro_rules! readiness_events {
+    ($name:ident) => {
+        impl $name {
+            /// The event that a read would not wait: something has come, the other side has ended, or something is wrong. It reads
+            /// nothing; by the time of the read another thread may have been faster. ([`close`](Self::close) makes it fail.)
+            pub fn readable_evt(
+                &self,
+            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
+                let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Read);
+                $crate::event::future_evt(ready)
+            }
+
+            /// The event that a write would not wait. It writes nothing.
+            pub fn writable_evt(
+                &self,
+            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
+                let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Write);
+                $crate::event::future_evt(ready)
+            }
+        }
+    };
+}
+
+/// What all streams have.
+macro_rules! stream_events {
+    ($name:ident) => {
+        $crate::net::events::readiness_events!($name);
+
+        impl $name {
+            /// [`Read::read`](::std::io::Read::read) as an event: to choose between it and others. If another is chosen, nothing
+            /// has been read.
+            ///
+            /// # Examples
+            /// ```
+            /// use std::time::Duration;
+            /// use lamprey::event::{Event, choose, timeout};
+            /// use lamprey::net::UnixStream;
+            /// use std::io::Write;
+            ///
+            /// # lamprey::run(|| -> std::io::Result<()> {
+            /// let (here, mut there) = UnixStream::pair()?;
+            /// let mut buf = [0; 8];
+            /// let mut read = |limit| choose((here.read_evt(&mut buf), timeout(limit).wrap(|()| Ok(99)))).sync();
+            /// assert_eq!(read(Duration::from_millis(1))?, 99);
+            /// there.write_all(b"late")?;
+            /// assert_eq!(read(Duration::from_secs(60))?, 4);
+            /// # Ok(())
+            /// # })?;
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn read_evt(
+                &self,
+                buf: &mut [u8],
+            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
+                $crate::event::future_evt(self.read_async(buf))
+            }
+
+            /// [`Write::write`](::std::io::Write::write) as an event: it happens when some of `buf` has been written. If another
+            /// is chosen, nothing has been.
+            pub fn write_evt(
+                &self,
+                buf: &[u8],
+            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
+                $crate::event::future_evt(self.write_async(buf))
+            }
+        }
+    };
+}
+
+/// What all listeners have.
+macro_rules! listener_events {
+    ($name:ident, $stream:ty, $address:ty) => {
+        impl $name {
+            /// [`accept`](Self::accept) as an event: to choose between it and others. If another is chosen, nothing has been
+            /// accepted, and the connection stays in the listener's queue.
+            ///
+            /// # Examples
+            /// ```
+            /// use std::time::Duration;
+            /// use lamprey::event::{Event, choose, timeout};
+            /// use lamprey::net::TcpListener;
+            ///
+            /// # lamprey::run(|| -> std::io::Result<()> {
+            /// let listener = TcpListener::bind("127.0.0.1:0")?;
+            /// let nobody = choose((
+            ///     listener.accept_evt().wrap(Some),
+            ///     timeout(Duration::from_millis(1)).wrap(|()| None),
+            /// ));
+            /// assert!(nobody.sync().is_none());
+            /// # Ok(())
+            /// # })?;
+            /// # std::io::Result::Ok(())
+            /// ```
+            pub fn accept_evt(
+                &self,
+            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<($stream, $address)>> + Send>
+            {
+                $crate::event::future_evt(self.accept_async())
+            }
+        }
+    };
+}
+
+pub(super) use {listener_events, readiness_events, stream_events};

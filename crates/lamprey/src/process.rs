@@ -1,0 +1,57 @@
+//! The end of child processes.
+
+use crate::event::{FutureEvt, future_evt};
+use crate::io::readiness::Interest;
+use crate::io::socket::Socket;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::future::Future;
+use std::io;
+use std::process::{Child, ExitStatus};
+
+/// The event that `child` has ended, with its status: to choose between it and others, or to wait for it without blocking the worker.
+///
+/// If another event is chosen, nothing is lost: the child runs on, or its status waits. Like [`Child::try_wait`] it does not
+/// close the child's standard input.
+///
+/// # Examples
+/// ```
+/// use std::process::Command;
+/// use std::time::Duration;
+/// use lamprey::event::{Event, choose, timeout};
+/// use lamprey::process::exit_evt;
+///
+/// # lamprey::run(|| -> std::io::Result<()> {
+/// let mut child = Command::new("sleep").arg("60").spawn()?;
+/// let ended = choose((
+///     exit_evt(&mut child).wrap(Some),
+///     timeout(Duration::from_millis(5)).wrap(|()| None),
+/// ));
+/// assert!(ended.sync().is_none());
+/// child.kill()?;
+/// assert!(!exit_evt(&mut child).sync()?.success());
+/// # Ok(())
+/// # })?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// The system's: of `pidfd_open(2)` (Linux 5.3), of the reactor, of `waitpid(2)`.
+pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send> {
+    future_evt(exit(child))
+}
+
+async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
+    if let Some(status) = child.try_wait()? {
+        return Ok(status);
+    }
+    let pid = Pid::from_child(child);
+    // Not reaped yet, so the number is still the child's.
+    let watched = Socket::new(pidfd_open(pid, PidfdFlags::NONBLOCK)?);
+    let ended = watched.attempt_async(Interest::Read, None, |_| match child.try_wait() {
+        Ok(Some(status)) => Ok(status),
+        Ok(None) => Err(Errno::AGAIN),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::CHILD)),
+    });
+    ended.await
+}
