@@ -9,6 +9,7 @@
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
+use crate::event::protocol::left_out;
 use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::{self, Wait, Who, Woke};
 use crate::sync_shim::{Arc, AtomicUsize};
@@ -290,6 +291,10 @@ unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
     let At::Offer(choice) = party.waiter() else { return };
     // SAFETY: the choice lives until its node is let go; its waiter is the winner's, read before that.
     unsafe {
+        if left_out!(EarlyWaiter) {
+            party.end(met);
+            return choice.as_ref().waiter().run_kept(form);
+        }
         let waiter = choice.as_ref().waiter();
         match waiter.as_task() {
             Some(task) => notify(party, task, met).deliver(form),

@@ -51,7 +51,7 @@
 //! `tests/stress.rs`.
 
 use super::party::{At, Party, PartyNode};
-use crate::event::protocol::{Both, Choice};
+use crate::event::protocol::{Both, Choice, left_out};
 use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
@@ -178,7 +178,7 @@ impl<T> Waiters<T> {
             let both = match party.waiter() {
                 // SAFETY: a choice outlives its queued offers.
                 At::Offer(theirs) => choice.synch_both(unsafe { theirs.as_ref() }),
-                _ if choice.synch() => Both::Synched,
+                _ if left_out!(OwnSynch) || choice.synch() => Both::Synched,
                 _ => Both::OursIsGone,
             };
             if both == Both::OursIsGone {

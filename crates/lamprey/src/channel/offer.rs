@@ -127,8 +127,8 @@ impl<S: End> Event for SendEvt<S> {
 
 #[inline(always)]
 fn alone<E: End>(chan: &Chan<E::Item>, slot: MaybeUninit<E::Item>) -> E::Output {
-    // SAFETY: after an exchange the slot is as it must be.
     match chan.exchange(E::SIDE, slot, None) {
+        // SAFETY: after an exchange the slot is as it must be.
         Ended::Met(slot) => unsafe { E::output(true, slot) },
         // SAFETY: as above.
         Ended::Closed(slot) | Ended::TimedOut(slot) => unsafe { E::output(false, slot) },

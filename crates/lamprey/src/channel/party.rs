@@ -26,7 +26,7 @@
 //! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
 //! `tests/channel_put_back.rs`, `tests/future_moves.rs`.
 
-use crate::event::protocol::Choice;
+use crate::event::protocol::{Choice, left_out};
 use crate::queue::list::Node;
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
@@ -84,15 +84,6 @@ fn waiting(word: *mut ()) -> At {
 
 fn code(code: usize) -> *mut () {
     ptr::without_provenance_mut(code)
-}
-
-/// A broken variant for the checker: the node is its owner's again before the parasite has been notified.
-#[inline(always)]
-fn is_let_go() -> bool {
-    #[cfg(loom)]
-    return crate::model::is_broken(crate::model::Broken::Held);
-    #[cfg(not(loom))]
-    false
 }
 
 impl<T> Party<T> {
@@ -166,7 +157,7 @@ impl<T> Party<T> {
     /// node is its owner's again.
     #[inline(always)]
     pub(super) fn accept(&self) -> bool {
-        !self.is_offer() || self.synch()
+        !self.is_offer() || left_out!(PeerSynch) || self.synch()
     }
 
     #[cold]
@@ -183,6 +174,9 @@ impl<T> Party<T> {
 
     /// Peer: the choice of this node was decided before.
     pub(super) fn set_stale(&self) {
+        if left_out!(Stale) {
+            return;
+        }
         // Release pairs with the Acquire load in `at`.
         self.word.store(code(STALE), Ordering::Release);
     }
@@ -198,7 +192,7 @@ impl<T> Party<T> {
     /// Peer: the value is in its place.
     #[inline(always)]
     pub(super) fn hold(&self) {
-        if is_let_go() {
+        if left_out!(Held) {
             return self.end(true);
         }
         // Release pairs with the Acquire load in `at`.

@@ -9,6 +9,8 @@
 pub(crate) mod atomics;
 mod bias;
 mod channel;
+mod choice;
+mod choice_future;
 mod completion;
 mod fresh;
 mod gate;
@@ -82,6 +84,18 @@ pub(crate) enum Broken {
     GateNotify,
     /// A receiver's end of a oneshot is seen before it has taken the watcher.
     OneshotGoing,
+    /// Whoever takes an offer does not synch its choice before it deals.
+    PeerSynch,
+    /// A choice that meets a thread is not synched before it takes it out.
+    OwnSynch,
+    /// A node that was taken for a choice which is decided is not let go.
+    Stale,
+    /// A claim that came to nothing is not given back.
+    Unclaim,
+    /// Changes of a claim word are Relaxed.
+    ChoiceOrder,
+    /// The waiter of a choice is read before its node is let go.
+    EarlyWaiter,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

@@ -38,12 +38,24 @@
 //! * The claim as a bit in the thread's own state: timers and cancellation touch that without atomic steps (`sched::block`).
 //!
 //! # Checked by
-//! `model::choice` (loom: choice against thread, choice against choice crossing on two channels, against itself, with a time-out, a
+//! `model::choice`, `model::choice_future` (loom: against a thread, crossing another, against itself, with a time-out, a
 //! disconnect; broken variants), `tests/event_laws.rs`, `tests/event_race.rs`.
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, relax};
 use std::ptr;
+
+/// True in the variant of the checker that leaves this out (`model::Broken`).
+macro_rules! left_out {
+    ($what:ident) => {{
+        #[cfg(loom)]
+        let is_left_out = crate::model::is_broken(crate::model::Broken::$what);
+        #[cfg(not(loom))]
+        let is_left_out = false;
+        is_left_out
+    }};
+}
+pub(crate) use left_out;
 
 const WAITING: usize = 0;
 const CLAIMED: usize = 1;
@@ -155,6 +167,9 @@ impl Choice {
     }
 
     fn unclaim(&self, to: usize) {
+        if left_out!(Unclaim) && to == WAITING {
+            return;
+        }
         // Release pairs with the Acquire half of `synch`: who decides next sees the waiter.
         self.claim.store(to, Ordering::Release);
     }
@@ -162,7 +177,19 @@ impl Choice {
     #[inline(always)]
     fn change(&self, from: usize, to: usize) -> Result<(), usize> {
         // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the choice SYNCHED sees
-        // all that came before that.
-        self.claim.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).map(drop)
+        // all that came before that. (Relaxed in a broken variant.)
+        let order = if left_out!(ChoiceOrder) { Ordering::Relaxed } else { Ordering::AcqRel };
+        self.claim.compare_exchange(from, to, order, Ordering::Acquire).map(drop)
+    }
+}
+
+/// The checker is told that nobody else uses it any more.
+#[cfg(loom)]
+impl Drop for Choice {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.claim.with_mut(|_| ());
+            self.waiter.with_mut(|_| ());
+        }
     }
 }

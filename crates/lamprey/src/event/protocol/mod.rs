@@ -7,7 +7,7 @@ mod sync;
 mod waiting;
 
 pub use branch::{Branch, ChoiceRef, Offered};
-pub(crate) use choice::{Both, Choice};
+pub(crate) use choice::{Both, Choice, left_out};
 pub(crate) use sync::{poll, sync, sync_until};
 pub use waiting::Synced;
 #[cfg(not(loom))]

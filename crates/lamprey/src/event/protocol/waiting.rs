@@ -251,7 +251,7 @@ impl Clock {
 /// Under the checker time does not pass.
 #[cfg(loom)]
 #[derive(Default)]
-struct Clock;
+struct Clock {}
 
 #[cfg(loom)]
 impl Clock {
