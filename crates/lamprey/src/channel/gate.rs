@@ -24,7 +24,8 @@
 //!    [`Delivery`](crate::sched::task::Delivery) keeps alive what it needs.
 //! 4. A thread is woken after the section; it may not return from its wait without that wake
 //!    ([`sched::block`](crate::sched::block), invariant 1).
-//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), in sections of a few nodes each.
+//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later, who have seen the
+//!    state that they are woken for, in sections of a few nodes each.
 //!
 //! # Who may touch what
 //! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued: its owner.
@@ -119,16 +120,20 @@ impl<S> Gate<S> {
     /// [`with`](Self::with), where parasites are woken in a form of choice.
     #[inline(always)]
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
-        let (result, owed, all) = self.locked(|inner| {
-            let mut here =
-                Section { state: &mut inner.state, queues: &mut inner.queues, owed: None, all: [None; 2] };
-            let result = section(&mut here);
-            (result, here.owed, here.all)
+        // In place: what is put together in a section and copied out of it waits for its own stores.
+        let (mut owed, mut all) = (None, 0);
+        let result = self.locked(|inner| {
+            section(&mut Section {
+                state: &mut inner.state,
+                queues: &mut inner.queues,
+                owed: &mut owed,
+                all: &mut all,
+            })
         });
         if let Some(owed) = owed {
             owed.deliver(form);
         }
-        if all != [None; 2] {
+        if all != 0 {
             self.wake_rounds(all);
         }
         result
@@ -172,11 +177,15 @@ impl<S> Gate<S> {
         self.locked.store(false, Ordering::Release);
     }
 
-    /// Wakes those who were queued in an earlier round than the one given, of each queue.
+    /// Wakes all who wait in the queues whose bits are set.
     #[cold]
-    fn wake_rounds(&self, rounds: [Option<u32>; 2]) {
-        for (queue, round) in rounds.into_iter().enumerate() {
-            let Some(round) = round else { continue };
+    #[inline(never)]
+    fn wake_rounds(&self, queues: u8) {
+        for queue in (0..2).filter(|queue| queues & (1 << queue) != 0) {
+            let round = self.locked(|inner| {
+                inner.queues[queue].round = inner.queues[queue].round.wrapping_add(1);
+                inner.queues[queue].round
+            });
             loop {
                 let mut owed = [const { None }; 16];
                 self.locked(|inner| {
@@ -224,8 +233,9 @@ impl Queue {
 pub(super) struct Section<'a, S> {
     pub(super) state: &'a mut S,
     queues: &'a mut [Queue; 2],
-    owed: Option<Owed>,
-    all: [Option<u32>; 2],
+    owed: &'a mut Option<Owed>,
+    /// A bit for each queue.
+    all: &'a mut u8,
 }
 
 impl<S> Section<'_, S> {
@@ -247,16 +257,14 @@ impl<S> Section<'_, S> {
     #[inline(always)]
     fn grant(&mut self, queue: usize) {
         debug_assert!(self.owed.is_none(), "two grants in one section");
-        self.owed = self.queues[queue].grant();
+        *self.owed = self.queues[queue].grant();
     }
 
     /// All that wait in `queue` are to try again.
     #[inline(always)]
     pub(super) fn wake_all(&mut self, queue: usize) {
-        let entry = &mut self.queues[queue];
-        if !entry.list.is_empty() {
-            entry.round = entry.round.wrapping_add(1);
-            self.all[queue] = Some(entry.round);
+        if !self.queues[queue].list.is_empty() {
+            *self.all |= 1 << queue;
         }
     }
 
