@@ -260,7 +260,8 @@ impl<S> Section<'_, S> {
         *self.owed = self.queues[queue].grant();
     }
 
-    /// All that wait in `queue` are to try again.
+    /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so this is for queues
+    /// without grants, and for states in which nobody waits there any more.
     #[inline(always)]
     pub(super) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {

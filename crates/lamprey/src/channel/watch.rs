@@ -285,12 +285,8 @@ impl<T> Drop for Sender<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.gate.with(|section| {
-            section.state.receivers -= 1;
-            if section.state.receivers == 0 {
-                section.wake_all(SENDERS);
-            }
-        });
+        // A sender that waits for its turn sees it then.
+        self.gate.with(|section| section.state.receivers -= 1);
     }
 }
 

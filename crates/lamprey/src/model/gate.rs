@@ -83,7 +83,7 @@ fn a_wait_ends_while_a_value_comes() {
 
 #[test]
 fn one_of_two_that_wait_goes() {
-    check_bounded(1, || {
+    check_bounded(2, || {
         let (tx, rx) = bounded(1);
         let theirs = rx.clone();
         let leaver = thread::spawn(move || theirs.recv_timeout(SOON).is_ok());
