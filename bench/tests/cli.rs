@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 19] = [
+const BENCHES: [&str; 20] = [
     "switch",
     "yield",
     "spawn",
@@ -21,6 +21,7 @@ const BENCHES: [&str; 19] = [
     "nonblocking",
     "blocking",
     "nway",
+    "choose_all",
     "timers",
     "idle",
     "http",

@@ -4,6 +4,7 @@
 
 pub mod async_send;
 pub mod budget;
+pub mod choose_all;
 pub mod damp;
 pub mod http;
 pub mod idle;
@@ -23,7 +24,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 19] = [
+pub const ALL: [&Bench; 20] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -40,6 +41,7 @@ pub const ALL: [&Bench; 19] = [
     &damp::NONBLOCKING,
     &damp::BLOCKING,
     &damp::NWAY,
+    &choose_all::BENCH,
     &timers::BENCH,
     &idle::BENCH,
     &http::BENCH,

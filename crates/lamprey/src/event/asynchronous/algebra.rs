@@ -45,8 +45,8 @@ pub fn spawn_evt<T: Send + 'static>(
 /// ```
 /// # use lamprey::event::{AsyncEvent, Event, a_guard, always};
 /// # lamprey::run(|| {
-/// let host = lamprey::current().unwrap().id;
-/// let event = a_guard(|| always(lamprey::current().unwrap().id).spawn_evt());
+/// let host = lamprey::current().id();
+/// let event = a_guard(|| always(lamprey::current().id()).spawn_evt());
 /// assert_eq!(event.a_sync().1.sync().unwrap(), host);
 /// # });
 /// ```
