@@ -85,8 +85,8 @@ struct Parasites;
 struct Events;
 
 pub use channel::{
-    IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError, Sender,
-    TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
+    IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError,
+    Sender, TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
 };
 pub use sched::Wait;
 

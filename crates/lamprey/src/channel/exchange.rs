@@ -10,9 +10,12 @@ use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
 use crate::event::protocol::left_out;
+use crate::sched::bias::Bias;
 use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::{self, Wait, Who, Woke};
-use crate::sync_shim::{Arc, AtomicUsize};
+#[cfg(not(loom))]
+use crate::sched::{Waiter, thread::Thread, worker::Worker};
+use crate::sync_shim::{Arc, AtomicU32};
 use crate::time;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -21,8 +24,8 @@ use std::time::Instant;
 /// The channel itself.
 pub struct Chan<T> {
     pub(super) meeting: Meeting<T>,
-    pub(super) senders: AtomicUsize,
-    pub(super) receivers: AtomicUsize,
+    pub(super) senders: AtomicU32,
+    pub(super) receivers: AtomicU32,
     attach_inline: bool,
 }
 
@@ -50,10 +53,18 @@ pub(super) fn reason(side: Side) -> Wait {
 
 impl<T> Chan<T> {
     pub(super) fn new(attach_inline: bool) -> Self {
+        Self::of(Bias::new(), attach_inline)
+    }
+
+    pub(super) fn for_once() -> Self {
+        Self::of(Bias::shared(), false)
+    }
+
+    fn of(bias: Bias, attach_inline: bool) -> Self {
         Self {
-            meeting: Meeting::new(),
-            senders: AtomicUsize::new(1),
-            receivers: AtomicUsize::new(1),
+            meeting: Meeting::new(bias),
+            senders: AtomicU32::new(1),
+            receivers: AtomicU32::new(1),
             attach_inline,
         }
     }
@@ -67,34 +78,83 @@ impl<T> Chan<T> {
     /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
     #[inline(always)]
     pub(super) fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
+        #[cfg(not(loom))]
+        if let Some(worker) = Worker::current() {
+            return self.exchange_on(worker, side, slot, deadline);
+        }
+        self.exchange_elsewhere(side, slot, deadline)
+    }
+
+    /// [`exchange`](Self::exchange) on a worker, which is looked up once.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    fn exchange_on(
+        &self,
+        worker: &Worker,
+        side: Side,
+        slot: MaybeUninit<T>,
+        deadline: Option<Instant>,
+    ) -> Ended<T> {
         // SAFETY: without a node of ours there is nothing to promise.
-        match unsafe { self.meeting.meet(side, None) } {
+        match unsafe { self.meeting.meet_from(worker.slot(), side, None) } {
             // SAFETY: the peer was just taken out.
+            Arrival::Thread(peer, thread) => unsafe {
+                return Ended::Met(deal_with_thread(worker, side, slot, peer, thread, self.form()));
+            },
+            // SAFETY: as above.
             Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer, self.form()) }),
             Arrival::Closed => return closed(side, slot),
-            Arrival::Waiting if sched::must_not_block() => return Ended::Closed(slot),
+            Arrival::Waiting if std::thread::panicking() => return Ended::Closed(slot),
             Arrival::Waiting => {}
         }
+        worker.attach_woken();
+        let node = Party::node(Some(Waiter::thread(worker.running())), slot);
+        // SAFETY: `node` is fresh, stays here until it is out again (`wait`), and its waiter is this thread.
+        let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
+        if !matches!(arrival, Arrival::Waiting) {
+            return self.met_late(side, &node, arrival);
+        }
+        let woke = match deadline {
+            None => worker.block(reason(side)),
+            deadline => time::block_until(reason(side), deadline),
+        };
+        self.after_block(side, &node, woke)
+    }
+
+    /// [`exchange`](Self::exchange) on a kernel thread outside of every runtime.
+    #[inline(never)]
+    fn exchange_elsewhere(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
         let node = Party::node(Some(sched::waiter()), slot);
-        // SAFETY: `node` is fresh, stays here until it is out again (below), and its waiter is this thread.
+        // SAFETY: `node` is fresh, stays here until it is out again (`after_block`), and its waiter is this thread.
         match unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) } {
-            // SAFETY: our node was not queued, so its slot is ours; the peer was just taken out.
-            Arrival::Peer(peer) => Ended::Met(unsafe { deal(side, node.value.take(), peer, self.form()) }),
-            // SAFETY: as above.
-            Arrival::Closed => closed(side, unsafe { node.value.take() }),
-            Arrival::Waiting => {
-                let woke = time::block_until(reason(side), deadline);
-                if woke != Woke::Woken {
-                    return self.interrupted(side, &node, woke);
+            Arrival::Waiting => self.after_block(side, &node, time::block_until(reason(side), deadline)),
+            arrival => self.met_late(side, &node, arrival),
+        }
+    }
+
+    /// Somebody was there when our node was about to be queued.
+    #[cold]
+    fn met_late(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>) -> Ended<T> {
+        // SAFETY: our node was not queued, so its slot is ours; a peer was just taken out.
+        unsafe {
+            match arrival {
+                Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
+                    Ended::Met(deal(side, node.value.take(), peer, self.form()))
                 }
-                match outcome(&node) {
-                    Ended::TimedOut(_) => {
-                        crate::bug::bug!("a thread was woken although nobody took its node")
-                    }
-                    Ended::Closed(slot) => closed(side, slot),
-                    ended => ended,
-                }
+                _ => closed(side, node.value.take()),
             }
+        }
+    }
+
+    #[inline(always)]
+    fn after_block(&self, side: Side, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
+        if woke != Woke::Woken {
+            return self.interrupted(side, node, woke);
+        }
+        match outcome(node) {
+            Ended::TimedOut(_) => crate::bug::bug!("a thread was woken although nobody took its node"),
+            Ended::Closed(slot) => closed(side, slot),
+            ended => ended,
         }
     }
 
@@ -252,6 +312,39 @@ pub(super) unsafe fn deal<T>(
             return got;
         }
         wake(peer, true, form);
+        got
+    }
+}
+
+/// [`deal`] with a thread, on a worker: the usual case, a host of this worker, is decided in a few steps.
+///
+/// # Safety
+/// As for [`deal`]; the node's waiter is `thread`, and `worker` the calling kernel thread's.
+#[cfg(not(loom))]
+#[inline(always)]
+unsafe fn deal_with_thread<T>(
+    worker: &Worker,
+    side: Side,
+    mine: MaybeUninit<T>,
+    peer: NonNull<PartyNode<T>>,
+    thread: NonNull<Thread>,
+    form: Form,
+) -> MaybeUninit<T> {
+    worker.seat.counters.communications.add(1);
+    // SAFETY: the node is ours until it is ended (Party, invariant 2); its thread is woken after that, once.
+    unsafe {
+        let party = &peer.as_ref().value;
+        let got = match side {
+            Side::Sender => {
+                party.slot.with_mut(|slot| slot.write(mine));
+                MaybeUninit::uninit()
+            }
+            Side::Receiver => party.slot.with(|slot| slot.read()),
+        };
+        party.end(true);
+        if !worker.wake_neighbour(thread) {
+            sched::wake_thread(thread, form);
+        }
         got
     }
 }

@@ -93,7 +93,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { chan.meeting.meet(Self::SIDE, None) } {
             // SAFETY: just taken out; our node is not queued.
-            Arrival::Peer(peer) => unsafe { self.deal_with(peer, chan) },
+            Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
             Arrival::Closed => Poll::Ready(false),
             Arrival::Waiting => self.queue(chan, cx),
         }
@@ -117,7 +117,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         forget_foreign(waiter);
         match arrival {
             // SAFETY: just taken out; our node is not queued.
-            Arrival::Peer(peer) => unsafe { self.deal_with(peer, chan) },
+            Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
             _ => Poll::Ready(false),
         }
     }

@@ -65,6 +65,7 @@ pub use offer::{RecvEvt, SendEvt};
 pub use oneshot::oneshot;
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;
+pub(crate) use rendezvous::channel_for_once;
 pub use rendezvous::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
 #[cfg(not(loom))]
 pub use rpc::rpc;

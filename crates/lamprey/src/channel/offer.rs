@@ -52,6 +52,8 @@ macro_rules! ends {
             fn chan(&self) -> &Arc<Chan<T>> {
                 &self.0
             }
+            /// # Safety
+            /// As for [`End::output`].
             #[inline(always)]
             unsafe fn output(met: bool, slot: MaybeUninit<T>) -> $output {
                 let of: fn(bool, MaybeUninit<T>) -> $output = $of;
@@ -203,7 +205,7 @@ impl<E: End> Branch for Offer<E> {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.end.chan().meeting.meet(E::SIDE, None) } {
             Arrival::Waiting => false,
-            Arrival::Peer(peer) => {
+            Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out, and no node of ours is queued.
                 unsafe { self.meet(peer) };
                 true
@@ -212,6 +214,8 @@ impl<E: End> Branch for Offer<E> {
         }
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     #[inline(always)]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         self.node.value.set_offer(choice.0);

@@ -29,6 +29,7 @@
 use crate::event::protocol::{Choice, left_out};
 use crate::queue::list::Node;
 use crate::sched::Waiter;
+use crate::sched::thread::Thread;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -137,6 +138,15 @@ impl<T> Party<T> {
         let word =
             NonNull::new(word).unwrap_or_else(|| crate::bug::bug!("a node without a waiter was queued"));
         crate::queue::inbox::Linked::from_raw(word)
+    }
+
+    /// Peer, of a node that it has taken out: the thread that waits, if it is a thread.
+    #[inline(always)]
+    pub(super) fn as_thread(&self) -> Option<NonNull<Thread>> {
+        // Relaxed: as in `waiter`.
+        let word = self.word.load(Ordering::Relaxed);
+        // Of all that a queued node's word may be, only a thread has no tag; NEW is not queued.
+        if word.addr() & TAGS == 0 { NonNull::new(word.cast()) } else { None }
     }
 
     /// Peer: true of a value that was handed back.

@@ -6,7 +6,7 @@ use super::exchange::{Chan, Ended, deal};
 use super::future::Exchange;
 use super::meeting::{Arrival, Side};
 use super::offer::{RecvEvt, SendEvt};
-use crate::sync_shim::{Arc, AtomicUsize, Ordering};
+use crate::sync_shim::{Arc, AtomicU32, Ordering};
 use crate::time;
 use std::fmt;
 use std::future::Future;
@@ -33,6 +33,11 @@ use std::time::Duration;
 /// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::new(false))
+}
+
+/// A channel of which no worker ever becomes the owner: for one that is used once, and by whoever comes.
+pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
+    ends(Chan::for_once())
 }
 
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it: it runs on the
@@ -142,7 +147,7 @@ impl<T> Sender<T> {
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.0.meeting.meet(Side::Sender, None) } {
-            Arrival::Peer(peer) => {
+            Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; our slot is full.
                 unsafe { deal(Side::Sender, MaybeUninit::new(value), peer, self.0.form()) };
                 Ok(())
@@ -243,7 +248,7 @@ impl<T> Receiver<T> {
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
-            Arrival::Peer(peer) => {
+            Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; what a receiver gets is full.
                 Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer, self.0.form())) })
             }
@@ -341,13 +346,16 @@ impl<T> Sender<T> {
 }
 
 /// Counts a handle of a side. Relaxed: made from a handle that exists, as with `Arc`.
-fn add(count: &AtomicUsize) {
+fn add(count: &AtomicU32) {
     // Relaxed: see above.
-    count.fetch_add(1, Ordering::Relaxed);
+    if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
+        crate::bug::say!("a channel has more than {} handles on one side: are they forgotten?", u32::MAX / 2);
+        std::process::abort()
+    }
 }
 
 /// Drops a handle of a side; true if it was the last.
-fn is_last(count: &AtomicUsize) -> bool {
+fn is_last(count: &AtomicU32) -> bool {
     // AcqRel: pairs with itself, so that the last one sees what the others did before they dropped theirs.
     count.fetch_sub(1, Ordering::AcqRel) == 1
 }

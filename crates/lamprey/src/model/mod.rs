@@ -18,10 +18,12 @@ mod hosted;
 mod inbox;
 mod life;
 mod oneshot;
+mod owned;
 mod park;
 mod party;
 mod slab;
 
+use crate::sched::bias::Slot;
 use std::cell::Cell;
 
 /// What a broken variant leaves out.
@@ -101,6 +103,15 @@ pub(crate) enum Broken {
 // One test is one kernel thread, whose loom threads all run on it.
 std::thread_local! {
     static BROKEN: Cell<Broken> = const { Cell::new(Broken::Nothing) };
+}
+
+crate::sync_shim::thread_local! {
+    static SLOT: Cell<Option<&'static Slot>> = Cell::new(None);
+}
+
+/// The slot that the calling loom thread plays a worker with ([`owned`]); none of the other models' threads has one.
+pub(crate) fn slot() -> Option<&'static Slot> {
+    SLOT.with(Cell::get)
 }
 
 /// True in the variant that leaves `what` out.

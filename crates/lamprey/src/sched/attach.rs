@@ -187,7 +187,7 @@ impl Worker {
     #[inline(never)]
     fn attach_some(&self) {
         let me = self.running_ref();
-        if me.polled().is_some() || !me.has_room() || me.cancelled.get() || std::thread::panicking() {
+        if me.polled().is_some() || !me.has_room() || me.is_cancelled() || std::thread::panicking() {
             return;
         }
         let ticks = self.seat.ticks();

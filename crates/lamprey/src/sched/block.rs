@@ -169,7 +169,7 @@ pub(crate) fn is_cancelled() -> bool {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
         let me = worker.running_ref();
-        return me.is_lamprey() && me.cancelled.get() && !std::thread::panicking();
+        return me.is_lamprey() && me.is_cancelled() && !std::thread::panicking();
     }
     false
 }

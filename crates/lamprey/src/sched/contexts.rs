@@ -95,7 +95,7 @@ impl Worker {
             context.thread.label.spawn_site.set(site);
             context.call.set(call.as_ptr());
             context.packet.set(ptr::null());
-            context.thread.cancelled.set(self.stopping.get());
+            context.thread.begin_anew(self.stopping.get());
             context.thread.attach_inline.set(attach_inline);
             context.thread.inflated.set(false);
             context.thread.penalty.set(0);

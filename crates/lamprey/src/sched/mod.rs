@@ -6,7 +6,6 @@
 //!
 //! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
 
-#[allow(dead_code, reason = "what the channels will use")]
 pub(crate) mod bias;
 pub(crate) mod block;
 pub(crate) mod completion;

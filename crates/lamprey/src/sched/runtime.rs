@@ -124,7 +124,8 @@ impl Shared {
 
     /// The sum of the workers' counters.
     pub(crate) fn stats(&self) -> super::stats::Stats {
-        let mut stats = super::stats::Stats::default();
+        let revocations = super::bias::revocations();
+        let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
         self.seats().iter().for_each(|seat| stats.add(&seat.counters));
         stats
     }

@@ -98,6 +98,9 @@ pub struct Stats {
     pub offered: u64,
     /// Values that went through channels, counted where the later of the two threads ran.
     pub communications: u64,
+    /// Channels that were taken from the worker that had used them alone, each at a cost of some microseconds; of **all**
+    /// runtimes of the process.
+    pub revocations: u64,
 }
 
 impl Stats {

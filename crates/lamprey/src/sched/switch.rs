@@ -29,16 +29,18 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn block(&self, reason: Wait) -> Woke {
         let me = self.running_ref();
-        if me.owed.replace(false) {
-            return Woke::Woken;
-        }
-        if me.cancelled.get() {
-            return self.refuse_block(me);
+        if me.eager.get() != 0 {
+            return self.end_block_at_once(me);
         }
         me.reason.set(reason);
         me.state.set(State::Blocked);
         self.switch_away(me);
         me.woke.get()
+    }
+
+    #[cold]
+    fn end_block_at_once(&self, me: &Thread) -> Woke {
+        if me.take_owed() { Woke::Woken } else { self.refuse_block(me) }
     }
 
     /// A cancelled host does not block any more. (The root counts as cancelled, so that this check covers it.)
@@ -56,7 +58,7 @@ impl Worker {
         if me.kind == Kind::Root {
             self.refuse_block(me);
         }
-        if !me.owed.replace(false) {
+        if !me.take_owed() {
             me.reason.set(reason);
             me.state.set(State::Committed);
             self.switch_away(me);
@@ -69,7 +71,7 @@ impl Worker {
         let thread = self.running();
         // SAFETY: the running thread, which is the caller.
         let me = unsafe { thread.as_ref() };
-        if me.cancelled.get() {
+        if me.is_cancelled() {
             return self.refuse_block(me) == Woke::Cancelled;
         }
         let next = if me.below.get().is_null() { self.pick_other() } else { Some(self.descend(me)) };
@@ -92,8 +94,26 @@ impl Worker {
             self.make_ready(thread, Woke::Woken);
         } else {
             // It was interrupted and has not run since: its next block takes this.
-            entry.owed.set(true);
+            entry.set_owed();
         }
+    }
+
+    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The usual case of
+    /// [`wake_host`], for those who know where they are.
+    ///
+    /// # Safety
+    /// As for [`Waiter::wake`](super::Waiter::wake).
+    #[inline(always)]
+    pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
+        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
+        // it started; the state is ours to read if it is here.
+        let entry = unsafe { thread.as_ref() };
+        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.home.get());
+        let is_ours = is_here && entry.state.get() == State::Blocked;
+        if is_ours {
+            self.make_ready(thread, Woke::Woken);
+        }
+        is_ours
     }
 
     /// A stackful parasite is woken: it goes ahead of the hosts, unless it has become one.
@@ -151,7 +171,7 @@ impl Worker {
     pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
         // SAFETY: as promised by the caller.
         unsafe {
-            thread.as_ref().cancelled.set(true);
+            thread.as_ref().set_cancelled();
             self.interrupt(thread, Woke::Cancelled);
         }
     }
@@ -356,7 +376,7 @@ impl Worker {
             let body = thread.as_ref().body;
             if self.stopping.get() {
                 // A host like any other, so that the destructors of what the closure owns may do what they like.
-                thread.as_ref().cancelled.set(true);
+                thread.as_ref().set_cancelled();
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
                 (body.run)(thread);

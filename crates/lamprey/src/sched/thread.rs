@@ -3,7 +3,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `owed`, `cancelled`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
 //! | `home` | written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
@@ -15,7 +15,7 @@
 //! ```
 //! Runnable is running, or in the policy's queue; `Worker::running` tells which.
 //!
-//! A wake that finds its thread neither Blocked nor Committed is kept in `owed` and taken by the next block: the
+//! A wake that finds its thread neither Blocked nor Committed is kept in `eager` (OWED) and taken by the next block: the
 //! thread was interrupted (timeout, cancellation) while the wake was under way.
 
 use super::block::Woke;
@@ -69,8 +69,8 @@ pub(crate) struct Thread {
     pub(crate) kind: Kind,
     pub(crate) state: Cell<State>,
     pub(crate) woke: Cell<Woke>,
-    pub(crate) owed: Cell<bool>,
-    pub(crate) cancelled: Cell<bool>,
+    /// Why its next block is to end at once, if it is: OWED, CANCELLED.
+    pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     #[cfg(not(loom))]
     pub(crate) home: Cell<*const Seat>,
@@ -160,7 +160,40 @@ pub(crate) enum Abandoned {
     NoStack(std::io::Error),
 }
 
+/// A wake has come for a block that had ended already: the next block takes it.
+const OWED: u8 = 1;
+/// The thread is to end.
+const CANCELLED: u8 = 2;
+
 impl Thread {
+    #[inline(always)]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.eager.get() & CANCELLED != 0
+    }
+
+    /// For a context that serves one parasite after the other.
+    #[cfg(not(loom))]
+    pub(crate) fn begin_anew(&self, cancelled: bool) {
+        self.eager.set(if cancelled { CANCELLED } else { 0 });
+    }
+
+    pub(crate) fn set_cancelled(&self) {
+        self.eager.set(self.eager.get() | CANCELLED);
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_owed(&self) {
+        self.eager.set(self.eager.get() | OWED);
+    }
+
+    /// True if a wake was owed; it is used up.
+    #[inline(always)]
+    pub(crate) fn take_owed(&self) -> bool {
+        let eager = self.eager.get();
+        self.eager.set(eager & !OWED);
+        eager & OWED != 0
+    }
+
     /// The descriptor of a kernel thread.
     #[cfg(loom)]
     pub(crate) fn os() -> Self {
@@ -168,8 +201,7 @@ impl Thread {
             kind: Kind::Os,
             state: Cell::new(State::Runnable),
             woke: Cell::new(Woke::Woken),
-            owed: Cell::new(false),
-            cancelled: Cell::new(false),
+            eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
             link: crate::sync_shim::Cell::new(ptr::null_mut()),
         }
@@ -223,8 +255,7 @@ impl Thread {
             kind,
             state: Cell::new(state),
             woke: Cell::new(Woke::Woken),
-            owed: Cell::new(false),
-            cancelled: Cell::new(false),
+            eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
             home: Cell::new(ptr::null()),
             link: Cell::new(ptr::null_mut()),

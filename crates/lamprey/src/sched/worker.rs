@@ -211,7 +211,7 @@ impl Worker {
     /// Makes this the calling thread's worker.
     pub(super) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
-        self.root.cancelled.set(true); // see `refuse_block`
+        self.root.set_cancelled(); // see `refuse_block`
         self.root.home.set(Arc::as_ptr(&self.seat));
         WORKER.set(self);
     }
@@ -222,7 +222,6 @@ impl Worker {
     }
 
     /// For [`Bias::enter`](bias::Bias::enter), on this kernel thread.
-    #[allow(dead_code, reason = "what the channels will use")]
     #[inline(always)]
     pub(crate) fn slot(&self) -> Option<&'static bias::Slot> {
         self.slot.as_ref().map(bias::Lease::slot)

@@ -41,6 +41,8 @@ impl<T> Branch for BoxedBranch<'_, T> {
         self.0.attempt(context)
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller; what is boxed stays where it is.
         unsafe { self.0.offer(choice) }

@@ -102,6 +102,8 @@ impl<G: Group> Branch for Branches<G> {
         }
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     #[inline(always)]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         for at in 0..self.group.len() {

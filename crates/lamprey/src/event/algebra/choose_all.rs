@@ -111,6 +111,8 @@ impl<G: Group> Branch for AllOf<G> {
         self.find(|&at| self.all.group.attempt(at, context.as_deref_mut())) || self.all.len() == 0
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         for at in 0..self.all.len() {
             // SAFETY: as promised by the caller.

@@ -73,6 +73,8 @@ impl<T> Branch for Ready<T> {
         true
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         if choice.0.synch() { Offered::Won } else { Offered::Lost }
     }
@@ -101,6 +103,8 @@ impl<T> Branch for Never<T> {
         false
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     #[inline(always)]
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting

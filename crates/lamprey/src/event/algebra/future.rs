@@ -95,6 +95,8 @@ impl<F: Future> Branch for Polled<F> {
         is_ready
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
     }

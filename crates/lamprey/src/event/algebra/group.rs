@@ -65,6 +65,8 @@ macro_rules! indexed {
             fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
                 self[at].attempt(context)
             }
+            /// # Safety
+            /// As for [`Branch::offer`].
             #[inline(always)]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.
@@ -124,6 +126,8 @@ macro_rules! tuple {
             fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
                 match at { $($at => self.$at.attempt(context),)+ _ => beyond() }
             }
+            /// # Safety
+            /// As for [`Branch::offer`].
             #[inline(always)]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.

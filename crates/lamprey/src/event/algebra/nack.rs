@@ -4,7 +4,7 @@
 //! branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it. Being chosen is what needs a call.
 
 use super::{Event, Wrap, awaitable};
-use crate::channel::{Receiver, RecvError, RecvEvt, Sender, channel};
+use crate::channel::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
 use crate::event::protocol::{Branch, ChoiceRef, Offered};
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -53,7 +53,7 @@ impl<E: Event, F: FnOnce(Nack) -> E> Event for WithNack<F> {
     type Branch = Nacked<E::Branch>;
 
     fn branch(self) -> Self::Branch {
-        let (tx, rx) = channel();
+        let (tx, rx) = channel_for_once();
         // Before `f`, which may panic.
         let fuse = Fuse(Cell::new(Some(tx)));
         Nacked { inner: (self.0)(Nack(rx)).branch(), fuse }
@@ -87,6 +87,8 @@ impl<B: Branch> Branch for Nacked<B> {
         self.inner.attempt(context)
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.
         unsafe { self.inner.offer(choice) }

@@ -73,6 +73,9 @@ impl Branch for Due {
     }
 
     /// The clock needs no offer: who blocks wakes up by the [`deadline`](Branch::deadline) and attempts again.
+    ///
+    /// # Safety
+    /// As for [`Branch::offer`].
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
     }

@@ -49,6 +49,8 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
         self.inner.attempt(context)
     }
 
+    /// # Safety
+    /// As for [`Branch::offer`].
     #[inline(always)]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.

@@ -1,7 +1,7 @@
 //! What asynchronous events are made of and combined with.
 
 use super::{AsyncEvent, Matter};
-use crate::event::{Event, Wrap, always, choose};
+use crate::event::{Event, always, choose};
 
 /// See [`Event::spawn_evt`].
 #[derive(Debug, Clone)]
@@ -95,8 +95,7 @@ where
     type Consumed = E::Output;
 
     fn parts(self) -> (impl FnOnce(), impl Event<Output = Matter<E::Output>, Branch: Send> + Send + 'static) {
-        let plain: Wrap<E, fn(E::Output) -> Matter<E::Output>> = self.0.wrap(Matter::Plain);
-        (|| (), plain)
+        (|| (), self.0.wrap(Matter::Plain))
     }
 }
 

@@ -82,7 +82,7 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
         if branch.attempt(None) {
             return Some(finish(&branch));
         }
-        if limit.is_some_and(|limit| Instant::now() >= limit) {
+        if until == limit {
             return None;
         }
     }

@@ -19,6 +19,8 @@ const TURN: u32 = 8;
 /// The default policy; see the module's text.
 #[derive(Debug)]
 pub struct Hybrid {
+    /// The head of the queue, if a woken thread has gone there: two that talk then never touch the ring.
+    first: Option<NonNull<super::Thread>>,
     ring: Ring<NonNull<super::Thread>>,
     /// How many more may go to the head in this cycle.
     lifo: u32,
@@ -29,14 +31,14 @@ pub struct Hybrid {
 
 impl Default for Hybrid {
     fn default() -> Self {
-        Self { ring: Ring::new(), lifo: LIFO, cycle_end: 0, turn: TURN }
+        Self { first: None, ring: Ring::new(), lifo: LIFO, cycle_end: 0, turn: TURN }
     }
 }
 
 impl Hybrid {
     #[inline(always)]
     fn next_started(&mut self) -> Option<Ready> {
-        self.ring.pop_front().map(Ready)
+        self.first.take().or_else(|| self.ring.pop_front()).map(Ready)
     }
 
     /// It is an unstarted thread's turn, or nothing else is ready.
@@ -65,7 +67,9 @@ impl Policy for Hybrid {
     #[inline(always)]
     fn ready(&mut self, thread: Ready, why: Why) {
         if why == Why::Woken && self.may_overtake() {
-            self.ring.push_front(thread.0);
+            if let Some(second) = self.first.replace(thread.0) {
+                self.ring.push_front(second);
+            }
         } else {
             self.ring.push_back(thread.0);
         }
@@ -84,6 +88,6 @@ impl Policy for Hybrid {
 
     #[inline(always)]
     fn len(&self) -> usize {
-        self.ring.len()
+        self.ring.len() + usize::from(self.first.is_some())
     }
 }

@@ -1,0 +1,76 @@
+//! The lists of a channel's waiters, for whoever works on them.
+
+use super::super::party::{At, Party, PartyNode};
+use super::place::side_of;
+use super::{Offering, Side};
+use crate::event::protocol::{Both, Choice, left_out};
+use crate::queue::list::List;
+use std::ptr::NonNull;
+
+/// Who waits, in the lists.
+pub(super) struct Waiters<T> {
+    pub(super) senders: List<Party<T>>,
+    pub(super) receivers: List<Party<T>>,
+}
+
+impl<T> Waiters<T> {
+    pub(super) fn new() -> Self {
+        Self { senders: List::new(), receivers: List::new() }
+    }
+
+    pub(super) fn of(&self, side: Side) -> &List<Party<T>> {
+        if side == Side::Sender { &self.senders } else { &self.receivers }
+    }
+
+    /// Takes the oldest of `side` out who can be met.
+    pub(super) fn pop(&self, side: Side) -> Option<NonNull<PartyNode<T>>> {
+        loop {
+            let node = self.of(side).pop()?;
+            // SAFETY: just taken out.
+            if unsafe { node.as_ref() }.value.accept() {
+                return Some(node);
+            }
+        }
+    }
+
+    /// Puts the one that waited alone in `word` into its list.
+    ///
+    /// # Safety
+    /// The lock has just been taken from this `word`.
+    pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<PartyNode<T>>>, word: *mut PartyNode<T>) {
+        if let Some(node) = alone {
+            let list = if side_of(word) == Side::Sender as usize { &self.senders } else { &self.receivers };
+            // SAFETY: it was alone in the word, so in no list; its owner waits until it is out.
+            unsafe { list.push(node) };
+        }
+    }
+
+    /// The oldest of `side` whom `choice` can meet, taken out, with the choice synched. Not one of its own offers.
+    pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering<T> {
+        let list = self.of(side);
+        loop {
+            let found = list.find(|node| match node.value.waiter() {
+                At::Offer(theirs) => !std::ptr::eq(theirs.as_ptr(), choice),
+                _ => true,
+            });
+            let Some(node) = found else { return Offering::Waiting };
+            // SAFETY: linked, and the lock is held.
+            let party = unsafe { &node.as_ref().value };
+            let both = match party.waiter() {
+                // SAFETY: a choice outlives its queued offers.
+                At::Offer(theirs) => choice.synch_both(unsafe { theirs.as_ref() }),
+                _ if left_out!(OwnSynch) || choice.synch() => Both::Synched,
+                _ => Both::OursIsGone,
+            };
+            if both == Both::OursIsGone {
+                return Offering::Lost;
+            }
+            // SAFETY: linked in this list.
+            unsafe { list.remove(node) };
+            if both == Both::Synched {
+                return Offering::Peer(node);
+            }
+            party.set_stale();
+        }
+    }
+}
