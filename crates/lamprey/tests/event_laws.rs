@@ -230,7 +230,11 @@ impl World {
             drop(done);
         };
         if peer.is_there {
-            parasite(work).detach(); // waits when this has returned
+            // It queues itself in the first poll: with its own waker it might be told that it is the hosts' turn.
+            let mut work = Box::pin(work);
+            if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+                parasite(work).detach();
+            }
         } else {
             drop(spawn(move || {
                 sleep(SOON);
