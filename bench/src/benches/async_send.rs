@@ -4,6 +4,7 @@ use super::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;
 use lamprey::Sender;
+use lamprey::event::AsyncEvent;
 use std::time::{Duration, Instant};
 
 /// Messages between two yields of the producer. Without them an asynchronous producer would never let the consumer run.
@@ -13,7 +14,7 @@ const BATCH: u64 = 100;
 pub const BENCH: Bench = Bench {
     name: "async_send",
     about: "a host sends numbers to another and yields after each 100: itself (sync), or on a new parasite or host for each \
-            number, which it does not wait for; ns for each message until all are received",
+            number, which it does not wait for, or as an asynchronous event; ns for each message until all are received",
     workers: &[1, 2],
     size: Size::UntilTakes { first: BATCH * 10, goal: Duration::from_millis(50) },
     runs: 21,
@@ -22,6 +23,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("parasite", |w| runner(w, |n| stream(n, stackless))),
         Variant::ours("parasite_fn", |w| runner(w, |n| stream(n, stackful))),
         Variant::ours("host", |w| runner(w, |n| stream(n, host))),
+        Variant::ours("a_send_evt", |w| runner(w, |n| stream(n, event))),
     ],
 };
 
@@ -66,4 +68,10 @@ fn stackful(tx: &'static Sender<u64>, i: u64) {
 #[inline(always)]
 fn host(tx: &'static Sender<u64>, i: u64) {
     lamprey::spawn(move || tx.send(i));
+}
+
+/// With a clone of the sender, which is part of the event.
+#[inline(always)]
+fn event(tx: &'static Sender<u64>, i: u64) {
+    tx.a_send_evt(i).a_sync();
 }

@@ -34,7 +34,7 @@ fn runner(workers: usize, gather: fn(&[Receiver<u64>]) -> u64) -> Result<Runner>
         let of = |name, producers| {
             Sample::ns_each(name, runtime.run(move || run(n / producers, producers, gather)), n)
         };
-        Ok(vec![of("of 2", 2), of("of 8", 8), of("of 64", 64)])
+        Ok(vec![of("of_2", 2), of("of_8", 8), of("of_64", 64)])
     }))
 }
 

@@ -31,7 +31,7 @@ pub struct Server(SwapChannel<Page>);
 
 impl Server {
     /// A place without a printer.
-    pub fn new() -> Self {
+    pub fn open() -> Self {
         Self(SwapChannel::new())
     }
 
@@ -86,7 +86,7 @@ impl Server {
 
 fn main() {
     lamprey::run(|| {
-        let server = Server::new();
+        let server = Server::open();
         let printer = server.printer();
         let mut page = String::new();
         for n in 1..=3 {
@@ -111,7 +111,7 @@ mod tests {
     fn all_pages_are_printed_once() {
         for workers in 1..=2 {
             lamprey::Runtime::builder().workers(workers).build().unwrap().run(|| {
-                let server = Server::new();
+                let server = Server::open();
                 let printers = [server.printer(), server.printer()];
                 let clients: Vec<_> = (0..4)
                     .map(|client| {
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn without_a_printer_a_client_may_give_up() {
         lamprey::run(|| {
-            let server = Server::new();
+            let server = Server::open();
             assert!(!server.print_soon("nobody reads this", Duration::from_millis(3)));
             let printer = server.printer();
             assert!(server.print_soon("this one", Duration::from_secs(60)));

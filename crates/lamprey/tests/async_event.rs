@@ -79,7 +79,7 @@ fn guards_run_at_the_call() {
         assert_eq!(count.load(Relaxed), 1);
         assert!(matches!(pending.cancel(), Err(JoinError::Cancelled)));
         static RAN: AtomicBool = AtomicBool::new(false);
-        drop(guard(|| never::<()>().wrap(|()| ())).spawn_evt().s_wrap(|()| RAN.store(true, Relaxed)));
+        let _not_begun = guard(never::<()>).spawn_evt().s_wrap(|()| RAN.store(true, Relaxed));
         assert!(!RAN.load(Relaxed), "not begun");
     });
 }

@@ -28,7 +28,7 @@ fn receives<T>(receivers: &[Receiver<T>]) -> Vec<lamprey::RecvEvt<&Receiver<T>>>
 fn of_nothing_is_nothing() {
     everywhere(|| {
         assert_eq!(choose_all(Vec::<lamprey::event::Always<u8>>::new()).sync(), []);
-        assert_eq!(choose((choose_all(<[lamprey::event::Always<u8>; 0]>::from([])), never())).sync(), []);
+        assert_eq!(choose((choose_all([] as [lamprey::event::Always<u8>; 0]), never())).sync(), []);
     });
 }
 

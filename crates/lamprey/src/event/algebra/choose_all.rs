@@ -192,6 +192,8 @@ struct All<G: Group> {
     group: G,
     /// From the first part on that has to wait.
     wakers: OnceCell<Wakers>,
+    /// The plain parts have just been attempted.
+    is_tried: Cell<bool>,
     clock: Cell<Option<Pin<Box<Sleep>>>>,
     _pinned: PhantomPinned,
 }
@@ -200,7 +202,8 @@ impl<G: Group> All<G> {
     fn new(group: G) -> Self {
         let new = |_| Part { stage: Cell::new(Stage::New), choice: Choice::new(), output: Cell::new(None) };
         let parts = (0..group.len()).map(new).collect();
-        Self { parts, group, wakers: OnceCell::new(), clock: Cell::new(None), _pinned: PhantomPinned }
+        let (wakers, is_tried, clock) = (OnceCell::new(), Cell::new(false), Cell::new(None));
+        Self { parts, group, wakers, is_tried, clock, _pinned: PhantomPinned }
     }
 
     fn len(&self) -> usize {
@@ -213,10 +216,17 @@ impl<G: Group> All<G> {
             (0..self.len()).for_each(|at| self.refuse(at));
         }
         // First without a place to wait in: often all are there.
-        match self.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(outputs) => outputs,
-            Poll::Pending => crate::parasite::wait(poll_fn(|context| self.poll(context))),
+        for at in 0..self.len() {
+            let is_new = self.parts[at].stage.get() == Stage::New;
+            if is_new && self.is_plain(at) && self.group.attempt(at, None) {
+                self.won(at);
+            }
         }
+        self.is_tried.set(true);
+        if (0..self.len()).all(|at| self.is_over(at)) {
+            return self.outputs(&mut Context::from_waker(Waker::noop()));
+        }
+        crate::parasite::wait(poll_fn(|context| self.poll(context)))
     }
 
     /// For a caller that must not wait: the part happens now, or fails if it can.
@@ -234,7 +244,7 @@ impl<G: Group> All<G> {
         loop {
             (0..self.len()).for_each(|at| self.step(at, context));
             if (0..self.len()).all(|at| self.is_over(at)) {
-                return Poll::Ready((0..self.len()).map(|at| self.output(at, context)).collect());
+                return Poll::Ready(self.outputs(context));
             }
             // The last of the plain ones, or the clock, may have been faster than this.
             let missed = self.wakers.get().is_some_and(Wakers::all_are_out);
@@ -242,6 +252,15 @@ impl<G: Group> All<G> {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// True if it only waits: its win need not be heard of before the others'.
+    fn is_plain(&self, at: usize) -> bool {
+        !self.group.is_prompt(at) && !self.group.polls(at) && self.group.deadline(at).is_none()
+    }
+
+    fn outputs(&self, context: &mut Context<'_>) -> Vec<G::Output> {
+        (0..self.len()).map(|at| self.output(at, context)).collect()
     }
 
     fn is_over(&self, at: usize) -> bool {
@@ -283,12 +302,12 @@ impl<G: Group> All<G> {
     }
 
     fn begin(&self, at: usize, context: &mut Context<'_>) {
-        if self.group.attempt(at, Some(context)) {
+        let is_plain = self.is_plain(at);
+        let is_tried = is_plain && self.is_tried.get(); // and an offer looks once more
+        if !is_tried && self.group.attempt(at, Some(context)) {
             return self.won(at);
         }
-        let is_plain =
-            !self.group.is_prompt(at) && !self.group.polls(at) && self.group.deadline(at).is_none();
-        let wakers = self.wakers.get_or_init(|| Wakers::new(context.waker()));
+        let wakers = self.wakers.get_or_init(|| Wakers::new(context.waker(), self.len()));
         let part = &self.parts[at];
         part.choice.reopen(if is_plain { wakers.plain() } else { wakers.prompt() });
         part.stage.set(Stage::Offered);

@@ -1,8 +1,8 @@
 //! How the parts of a `choose_all` wake its caller: the plain ones all together, with the last.
 //!
 //! # Invariants
-//! 1. `left` is the number of plain parts whose wake is still to come, and one more until all of them have been offered. Who brings it
-//!    to zero wakes the caller, or is the caller.
+//! 1. `left` is the number of plain parts whose wake is still to come. Until all of them have been offered it is more, so that nobody
+//!    brings it to zero; then the caller takes away what was too much. Who brings it to zero wakes the caller, or is the caller.
 //! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake that takes the old one
 //!    has been preceded by what the look then finds.
 //!
@@ -29,15 +29,15 @@ pub(super) struct Wakers {
     hub: Arc<Hub>,
     plain: Waker,
     prompt: OnceCell<Waker>,
-    /// The one more of invariant 1 has been taken away.
-    all_are_out: Cell<bool>,
+    /// What was too much (invariant 1); zero once that has been taken away.
+    surplus: Cell<usize>,
 }
 
 impl Hub {
-    /// True for the last one.
-    fn count_down(&self) -> bool {
+    /// True for the last ones.
+    fn count_down(&self, by: usize) -> bool {
         // AcqRel pairs with itself: the last one comes after all others.
-        self.left.fetch_sub(1, Ordering::AcqRel) == 1
+        self.left.fetch_sub(by, Ordering::AcqRel) == by
     }
 
     /// Not under the lock: a foreign waker may do anything.
@@ -49,7 +49,7 @@ impl Hub {
 
 impl Wake for Hub {
     fn wake(self: Arc<Self>) {
-        if self.count_down() {
+        if self.count_down(1) {
             self.wake_caller();
         }
     }
@@ -62,10 +62,12 @@ impl Wake for Prompt {
 }
 
 impl Wakers {
-    pub(super) fn new(caller: &Waker) -> Self {
-        let hub = Arc::new(Hub { left: AtomicUsize::new(1), caller: Mutex::new(Some(caller.clone())) });
+    /// For a caller with so many parts.
+    pub(super) fn new(caller: &Waker, parts: usize) -> Self {
+        let surplus = parts + 1;
+        let hub = Arc::new(Hub { left: AtomicUsize::new(surplus), caller: Mutex::new(Some(caller.clone())) });
         let plain = Waker::from(hub.clone());
-        Self { hub, plain, prompt: OnceCell::new(), all_are_out: Cell::new(false) }
+        Self { hub, plain, prompt: OnceCell::new(), surplus: Cell::new(surplus) }
     }
 
     /// The next wake is for `caller`.
@@ -81,14 +83,13 @@ impl Wakers {
 
     /// For a plain part that is about to be offered: it is counted, until its wake.
     pub(super) fn plain(&self) -> Waiter {
-        // Relaxed: before the offer, which publishes it.
-        self.hub.left.fetch_add(1, Ordering::Relaxed);
+        self.surplus.set(self.surplus.get() - 1);
         waiter(&self.plain)
     }
 
     /// A part that was counted is won without a wake.
     pub(super) fn is_not_to_come(&self) {
-        self.hub.count_down();
+        self.surplus.set(self.surplus.get() + 1);
     }
 
     /// For another part that is about to be offered.
@@ -98,7 +99,8 @@ impl Wakers {
 
     /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody else heeds.
     pub(super) fn all_are_out(&self) -> bool {
-        !self.all_are_out.replace(true) && self.hub.count_down()
+        let surplus = self.surplus.take();
+        surplus != 0 && self.hub.count_down(surplus)
     }
 }
 
