@@ -19,9 +19,9 @@ pub const BENCH: Bench = Bench {
     size: Size::UntilTakes { first: 640, goal: Duration::from_millis(30) },
     runs: 21,
     variants: &[
-        Variant::ours("choose_all", |w| runner(w, |receivers| events(receivers))),
-        Variant::ours("parasites", |w| runner(w, |receivers| parasites(receivers))),
-        Variant::ours("hosts", |w| runner(w, |receivers| hosts(receivers))),
+        Variant::ours("choose_all", |w| runner(w, events)),
+        Variant::ours("parasites", |w| runner(w, parasites)),
+        Variant::ours("hosts", |w| runner(w, hosts)),
     ],
 };
 
