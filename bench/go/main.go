@@ -22,15 +22,20 @@ func nsEach(metric string, took time.Duration, operations int) sample {
 }
 
 var benches = map[string]func(n int) ([]sample, error){
-	"yield":        yield,
-	"spawn":        spawn,
-	"pingpong":     pingpong,
-	"ring":         ring,
-	"memory":       memory,
-	"parasite":     parasite,
-	"parasite_fib": fibs,
-	"timers":       timers,
-	"idle":         idle,
+	"yield":          yield,
+	"spawn":          spawn,
+	"pingpong":       pingpong,
+	"ring":           ring,
+	"memory":         memory,
+	"parasite":       parasite,
+	"parasite_fib":   fibs,
+	"select":         selectReady,
+	"select_blocks":  selectBlocks,
+	"stream_bounded": streamBounded,
+	"oneshot":        oneshot,
+	"channels":       channels,
+	"timers":         timers,
+	"idle":           idle,
 }
 
 func main() {

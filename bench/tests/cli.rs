@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 20] = [
+const BENCHES: [&str; 26] = [
     "switch",
     "yield",
     "spawn",
@@ -22,6 +22,12 @@ const BENCHES: [&str; 20] = [
     "blocking",
     "nway",
     "choose_all",
+    "select",
+    "select_blocks",
+    "stream_bounded",
+    "stream_mailbox",
+    "oneshot",
+    "channels",
     "timers",
     "idle",
     "http",
@@ -137,6 +143,13 @@ fn rivals_still_work_or_say_why_not() {
         "parasite_crowd",
         "parasite_fib",
         "budget",
+        "choose_all",
+        "select",
+        "select_blocks",
+        "stream_bounded",
+        "stream_mailbox",
+        "oneshot",
+        "channels",
         "--rivals",
     ]);
     let records = records(&text(&output.stdout));

@@ -2,6 +2,7 @@
 
 use super::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::tokio_events;
 use anyhow::Result;
 use lamprey::event::{Event, choose_all};
 use lamprey::parasite::reify;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 pub const BENCH: Bench = Bench {
     name: "choose_all",
     about: "2, 8 or 64 hosts send numbers, each on a channel of its own; one host receives one from each at a time: with choose_all, \
-            with a parasite for each (the paper's form), with a host for each; ns for each number",
+            with a parasite for each (the paper's form), with a host for each (tokio: with join_all); ns for each number",
     workers: &[1, 2],
     size: Size::UntilTakes { first: 640, goal: Duration::from_millis(30) },
     runs: 21,
@@ -22,6 +23,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("choose_all", |w| runner(w, events)),
         Variant::ours("parasites", |w| runner(w, parasites)),
         Variant::ours("hosts", |w| runner(w, hosts)),
+        Variant::rival("tokio", tokio_events::join_all),
     ],
 };
 

@@ -145,7 +145,8 @@ impl Drop for Server {
     }
 }
 
-fn stay_on(core: usize) -> Result<()> {
+/// Keeps this thread, and those that it starts from now on, on one core.
+pub fn stay_on(core: usize) -> Result<()> {
     let mut cores = CpuSet::new();
     cores.set(core)?;
     // Process 0 is the calling thread.

@@ -4,6 +4,7 @@
 
 pub mod async_send;
 pub mod budget;
+pub mod channels;
 pub mod choose_all;
 pub mod damp;
 pub mod http;
@@ -11,12 +12,15 @@ pub mod idle;
 pub mod inflation;
 pub mod memory;
 pub mod offering;
+pub mod oneshot;
 pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
 pub mod pingpong;
 pub mod ring;
+pub mod select;
 pub mod spawn;
+pub mod stream;
 pub mod switch;
 pub mod timers;
 pub mod yielding;
@@ -24,7 +28,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 20] = [
+pub const ALL: [&Bench; 26] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -42,6 +46,12 @@ pub const ALL: [&Bench; 20] = [
     &damp::BLOCKING,
     &damp::NWAY,
     &choose_all::BENCH,
+    &select::BENCH,
+    &select::BLOCKS,
+    &stream::BOUNDED,
+    &stream::MAILBOX,
+    &oneshot::BENCH,
+    &channels::BENCH,
     &timers::BENCH,
     &idle::BENCH,
     &http::BENCH,

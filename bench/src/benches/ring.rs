@@ -13,7 +13,7 @@ pub const HOSTS: u64 = 503;
 pub const BENCH: Bench = Bench {
     name: "ring",
     about: "503 threads in a ring hand on a token, less one each time, until it is 0; ns for each hop",
-    workers: &[1],
+    workers: &[1, 2],
     size: Size::UntilTakes { first: 10 * HOSTS, goal: Duration::from_millis(50) },
     runs: 21,
     variants: &[

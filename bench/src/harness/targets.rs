@@ -1,4 +1,4 @@
-//! What Lamprey is to reach ("Speed and memory to reach" in the first and third issue), held against what was measured.
+//! What Lamprey is to reach ("Speed and memory to reach" in the first, third and fourth issue), held against what was measured.
 
 use super::record::Measured;
 
@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 29] = [
+const TARGETS: [Target; 54] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -58,6 +58,31 @@ const TARGETS: [Target; 29] = [
     target("parasite_fib", "lamprey", 1, "time", Value(12.0)),
     target("parasite_fib", "lamprey", 2, "time", Times(0.6, "lamprey", 1)),
     target("inflation", "parasites", 2, "time", Times(1.05, "hosts", 2)),
+    target("pingpong", "lamprey", 1, "message", Value(6.0)),
+    target("ring", "lamprey", 1, "hop", Value(6.0)),
+    target("select", "lamprey", 1, "of_2", Value(25.0)),
+    target("select", "lamprey", 1, "of_8", Value(60.0)),
+    target("select", "lamprey", 1, "of_64", Value(400.0)),
+    target("select_blocks", "lamprey", 1, "choice", Value(150.0)),
+    target("choose_all", "choose_all", 1, "of_2", Times(1.0 / 3.0, "hosts", 1)),
+    target("choose_all", "choose_all", 1, "of_8", Times(1.0 / 3.0, "hosts", 1)),
+    target("choose_all", "choose_all", 1, "of_64", Times(1.0 / 3.0, "hosts", 1)),
+    target("stream_bounded", "lamprey", 1, "message", Times(1.0, "tokio", 1)),
+    target("stream_bounded", "lamprey", 1, "message", Times(1.0, "crossbeam", 1)),
+    target("stream_bounded", "lamprey", 1, "message", Times(1.0, "flume", 1)),
+    target("stream_bounded", "lamprey", 1, "message", Times(1.0, "go", 1)),
+    target("stream_bounded", "lamprey", 2, "message", Times(1.0, "tokio", 2)),
+    target("stream_bounded", "lamprey", 2, "message", Times(1.0, "crossbeam", 2)),
+    target("stream_bounded", "lamprey", 2, "message", Times(1.0, "flume", 2)),
+    target("stream_bounded", "lamprey", 2, "message", Times(1.0, "go", 2)),
+    target("stream_mailbox", "lamprey", 1, "message", Times(1.0, "tokio", 1)),
+    target("stream_mailbox", "lamprey", 1, "message", Times(1.0, "crossbeam", 1)),
+    target("stream_mailbox", "lamprey", 1, "message", Times(1.0, "flume", 1)),
+    target("stream_mailbox", "lamprey", 2, "message", Times(1.0, "tokio", 2)),
+    target("stream_mailbox", "lamprey", 2, "message", Times(1.0, "crossbeam", 2)),
+    target("stream_mailbox", "lamprey", 2, "message", Times(1.0, "flume", 2)),
+    target("oneshot", "lamprey", 1, "oneshot", Value(15.0)),
+    target("channels", "channel", 1, "channel", Value(64.0)),
     target("idle", "lamprey", 1, "cpu", Value(0.1)),
     target("idle", "lamprey", 2, "cpu", Value(0.1)),
     target("http", "lamprey", 1, "request", Times(1.0 / 0.9, "nginx", 1)),

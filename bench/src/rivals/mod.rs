@@ -5,7 +5,9 @@ pub mod go;
 pub mod may;
 pub mod nginx;
 pub mod smol;
+pub mod threads;
 pub mod tokio;
+pub mod tokio_events;
 pub mod tokio_tasks;
 
 use anyhow::{Context, Result};
