@@ -10,6 +10,8 @@
 //! 1. Offers are out in the stage Offered only; in it, the branch and the choice are pinned with the future. Dropped, the future
 //!    decides for itself, or lets the winner end, and takes all offers back before its parts go.
 //! 2. Foreign futures are polled with no offer out: their code may do anything, and take any time.
+//! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it unwinds, the branch is half
+//!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
 
 use super::{Branch, Choice, ChoiceRef, Offered};
 use crate::event::Event;
@@ -62,12 +64,13 @@ impl<B: Branch> Waiting<B> {
             }
             Stage::Offered => self.look_again(cx),
             Stage::Won => self.end(cx),
-            Stage::Done => panic!("an event was polled after it had given its result"),
+            Stage::Done => panic!("an event was polled after it had given its result, or had panicked"),
         }
     }
 
     #[inline(always)]
     fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.stage.set(Stage::Done); // invariant 3
         loop {
             if self.branch.attempt(Some(cx)) {
                 return self.win(cx);
@@ -100,16 +103,17 @@ impl<B: Branch> Waiting<B> {
 
     #[inline(always)]
     fn win(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        self.stage.set(Stage::Won);
+        self.stage.set(Stage::Done); // invariant 3
         self.branch.decide(true);
         self.end(cx)
     }
 
     #[inline(always)]
     fn end(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.stage.set(Stage::Done); // invariant 3
         let output = self.branch.finish(Some(cx));
-        if output.is_ready() {
-            self.stage.set(Stage::Done);
+        if output.is_pending() {
+            self.stage.set(Stage::Won);
         }
         output
     }
@@ -185,7 +189,7 @@ impl<B: Branch> Future for Waiting<B> {
 /// received goes back, and the nacks of all its branches fire.
 ///
 /// # Panics
-/// If it is polled after it has given its result.
+/// If it is polled after it has given its result, or after a panic of its own.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Synced<E: Event>(Phase<E>);
 
