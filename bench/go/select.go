@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-const selectBatch = 1000
+const selectBatch = 100
 
-// One of 2, 8 or 64 channels has 1000 numbers; only the choices are timed.
+// One of 2, 8 or 64 channels has 100 numbers; only the choices are timed.
 func selectReady(n int) ([]sample, error) {
 	batches := divCeil(n, selectBatch)
 	two, err := timeSelects(batches, 2, of2)

@@ -4,26 +4,28 @@ use super::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{threads, tokio_events};
 use anyhow::Result;
-use lamprey::RecvError;
 use lamprey::event::{Event, choose};
+use lamprey::{Receiver, RecvError, Sender};
 use std::array::from_fn;
 use std::time::{Duration, Instant};
 
 /// Numbers that wait in the one channel before it is chosen from.
-pub const BATCH: u64 = 1000;
+pub const BATCH: u64 = 100;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
     name: "select",
-    about: "one of 2, 8 or 64 channels has 1000 numbers (each time the next one); 1000 times a thread chooses among the receives \
-            of all; ns for each choice. `lamprey`: 1000 parasites wait in send on a rendezvous channel, a choice takes from one and \
-            makes it ready, and their going on is not timed. The others have a buffer of 1000, filled before",
+    about: "one of 2, 8 or 64 channels has 100 numbers (each time the next one); 100 times a thread chooses among the receives of \
+            all; ns for each choice. `lamprey`: 100 parasites wait in send on a rendezvous channel, a choice takes from one and \
+            makes it ready, and their going on is not timed; `recv`: the same without a choice. All others have a buffer of 100, \
+            filled before",
     workers: &[1],
     size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(50) },
     runs: 21,
     variants: &[
         Variant::ours("lamprey", |w| ready(w, rendezvous)),
         Variant::ours("bounded", |w| ready(w, buffered)),
+        Variant::ours("recv", plain),
         Variant::rival("tokio", tokio_events::select),
         Variant::rival("crossbeam", threads::select),
         Variant::go(),
@@ -64,10 +66,27 @@ fn ready(workers: usize, choices: fn(u64) -> [Duration; 3]) -> Result<Runner> {
 }
 
 fn rendezvous(batches: u64) -> [Duration; 3] {
-    [waiting_senders::<2>(batches), waiting_senders::<8>(batches), waiting_senders::<64>(batches)]
+    [among::<2>(batches), among::<8>(batches), among::<64>(batches)]
 }
 
-fn waiting_senders<const N: usize>(batches: u64) -> Duration {
+fn among<const N: usize>(batches: u64) -> Duration {
+    waiting_senders(batches, |ends: &[_; N]| choose(ends.each_ref().map(|(_, rx)| rx.recv_evt())).sync())
+}
+
+fn plain(workers: usize) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let batches = n.div_ceil(BATCH);
+        let took = runtime.run(move || waiting_senders(batches, |[(_, rx)]| rx.recv()));
+        Ok(vec![Sample::ns_each("of_1", took, batches * BATCH)])
+    }))
+}
+
+#[inline(always)]
+fn waiting_senders<const N: usize>(
+    batches: u64,
+    choice: impl Fn(&[(Sender<u64>, Receiver<u64>); N]) -> Result<u64, RecvError>,
+) -> Duration {
     let ends: [_; N] = from_fn(|_| lamprey::channel::<u64>());
     let mut took = Duration::ZERO;
     for batch in 0..batches {
@@ -76,7 +95,7 @@ fn waiting_senders<const N: usize>(batches: u64) -> Duration {
             lamprey::parasite(async move { tx.send_async(i).await.expect(LIVES) })
         };
         let senders: Vec<_> = (0..BATCH).map(send).collect();
-        took += choices(|| choose(ends.each_ref().map(|(_, rx)| rx.recv_evt())).sync());
+        took += choices(|| choice(&ends));
         senders.into_iter().for_each(|sender| sender.join().expect("sending does not panic"));
     }
     took

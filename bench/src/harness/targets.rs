@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 54] = [
+const TARGETS: [Target; 56] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -70,10 +70,12 @@ const TARGETS: [Target; 54] = [
     target("stream_bounded", "lamprey", 1, "message", Times(1.0, "tokio", 1)),
     target("stream_bounded", "lamprey", 1, "message", Times(1.0, "crossbeam", 1)),
     target("stream_bounded", "lamprey", 1, "message", Times(1.0, "flume", 1)),
+    target("stream_bounded", "lamprey", 1, "message", Times(1.0, "flume-tokio", 1)),
     target("stream_bounded", "lamprey", 1, "message", Times(1.0, "go", 1)),
     target("stream_bounded", "lamprey", 2, "message", Times(1.0, "tokio", 2)),
     target("stream_bounded", "lamprey", 2, "message", Times(1.0, "crossbeam", 2)),
     target("stream_bounded", "lamprey", 2, "message", Times(1.0, "flume", 2)),
+    target("stream_bounded", "lamprey", 2, "message", Times(1.0, "flume-tokio", 2)),
     target("stream_bounded", "lamprey", 2, "message", Times(1.0, "go", 2)),
     target("stream_mailbox", "lamprey", 1, "message", Times(1.0, "tokio", 1)),
     target("stream_mailbox", "lamprey", 1, "message", Times(1.0, "crossbeam", 1)),
