@@ -22,11 +22,11 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 /// The channel itself.
+#[repr(C)]
 pub struct Chan<T> {
     pub(super) meeting: Meeting<T>,
     pub(super) senders: AtomicU32,
     pub(super) receivers: AtomicU32,
-    attach_inline: bool,
 }
 
 /// How an operation that may wait has ended, with the node's slot as it then is.
@@ -45,6 +45,18 @@ pub(super) struct Ghost<T> {
     _sender: Sender<T>,
 }
 
+#[cfg(not(loom))]
+#[inline(always)]
+fn new_bias() -> Bias {
+    Bias::new()
+}
+
+/// Where no thread plays a worker there is nobody to own a channel, and a state less to explore.
+#[cfg(loom)]
+fn new_bias() -> Bias {
+    if crate::model::slot().is_some() { Bias::new() } else { Bias::shared() }
+}
+
 /// The reason for a wait of `side`.
 #[inline(always)]
 pub(super) fn reason(side: Side) -> Wait {
@@ -53,7 +65,7 @@ pub(super) fn reason(side: Side) -> Wait {
 
 impl<T> Chan<T> {
     pub(super) fn new(attach_inline: bool) -> Self {
-        Self::of(Bias::new(), attach_inline)
+        Self::of(new_bias(), attach_inline)
     }
 
     pub(super) fn for_once() -> Self {
@@ -62,17 +74,16 @@ impl<T> Chan<T> {
 
     fn of(bias: Bias, attach_inline: bool) -> Self {
         Self {
-            meeting: Meeting::new(bias),
+            meeting: Meeting::new(bias, attach_inline),
             senders: AtomicU32::new(1),
             receivers: AtomicU32::new(1),
-            attach_inline,
         }
     }
 
     /// How the parasites that wait here are attached.
     #[inline(always)]
     pub(super) fn form(&self) -> Form {
-        if self.attach_inline { Form::Inline } else { Form::AsTask }
+        if self.meeting.attaches_inline() { Form::Inline } else { Form::AsTask }
     }
 
     /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
@@ -96,16 +107,14 @@ impl<T> Chan<T> {
         deadline: Option<Instant>,
     ) -> Ended<T> {
         // SAFETY: without a node of ours there is nothing to promise.
-        match unsafe { self.meeting.meet_from(worker.slot(), side, None) } {
+        let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, None) };
+        // In this order, and not by a table of jumps: the first two are the usual ones.
+        if let Arrival::Thread(peer, thread) = arrival {
             // SAFETY: the peer was just taken out.
-            Arrival::Thread(peer, thread) => unsafe {
-                return Ended::Met(deal_with_thread(worker, side, slot, peer, thread, self.form()));
-            },
-            // SAFETY: as above.
-            Arrival::Peer(peer) => return Ended::Met(unsafe { deal(side, slot, peer, self.form()) }),
-            Arrival::Closed => return closed(side, slot),
-            Arrival::Waiting if std::thread::panicking() => return Ended::Closed(slot),
-            Arrival::Waiting => {}
+            return Ended::Met(unsafe { deal_with_thread(worker, side, slot, peer, thread, self.form()) });
+        }
+        if !matches!(arrival, Arrival::Waiting) || std::thread::panicking() {
+            return self.end_at_once(side, slot, arrival);
         }
         worker.attach_woken();
         let node = Party::node(Some(Waiter::thread(worker.running())), slot);
@@ -119,6 +128,17 @@ impl<T> Chan<T> {
             deadline => time::block_until(reason(side), deadline),
         };
         self.after_block(side, &node, woke)
+    }
+
+    /// The rarer ends of an arrival without a node; one who unwinds does not wait.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    fn end_at_once(&self, side: Side, slot: MaybeUninit<T>, arrival: Arrival<T>) -> Ended<T> {
+        if let Arrival::Peer(peer) = arrival {
+            // SAFETY: the peer was just taken out.
+            return Ended::Met(unsafe { deal(side, slot, peer, self.form()) });
+        }
+        if matches!(arrival, Arrival::Closed) { closed(side, slot) } else { Ended::Closed(slot) }
     }
 
     /// [`exchange`](Self::exchange) on a kernel thread outside of every runtime.

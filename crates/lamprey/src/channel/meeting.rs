@@ -9,7 +9,7 @@
 //! ```text
 //! EMPTY                nobody waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
-//! MANY(side)           several do; they are in the lists, oldest first
+//! MANY                 several do; they are in the lists, oldest first
 //! CLOSED               one side is gone for good; the senders' list may have values that were handed back, for receivers that
 //!                      are left
 //! any of them | LOCK   somebody works on the lists, and will store the next state
@@ -17,8 +17,7 @@
 //!
 //! # Invariants
 //! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both lists have nodes only
-//!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides (and `side` is then one of
-//!    the two).
+//!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides.
 //! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
 //!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1). Of an offer, that
 //!    holds if it has synched the choice too ([`Choice`](crate::event::protocol::Choice)); if not, it only lets the node go.
@@ -104,10 +103,7 @@ impl Side {
 }
 
 /// See the module's text.
-pub(super) struct Meeting<T> {
-    place: Place<T>,
-    bias: Bias,
-}
+pub(super) struct Meeting<T>(Place<T>);
 
 // SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the bias and the word.
 unsafe impl<T: Send> Send for Meeting<T> {}
@@ -133,7 +129,7 @@ macro_rules! enter {
     };
     ($self:ident, $slot:expr, $mode:ident => $call:expr) => {
         // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
-        match unsafe { $self.bias.enter($slot) } {
+        match unsafe { $self.0.bias.enter($slot) } {
             Access::Owner(section) => {
                 let $mode = Plain;
                 let result = $call;
@@ -149,8 +145,14 @@ macro_rules! enter {
 }
 
 impl<T> Meeting<T> {
-    pub(super) fn new(bias: Bias) -> Self {
-        Self { place: Place::new(), bias }
+    pub(super) fn new(bias: Bias, attach_inline: bool) -> Self {
+        Self(Place::new(bias, attach_inline))
+    }
+
+    /// True if parasites that wait here are attached inside the call that unblocks them.
+    #[inline(always)]
+    pub(super) fn attaches_inline(&self) -> bool {
+        self.0.attach_inline
     }
 
     /// Takes the oldest waiter of the other side, or else waits with `mine` (if it is given).
@@ -178,11 +180,11 @@ impl<T> Meeting<T> {
         mine: Option<NonNull<PartyNode<T>>>,
     ) -> Arrival<T> {
         // That nobody is there can be said from outside.
-        if mine.is_none() && self.place.is_empty() {
+        if mine.is_none() && self.0.is_empty() {
             return Arrival::Waiting;
         }
         // SAFETY: as promised by the caller.
-        enter!(self, slot, mode => unsafe { self.place.meet(mode, side, mine) })
+        enter!(self, slot, mode => unsafe { self.0.meet(mode, side, mine) })
     }
 
     /// Offers to meet the other side in the name of `choice`.
@@ -197,7 +199,7 @@ impl<T> Meeting<T> {
         choice: &Choice,
     ) -> Offering<T> {
         // SAFETY: as promised by the caller.
-        enter!(self, mode => unsafe { self.place.offer(mode, side, mine, choice) })
+        enter!(self, mode => unsafe { self.0.offer(mode, side, mine, choice) })
     }
 
     /// Takes `mine` out again; false if somebody has it already and owes the wake.
@@ -207,7 +209,7 @@ impl<T> Meeting<T> {
     #[inline(always)]
     pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
         // SAFETY: as promised by the caller.
-        enter!(self, mode => unsafe { self.place.leave(mode, side, mine) })
+        enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })
     }
 
     /// Gives `mine`, if it still waits, another waiter; gives the one that it had. `None` if somebody has taken the node.
@@ -216,7 +218,7 @@ impl<T> Meeting<T> {
     /// As for [`leave`](Self::leave); the caller is the node's owner.
     pub(super) unsafe fn renew(&self, mine: NonNull<PartyNode<T>>, waiter: Waiter) -> Option<Waiter> {
         // SAFETY: as promised by the caller.
-        enter!(self, mode => unsafe { self.place.renew(mode, mine, waiter) })
+        enter!(self, mode => unsafe { self.0.renew(mode, mine, waiter) })
     }
 
     /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a thread, goes
@@ -227,13 +229,13 @@ impl<T> Meeting<T> {
     /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
     pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
         // SAFETY: as promised by the caller.
-        enter!(self, mode => unsafe { self.place.put_back(mode, ghost) })
+        enter!(self, mode => unsafe { self.0.put_back(mode, ghost) })
     }
 
     /// Closes the channel, because `side` is gone. `each` gets all of the other side, oldest first, to give them their `end` and
     /// their wake. Values that were handed back are senders: they stay until the receivers are gone too.
     pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
-        let left = enter!(self, mode => self.place.close(mode, side));
+        let left = enter!(self, mode => self.0.close(mode, side));
         // A node is out of the list before its thread is woken; those behind it have not been let go.
         std::iter::from_fn(|| left.pop()).for_each(&mut each);
     }

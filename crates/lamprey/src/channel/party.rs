@@ -146,7 +146,9 @@ impl<T> Party<T> {
         // Relaxed: as in `waiter`.
         let word = self.word.load(Ordering::Relaxed);
         // Of all that a queued node's word may be, only a thread has no tag; NEW is not queued.
-        if word.addr() & TAGS == 0 { NonNull::new(word.cast()) } else { None }
+        debug_assert!(!word.is_null(), "a node without a waiter was queued");
+        // SAFETY: not NEW.
+        (word.addr() & TAGS == 0).then(|| unsafe { NonNull::new_unchecked(word.cast()) })
     }
 
     /// Peer: true of a value that was handed back.

@@ -295,6 +295,7 @@ pub struct IntoIter<T>(Receiver<T>);
 
 impl<T> Iterator for Iter<'_, T> {
     type Item = T;
+    #[inline(always)]
     fn next(&mut self) -> Option<T> {
         self.0.recv().ok()
     }
@@ -302,6 +303,7 @@ impl<T> Iterator for Iter<'_, T> {
 
 impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
+    #[inline(always)]
     fn next(&mut self) -> Option<T> {
         self.0.try_recv().ok()
     }
@@ -309,6 +311,7 @@ impl<T> Iterator for TryIter<'_, T> {
 
 impl<T> Iterator for IntoIter<T> {
     type Item = T;
+    #[inline(always)]
     fn next(&mut self) -> Option<T> {
         self.0.recv().ok()
     }

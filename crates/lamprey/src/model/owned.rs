@@ -96,10 +96,12 @@ fn another_closes_what_the_owner_waits_on() {
 #[test]
 fn two_workers_use_a_new_channel() {
     check_bounded(3, || {
-        let (tx, rx) = channel();
-        let sender = thread::spawn(move || as_worker(|| tx.send(Box::new(3)).is_ok()));
-        assert_eq!(as_worker(|| rx.recv()), Ok(Box::new(3)));
-        assert!(sender.join().unwrap());
+        as_worker(|| {
+            let (tx, rx) = channel();
+            let sender = thread::spawn(move || as_worker(|| tx.send(Box::new(3)).is_ok()));
+            assert_eq!(rx.recv(), Ok(Box::new(3)));
+            assert!(sender.join().unwrap());
+        });
     });
 }
 
