@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_value_is_met_or_missed_by_a_factor() {
-        assert_eq!(verdicts(&measured("lamprey", 1, 20.0), &[]), ["<= 20: met"]);
-        assert_eq!(verdicts(&measured("lamprey", 1, 30.0), &[]), ["<= 20: MISSED by x1.50"]);
+        assert_eq!(verdicts(&measured("lamprey", 1, 20.0), &[]), ["<= 20: met", "<= 6: MISSED by x3.33"]);
+        assert_eq!(verdicts(&measured("lamprey", 1, 6.0), &[]), ["<= 20: met", "<= 6: met"]);
     }
 
     #[test]
