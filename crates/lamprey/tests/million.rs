@@ -109,3 +109,38 @@ fn a_hundred_thousand_hosts_end_with_their_runtime() {
     assert_eq!(count(&drops), 100_000);
     eprintln!("ended: {} bytes each left", resident() / 100_000);
 }
+
+#[test]
+fn a_million_offers_that_lose_leave_nothing() {
+    const ME: &str = "a_million_offers_that_lose_leave_nothing";
+    if role().is_none() {
+        return alone(ME);
+    }
+    use lamprey::event::{Event, choose};
+    runtime(2).run(|| {
+        let ((tx, rx), (never, quiet)) = (channel::<u64>(), channel::<u64>());
+        // Others wait there too, so the offers that lose lie in a list, between them.
+        let others: Vec<_> = (0..3)
+            .map(|_| {
+                let quiet = quiet.clone();
+                spawn(move || quiet.recv())
+            })
+            .collect();
+        let sender =
+            Builder::new().worker(1).spawn(move || (0..MILLION as u64).try_for_each(|n| tx.send(n))).unwrap();
+        let receive = |count: usize| {
+            for _ in 0..count {
+                choose([quiet.recv_evt(), rx.recv_evt()]).sync().unwrap();
+            }
+        };
+        receive(MILLION / 10);
+        let before = resident();
+        receive(MILLION - MILLION / 10);
+        let grown = resident().saturating_sub(before);
+        eprintln!("{MILLION} choices, {} bytes each", grown as f64 / MILLION as f64);
+        assert!(grown < 1 << 20, "{grown} bytes");
+        sender.join().unwrap().unwrap();
+        drop(never);
+        others.into_iter().for_each(|other| assert!(other.join().unwrap().is_err()));
+    });
+}
