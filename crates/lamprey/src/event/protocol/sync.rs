@@ -6,6 +6,8 @@ use crate::sched::{self, Wait, Woke};
 use crate::time;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
+#[cfg(not(loom))]
+use std::{future::poll_fn, pin::pin};
 
 /// Synchronises, waiting as long as it takes.
 #[inline]
@@ -103,10 +105,11 @@ fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output>
     let waiting = super::Waiting::new(branch);
     match limit {
         None => Some(crate::parasite::wait(waiting)),
-        Some(limit) => {
-            let left = limit.saturating_duration_since(Instant::now());
-            crate::parasite::wait(time::with_timeout_async(left, waiting)).ok()
-        }
+        // What waits lies within the future, for which no waker is boxed.
+        Some(limit) => crate::parasite::wait(async move {
+            let (mut waiting, mut limit) = (pin!(waiting), pin!(time::Sleep::until(Some(limit))));
+            poll_fn(|cx| waiting.as_mut().poll_until(cx, limit.as_mut())).await
+        }),
     }
 }
 

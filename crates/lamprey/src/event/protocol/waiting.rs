@@ -171,6 +171,30 @@ impl<B: Branch> Waiting<B> {
         let this = self.into_ref().get_ref();
         if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
     }
+
+    /// As `poll_at_once`, until `limit`: `None` then, and nothing has happened. To drop the future instead would leave that open: a
+    /// peer may be faster. What has won before is waited for, as long as it takes.
+    #[cfg(not(loom))]
+    pub(super) fn poll_until(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        limit: Pin<&mut crate::time::Sleep>,
+    ) -> Poll<Option<B::Output>> {
+        if let Poll::Ready(output) = self.as_mut().poll_at_once(cx) {
+            return Poll::Ready(Some(output));
+        }
+        let this = self.into_ref().get_ref();
+        if this.stage.get() == Stage::Won || limit.poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let nobody_has_won = this.take_back();
+        this.branch.withdraw();
+        if nobody_has_won {
+            this.stage.set(Stage::Done);
+            return Poll::Ready(None);
+        }
+        this.win(cx).map(Some)
+    }
 }
 
 impl<B: Branch> Future for Waiting<B> {
