@@ -63,7 +63,7 @@ fn field(path: &str, name: &str) -> String {
 /// Versions of the rivals: crates as locked at build time, programs as found on PATH.
 fn versions() -> BTreeMap<&'static str, String> {
     let lock = include_str!("../../../Cargo.lock");
-    let mut found: BTreeMap<_, _> = ["tokio", "may", "corosensei"]
+    let mut found: BTreeMap<_, _> = ["tokio", "may", "corosensei", "crossbeam-channel", "flume"]
         .into_iter()
         .filter_map(|name| Some((name, locked(lock, name)?)))
         .collect();
