@@ -1,7 +1,7 @@
 //! The bounded channel: a ring of places between senders and receivers.
 //!
 //! Invariant: a place is taken by a value, or granted to a sender that has been woken for it, or free; a value is free to be
-//! received, or granted to a receiver ([`gate`](super::gate)).
+//! received, or granted to a receiver (`channel::gate`).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};

@@ -1,4 +1,4 @@
-//! The oneshot: one value, once, from one sender to one receiver. What may happen when is in [`packet`].
+//! The oneshot: one value, once, from one sender to one receiver. What may happen when is in `packet`.
 
 mod packet;
 

@@ -5,7 +5,7 @@
 //! a program build "receive from whichever of these is first, but give up after a second, and tell the server if so" as a function
 //! that others can use like a plain receive.
 //!
-//! [`algebra`] is how events are made and combined, [`protocol`] how one of many wins. The guide is `docs/events.md`.
+//! `algebra` is how events are made and combined, `protocol` how one of many wins. The guide is `docs/events.md`.
 //!
 //! # Asynchronous events
 //! An [`AsyncEvent`] is begun by [`a_sync`](AsyncEvent::a_sync), which does not wait, and goes on by itself. What one thread sends on one

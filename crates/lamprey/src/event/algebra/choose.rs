@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 /// Whichever of `events` happens first; the others do not happen, and lose nothing. A tuple, an array, or a `Vec`, also an empty
-/// one, which is [`never`](super::never).
+/// one, which is [`never`](fn@super::never).
 ///
 /// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are ready have the same
 /// chance; of more, each has at least one in the number of branches. A choice inside a choice counts as one branch.)

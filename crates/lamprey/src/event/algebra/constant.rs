@@ -32,7 +32,7 @@ pub fn never<T>() -> Never<T> {
 #[derive(Debug, Clone)]
 pub struct Always<T>(T);
 
-/// See [`never`].
+/// See [`never()`].
 #[derive(Debug, Clone)]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
