@@ -1,13 +1,16 @@
 //! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
 //!
 //! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What is sent is a place
-//! with the value, and the way back. Whoever receives answers with its own value before it takes the other's, so of two that
-//! have met, either both have swapped, or (the receiver was cancelled in between) the sender finds its value where it was, and
-//! offers it again.
+//! with the value, and the way back. Whoever receives takes the other's value and answers with its own, so of two that have met,
+//! either both have swapped, or (the receiver was cancelled in between) the sender finds its value where it was, and offers it
+//! again. A sender that must not wait for the answer takes its value back, if the receiver has not got it yet; that finds the place
+//! empty then, and has met nobody.
 
 use super::rendezvous::{self, Receiver, Sender};
-use super::{RecvError, RecvEvt, SendError, SendEvt, oneshot};
+use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};
 use crate::event::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
+use crate::sched;
+use crate::sync_shim::relax;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +48,8 @@ enum Met<T> {
     Swapped(T),
     /// The other one has our offer, and will answer.
     Offered(oneshot::Receiver<T>),
+    /// Not at all: the caller unwinds, and nobody was there; or the other one did, and has taken its value back.
+    Nobody,
 }
 
 impl<T> Mine<T> {
@@ -85,28 +90,55 @@ impl<T> SwapChannel<T> {
         let (answer, answered) = oneshot::oneshot();
         let (ours, theirs) = (mine.share(), mine.share());
         choose((
-            self.tx.send_evt(Offer { theirs, answer }).wrap(move |_| Met::Offered(answered)),
+            self.tx.send_evt(Offer { theirs, answer }).wrap(move |sent| match sent {
+                Ok(()) => Met::Offered(answered),
+                Err(_) => Met::Nobody,
+            }),
             self.rx.recv_evt().wrap(move |got| {
-                let Ok(offer) = got else { crate::bug::bug!("a swap channel has lost its own sender") };
+                let Some((offer, theirs)) =
+                    got.ok().and_then(|offer| offer.theirs.take().map(|theirs| (offer, theirs)))
+                else {
+                    return Met::Nobody;
+                };
                 // An error: the other was cancelled since. It has met us all the same.
                 let _ = offer.answer.send(ours.swapped());
-                Met::Swapped(offer.theirs.swapped())
+                Met::Swapped(theirs)
             }),
         ))
     }
 
-    /// The end of a swap that has met. `None`: the partner was cancelled, and ours is where it was.
-    fn end(&self, met: Met<T>) -> Option<T> {
+    /// The end of a swap that has met. `None`: there was no partner, or it was cancelled, and ours is where it was.
+    fn end(&self, met: Met<T>, mine: &Mine<T>) -> Option<T> {
         match met {
             Met::Swapped(value) => Some(value),
+            Met::Offered(answered) if sched::must_not_block() => Self::end_at_once(answered, mine),
             Met::Offered(answered) => answered.recv().ok(),
+            Met::Nobody => None,
         }
+    }
+
+    /// For a caller that must not wait: its own value, unless the partner has that. Then the answer is a few steps away, on another
+    /// kernel thread.
+    #[cold]
+    fn end_at_once(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
+        let mut spins = 0;
+        mine.take().or_else(|| {
+            loop {
+                match answered.try_recv() {
+                    Err(TryRecvError::Empty) => relax(&mut spins),
+                    answer => return answer.ok(),
+                }
+            }
+        })
     }
 
     fn swap_shared(&self, mine: &Mine<T>) -> T {
         loop {
-            if let Some(value) = self.end(self.meet_evt(mine).sync()) {
+            if let Some(value) = self.end(self.meet_evt(mine).sync(), mine) {
                 return value;
+            }
+            if sched::must_not_block() {
+                return mine.swapped();
             }
         }
     }
@@ -118,7 +150,8 @@ impl<T> SwapChannel<T> {
     /// got is.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no partner is there whose
+    /// value it can have at once, it gets `value` back.
     pub fn swap(&self, value: T) -> T {
         self.swap_shared(&Mine::new(value))
     }
@@ -130,7 +163,7 @@ impl<T> SwapChannel<T> {
     pub fn swap_timeout(&self, value: T, limit: Duration) -> Result<T, T> {
         let mine = Mine::new(value);
         let met = choose((self.meet_evt(&mine).wrap(Some), timeout(limit).wrap(|()| None))).sync();
-        match met.map(|met| self.end(met)) {
+        match met.map(|met| self.end(met, &mine)) {
             Some(Some(value)) => Ok(value),
             Some(None) | None => Err(mine.swapped()),
         }
@@ -150,6 +183,7 @@ impl<T> SwapChannel<T> {
             loop {
                 match self.meet_evt(&mine).await {
                     Met::Swapped(value) => return value,
+                    Met::Nobody => {}
                     Met::Offered(answered) => {
                         if let Ok(value) = answered.await {
                             return value;
@@ -171,7 +205,9 @@ impl<T> SwapChannel<T> {
         T: Send,
     {
         let mine = Mine::new(value);
-        self.meet_evt(&mine).wrap(move |met| self.end(met).unwrap_or_else(|| self.swap_shared(&mine))).boxed()
+        self.meet_evt(&mine)
+            .wrap(move |met| self.end(met, &mine).unwrap_or_else(|| self.swap_shared(&mine)))
+            .boxed()
     }
 }
 
