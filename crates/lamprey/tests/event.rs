@@ -246,3 +246,65 @@ fn nacks_have_happened_when_a_wrap_runs() {
         assert!(event.sync());
     });
 }
+
+/// Calls a function when it is dropped.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+#[test]
+fn a_host_that_unwinds_hears_no_false_nack_and_its_clocks_go_on() {
+    let (told, heard) = std::sync::mpsc::channel();
+    let host = move || {
+        let nack = std::cell::Cell::new(None);
+        assert_eq!(
+            choose((
+                with_nack(|n| {
+                    nack.set(Some(n));
+                    always(1)
+                }),
+                never()
+            ))
+            .sync(),
+            1
+        );
+        let nack = nack.take().unwrap();
+        let (_tx, rx) = channel::<u8>();
+        let _cleanup = OnDrop(move || {
+            told.send(nack.clone().sync_timeout(SHORT).is_some()).unwrap();
+            told.send(choose((timeout(SHORT).wrap(|()| false), never())).sync()).unwrap();
+            told.send(choose((rx.recv_evt().wrap(|got| got.is_ok()), timeout(LONG).wrap(|()| true))).sync())
+                .unwrap();
+        });
+        panic!("as this test wants it");
+    };
+    assert!(run(move || spawn(host).join()).is_err());
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [false; 3]);
+}
+
+#[test]
+fn a_buffered_channel_is_tried_before_it_is_waited_for() {
+    everywhere(|| {
+        let (tx, rx) = lamprey::bounded(2);
+        let (other, from_other) = lamprey::bounded::<u8>(1);
+        let either = || choose([rx.recv_evt(), from_other.recv_evt()]);
+        tx.send(1).unwrap();
+        assert_eq!(either().sync(), Ok(1));
+        assert_eq!(either().poll(), None);
+        assert_eq!(either().sync_timeout(SHORT), None);
+        tx.send(2).unwrap();
+        assert_eq!(either().poll(), Some(Ok(2)));
+        let sender = std::thread::spawn(move || {
+            std::thread::sleep(SHORT);
+            other.send(3).unwrap();
+            other
+        });
+        assert_eq!(either().sync(), Ok(3));
+        drop((tx, sender.join().unwrap()));
+        assert_eq!(either().sync(), Err(RecvError));
+    });
+}

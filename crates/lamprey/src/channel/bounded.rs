@@ -6,7 +6,9 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 #[cfg(not(loom))]
-use crate::event::{FutureEvt, future_evt};
+use crate::event::algebra::tried_evt;
+#[cfg(not(loom))]
+use crate::event::{FutureEvt, TriedEvt, future_evt};
 use crate::sched::Wait;
 use crate::sync_shim::Arc;
 use crate::time;
@@ -226,8 +228,13 @@ impl<T> Receiver<T> {
 
     /// [`recv`](Self::recv) as an event.
     #[cfg(not(loom))]
-    pub fn recv_evt(&self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
-        future_evt(self.recv_async())
+    pub fn recv_evt(
+        &self,
+    ) -> TriedEvt<
+        impl Future<Output = Result<T, RecvError>> + use<'_, T>,
+        impl Fn() -> Option<Result<T, RecvError>> + use<'_, T>,
+    > {
+        tried_evt(self.recv_async(), || self.0.with(recv))
     }
 
     /// Takes the oldest value if there is one that is not reserved for a receiver that waits already.

@@ -21,7 +21,7 @@ pub use algebra::{
     never, prefer, with_nack,
 };
 #[cfg(not(loom))]
-pub use algebra::{At, ChooseAll, FutureEvt, at, choose_all, future_evt, timeout};
+pub use algebra::{At, ChooseAll, FutureEvt, TriedEvt, at, choose_all, future_evt, timeout};
 #[cfg(not(loom))]
 pub use asynchronous::{
     AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,

@@ -9,7 +9,7 @@ use super::wheel::{Node, Wheel};
 use crate::sched::source::Source;
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
-use crate::sched::{Wait, Woke};
+use crate::sched::{self, Wait, Woke};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -54,8 +54,12 @@ impl Drop for TimerSource {
     }
 }
 
-/// The alarms of the calling kernel thread's worker; `None` on other threads.
+/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its worker waits with it
+/// and rings nothing.
 pub(super) fn alarms() -> Option<Arc<Alarms>> {
+    if sched::must_not_block() {
+        return None;
+    }
     // SAFETY: null or alive (invariant).
     unsafe { WHEEL.get().as_ref() }.map(|timers| timers.alarms.clone())
 }

@@ -1,7 +1,7 @@
 //! An event without its structure in the type.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl<T> Branch for BoxedBranch<'_, T> {
         self.0.finish(context)
     }
 
-    fn polls(&self) -> bool {
+    fn polls(&self) -> Polls {
         self.0.polls()
     }
 

@@ -2,7 +2,7 @@
 
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -142,8 +142,8 @@ impl<G: Group> Branch for Branches<G> {
         self.group.finish(self.winner.get(), context)
     }
 
-    fn polls(&self) -> bool {
-        (0..self.group.len()).any(|at| self.group.polls(at))
+    fn polls(&self) -> Polls {
+        (0..self.group.len()).map(|at| self.group.polls(at)).max().unwrap_or(Polls::Never)
     }
 
     fn deadline(&self) -> Option<Instant> {

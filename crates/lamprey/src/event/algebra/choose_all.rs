@@ -30,7 +30,7 @@ mod hub;
 use self::hub::Wakers;
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, Choice, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::sched;
 use crate::time::Sleep;
 use std::cell::{Cell, OnceCell};
@@ -154,8 +154,8 @@ impl<G: Group> Branch for AllOf<G> {
         }
     }
 
-    fn polls(&self) -> bool {
-        (0..self.all.len()).any(|at| self.all.group.polls(at))
+    fn polls(&self) -> Polls {
+        (0..self.all.len()).map(|at| self.all.group.polls(at)).max().unwrap_or(Polls::Never)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -231,7 +231,7 @@ impl<G: Group> All<G> {
 
     /// For a caller that must not wait: the part happens now, or fails if it can.
     fn refuse(&self, at: usize) {
-        let is_new = self.parts[at].stage.get() == Stage::New && !self.group.polls(at);
+        let is_new = self.parts[at].stage.get() == Stage::New && self.group.polls(at) != Polls::Always;
         if is_new && (self.group.attempt(at, None) || self.group.refuse(at)) {
             self.won(at);
         }
@@ -256,7 +256,7 @@ impl<G: Group> All<G> {
 
     /// True if it only waits: its win need not be heard of before the others'.
     fn is_plain(&self, at: usize) -> bool {
-        !self.group.is_prompt(at) && !self.group.polls(at) && self.group.deadline(at).is_none()
+        !self.group.is_prompt(at) && self.group.polls(at) == Polls::Never && self.group.deadline(at).is_none()
     }
 
     fn outputs(&self, context: &mut Context<'_>) -> Vec<G::Output> {
@@ -298,7 +298,9 @@ impl<G: Group> All<G> {
 
     /// True for an offer that has been taken, and for what can only be looked at without one.
     fn is_worth_a_look(&self, at: usize) -> bool {
-        self.parts[at].choice.is_synched() || self.group.polls(at) || self.group.deadline(at).is_some()
+        self.parts[at].choice.is_synched()
+            || self.group.polls(at) != Polls::Never
+            || self.group.deadline(at).is_some()
     }
 
     fn begin(&self, at: usize, context: &mut Context<'_>) {

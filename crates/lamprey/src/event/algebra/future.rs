@@ -1,7 +1,7 @@
 //! A future as an event.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::Future;
@@ -41,10 +41,10 @@ impl<F> fmt::Debug for FutureEvt<F> {
 awaitable!({F: Future} FutureEvt<F>, F::Output);
 
 impl<F: Future> Event for FutureEvt<F> {
-    type Branch = Polled<F>;
+    type Branch = Polled<F, Untried>;
 
-    fn branch(self) -> Polled<F> {
-        Polled(UnsafeCell::new(Stage::Pending(Box::pin(self.0))))
+    fn branch(self) -> Self::Branch {
+        Polled::new(self.0, Untried)
     }
 
     fn sync(self) -> F::Output {
@@ -52,39 +52,109 @@ impl<F: Future> Event for FutureEvt<F> {
     }
 }
 
-/// The branch of a [`FutureEvt`]. Invariant: the cell is touched by the owner of the branch only, and not while the future is
-/// polled or dropped.
-pub struct Polled<F: Future>(UnsafeCell<Stage<F>>);
+/// As a [`FutureEvt`] that has a cheaper form too: of what can also be *tried*, without a future. That is made only to wait.
+pub struct TriedEvt<F, T> {
+    future: F,
+    attempt: T,
+}
+
+/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that cannot be done now.
+#[inline(always)]
+pub(crate) fn tried_evt<F: Future, T: Fn() -> Option<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
+    TriedEvt { future, attempt }
+}
+
+impl<F, T> fmt::Debug for TriedEvt<F, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TriedEvt")
+    }
+}
+
+awaitable!({F: Future, T: Fn() -> Option<F::Output>} TriedEvt<F, T>, F::Output);
+
+impl<F: Future, T: Fn() -> Option<F::Output>> Event for TriedEvt<F, T> {
+    type Branch = Polled<F, T>;
+
+    #[inline(always)]
+    fn branch(self) -> Self::Branch {
+        Polled::new(self.future, self.attempt)
+    }
+}
+
+/// How a future's event can be tried without it.
+pub trait Try<O> {
+    const POLLS: Polls;
+    fn attempt(&self) -> Option<O>;
+}
+
+/// It cannot.
+pub struct Untried;
+
+impl<O> Try<O> for Untried {
+    const POLLS: Polls = Polls::Always;
+    fn attempt(&self) -> Option<O> {
+        None
+    }
+}
+
+impl<O, T: Fn() -> Option<O>> Try<O> for T {
+    const POLLS: Polls = Polls::ToWait;
+    #[inline(always)]
+    fn attempt(&self) -> Option<O> {
+        self()
+    }
+}
+
+/// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the future is polled or
+/// dropped.
+pub struct Polled<F: Future, T> {
+    stage: UnsafeCell<Stage<F>>,
+    attempt: T,
+}
 
 // SAFETY: the owner alone touches the cell, on whatever kernel thread it is.
-unsafe impl<F: Future + Send> Send for Polled<F> where F::Output: Send {}
+unsafe impl<F: Future + Send, T: Send> Send for Polled<F, T> where F::Output: Send {}
 
 enum Stage<F: Future> {
+    /// Not polled yet.
+    Fresh(F),
     /// Boxed: a branch is made before it has its place.
     Pending(Pin<Box<F>>),
     Ready(F::Output),
     Gone,
 }
 
-impl<F: Future> Polled<F> {
+impl<F: Future, T: Try<F::Output>> Polled<F, T> {
+    #[inline(always)]
+    fn new(future: F, attempt: T) -> Self {
+        Self { stage: UnsafeCell::new(Stage::Fresh(future)), attempt }
+    }
+
     /// Moves the content out for a moment: code of the program that comes back here finds it gone.
+    #[inline(always)]
     fn take(&self) -> Stage<F> {
         // SAFETY: nobody else has a reference (invariant).
-        unsafe { std::mem::replace(&mut *self.0.get(), Stage::Gone) }
+        unsafe { std::mem::replace(&mut *self.stage.get(), Stage::Gone) }
     }
 
+    #[inline(always)]
     fn put(&self, stage: Stage<F>) {
-        // SAFETY: as above; what was there is Gone, which drops nothing.
-        unsafe { *self.0.get() = stage };
+        // SAFETY: as above; what was there is Gone, or a future that was never polled.
+        unsafe { *self.stage.get() = stage };
     }
-}
 
-impl<F: Future> Branch for Polled<F> {
-    type Output = F::Output;
+    #[inline(always)]
+    fn is_fresh(&self) -> bool {
+        // SAFETY: as above; the reference ends here.
+        matches!(unsafe { &*self.stage.get() }, Stage::Fresh(_))
+    }
 
-    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
-        let (Stage::Pending(mut future), Some(context)) = (self.take(), context) else {
-            crate::bug::bug!("a future was attempted without a context, or after its end")
+    #[cold]
+    fn poll(&self, context: &mut Context<'_>) -> bool {
+        let mut future = match self.take() {
+            Stage::Fresh(future) => Box::pin(future),
+            Stage::Pending(future) => future,
+            _ => crate::bug::bug!("a future was attempted after its end"),
         };
         let poll = future.as_mut().poll(context);
         let is_ready = poll.is_ready();
@@ -94,6 +164,22 @@ impl<F: Future> Branch for Polled<F> {
         });
         is_ready
     }
+}
+
+impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
+    type Output = F::Output;
+
+    #[inline(always)]
+    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
+        // Not once the future waits: it may have been given what the others are refused.
+        if self.is_fresh()
+            && let Some(output) = self.attempt.attempt()
+        {
+            self.put(Stage::Ready(output));
+            return true;
+        }
+        context.is_some_and(|context| self.poll(context))
+    }
 
     /// # Safety
     /// As for [`Branch::offer`].
@@ -101,17 +187,20 @@ impl<F: Future> Branch for Polled<F> {
         Offered::Waiting
     }
 
+    #[inline(always)]
     fn withdraw(&self) -> bool {
         false
     }
 
     /// A future that has lost is gone before the wraps of the others run.
+    #[inline(always)]
     fn decide(&self, won: bool) {
         if !won {
             drop(self.take());
         }
     }
 
+    #[inline(always)]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<F::Output> {
         match self.take() {
             Stage::Ready(output) => Poll::Ready(output),
@@ -119,7 +208,8 @@ impl<F: Future> Branch for Polled<F> {
         }
     }
 
-    fn polls(&self) -> bool {
-        true
+    #[inline(always)]
+    fn polls(&self) -> Polls {
+        T::POLLS
     }
 }

@@ -1,7 +1,7 @@
 //! What can be chosen from: tuples, arrays and `Vec`s of events with one type of result.
 
 use super::Event;
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ pub trait Group {
     fn withdraw(&self, at: usize) -> bool;
     fn decide(&self, at: usize, won: bool);
     fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
-    fn polls(&self, at: usize) -> bool;
+    fn polls(&self, at: usize) -> Polls;
     fn deadline(&self, at: usize) -> Option<Instant>;
     fn refuse(&self, at: usize) -> bool;
     fn is_prompt(&self, at: usize) -> bool;
@@ -84,7 +84,7 @@ macro_rules! indexed {
             fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
                 self[at].finish(context)
             }
-            fn polls(&self, at: usize) -> bool {
+            fn polls(&self, at: usize) -> Polls {
                 self[at].polls()
             }
             fn deadline(&self, at: usize) -> Option<Instant> {
@@ -146,7 +146,7 @@ macro_rules! tuple {
                 match at { $($at => self.$at.finish(context),)+ _ => beyond() }
             }
             #[inline(always)]
-            fn polls(&self, at: usize) -> bool {
+            fn polls(&self, at: usize) -> Polls {
                 match at { $($at => self.$at.polls(),)+ _ => beyond() }
             }
             #[inline(always)]

@@ -33,7 +33,9 @@ pub use choose::{Choose, choose, prefer};
 pub use choose_all::{ChooseAll, choose_all};
 pub use constant::{Always, Never, always, never};
 #[cfg(not(loom))]
-pub use future::{FutureEvt, future_evt};
+pub(crate) use future::tried_evt;
+#[cfg(not(loom))]
+pub use future::{FutureEvt, TriedEvt, future_evt};
 pub use group::Events;
 pub use guard::{Guard, guard};
 pub use nack::{Nack, WithNack, with_nack};

@@ -5,7 +5,7 @@
 
 use super::{Event, Wrap, awaitable};
 use crate::channel::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -63,11 +63,41 @@ impl<E: Event, F: FnOnce(Nack) -> E> Event for WithNack<F> {
 type Closed = Wrap<RecvEvt<Receiver<Infallible>>, fn(Result<Infallible, RecvError>)>;
 
 impl Event for Nack {
-    type Branch = <Closed as Event>::Branch;
+    type Branch = Told;
 
-    fn branch(self) -> Self::Branch {
+    fn branch(self) -> Told {
         let closed: Closed = self.0.into_recv_evt().wrap(drop);
-        closed.branch()
+        Told(closed.branch())
+    }
+}
+
+/// The branch of a [`Nack`]: that of the receive, but for one thing. Whoever must not wait is not told that it has happened.
+pub struct Told(<Closed as Event>::Branch);
+
+impl Branch for Told {
+    type Output = ();
+
+    fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
+        self.0.attempt(context)
+    }
+
+    /// # Safety
+    /// As for [`Branch::offer`].
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        // SAFETY: as promised by the caller.
+        unsafe { self.0.offer(choice) }
+    }
+
+    fn withdraw(&self) -> bool {
+        self.0.withdraw()
+    }
+
+    fn decide(&self, won: bool) {
+        self.0.decide(won);
+    }
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<()> {
+        self.0.finish(context)
     }
 }
 
@@ -99,18 +129,19 @@ impl<B: Branch> Branch for Nacked<B> {
     }
 
     fn decide(&self, won: bool) {
-        self.inner.decide(won);
-        match self.fuse.0.take() {
-            Some(tx) if won => tx.keep_open(),
-            tx => drop(tx),
+        // First: it has been chosen, even if the end of a part that was not should panic.
+        if won && let Some(tx) = self.fuse.0.take() {
+            tx.keep_open();
         }
+        self.inner.decide(won);
+        drop(self.fuse.0.take());
     }
 
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
         self.inner.finish(context)
     }
 
-    fn polls(&self) -> bool {
+    fn polls(&self) -> Polls {
         self.inner.polls()
     }
 

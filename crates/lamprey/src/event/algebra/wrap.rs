@@ -1,7 +1,7 @@
 //! `wrap`: the result of an event, changed after the communication.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -76,7 +76,7 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
     }
 
     #[inline(always)]
-    fn polls(&self) -> bool {
+    fn polls(&self) -> Polls {
         self.inner.polls()
     }
 

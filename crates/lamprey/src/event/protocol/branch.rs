@@ -10,8 +10,9 @@
 //! 1. At most one leaf wins. `attempt`, `offer` and `withdraw` tell the way to it: each inner branch remembers which child.
 //! 2. From `offer` until `withdraw` the branch stays where it is: the queues know its nodes. Everything takes `&self` for that
 //!    reason: no exclusive reference may cover a node that a peer is writing to.
-//! 3. No code of the program runs between `offer` and `withdraw`, but for polls of foreign futures in `attempt`, which is only
-//!    called with no offer out.
+//! 3. While a choice is open and its offers are out, no code of the program runs on its thread: foreign futures are polled in
+//!    `attempt`, which is only called with no offer out. (An `offer` that meets its peer wakes it, and a wake may run code; but
+//!    by then the choice is synched, and the earlier offers are stale.)
 //! 4. `decide` comes before `finish`: nacks have fired when the program's `wrap` runs. A branch that is dropped undecided has
 //!    lost.
 
@@ -29,6 +30,17 @@ pub enum Offered {
     Won,
     /// Somebody has decided for an earlier offer; a wake is under way.
     Lost,
+}
+
+/// What an attempt without a context is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Polls {
+    /// As much as one with a context; there is no future.
+    Never,
+    /// As much, but to wait a future must be polled.
+    ToWait,
+    /// Nothing: a future can only be looked at by polling it.
+    Always,
 }
 
 /// See the module's text. Not to be implemented outside of this crate: an event of one's own is made of
@@ -56,9 +68,9 @@ pub trait Branch {
     /// The result, of a branch that has won: `wrap`s run here. Without a context it may block, and is ready at once.
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
 
-    /// True if some part is a foreign future, which can only be looked at by polling it.
-    fn polls(&self) -> bool {
-        false
+    /// Whether some part is a foreign future, and must be polled.
+    fn polls(&self) -> Polls {
+        Polls::Never
     }
 
     /// When the next part wins by the clock.

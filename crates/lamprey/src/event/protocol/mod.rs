@@ -6,7 +6,7 @@ mod choice;
 mod sync;
 mod waiting;
 
-pub use branch::{Branch, ChoiceRef, Offered};
+pub use branch::{Branch, ChoiceRef, Offered, Polls};
 pub(crate) use choice::{Both, Choice, left_out};
 pub(crate) use sync::{poll, sync, sync_until};
 pub use waiting::Synced;

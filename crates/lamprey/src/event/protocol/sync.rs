@@ -1,6 +1,6 @@
 //! A thread that synchronises: a host, a stackful parasite, an OS thread.
 
-use super::{Branch, Choice, ChoiceRef, Offered};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::event::Event;
 use crate::sched::{self, Wait, Woke};
 use crate::time;
@@ -22,11 +22,12 @@ pub(crate) fn sync<E: Event>(event: E) -> E::Output {
 #[inline]
 pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E::Output> {
     let branch = event.branch();
-    if branch.polls() {
-        return by_polling(branch, limit);
-    }
-    if branch.attempt(None) {
+    let polls = branch.polls();
+    if polls != Polls::Always && branch.attempt(None) {
         return Some(finish(&branch));
+    }
+    if polls != Polls::Never {
+        return by_polling(branch, limit);
     }
     if sched::must_not_block() {
         return if branch.refuse() { Some(finish(&branch)) } else { by_polling(branch, limit) };
@@ -38,7 +39,8 @@ pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E
 pub(crate) fn poll<E: Event>(event: E) -> Option<E::Output> {
     let branch = event.branch();
     let mut context = Context::from_waker(Waker::noop());
-    branch.attempt(Some(&mut context)).then(|| finish(&branch))
+    let context = (branch.polls() == Polls::Always).then_some(&mut context);
+    branch.attempt(context).then(|| finish(&branch))
 }
 
 #[inline]

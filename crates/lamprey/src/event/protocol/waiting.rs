@@ -13,7 +13,7 @@
 //! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it unwinds, the branch is half
 //!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
 
-use super::{Branch, Choice, ChoiceRef, Offered};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::event::Event;
 use crate::sched::task::Task;
 use crate::sched::worker::Worker;
@@ -121,7 +121,7 @@ impl<B: Branch> Waiting<B> {
     /// A poll before the end: by another task perhaps, or because of something that must be looked at.
     #[cold]
     fn look_again(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        if self.branch.polls() || self.branch.deadline().is_some() {
+        if self.branch.polls() != Polls::Never || self.branch.deadline().is_some() {
             if self.take_back() {
                 self.branch.withdraw();
                 self.stage.set(Stage::New);
