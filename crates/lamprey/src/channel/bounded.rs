@@ -282,28 +282,12 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.0.with(|section| section.state.senders += 1);
-        Self(self.0.clone())
-    }
-}
+super::gate::sender!("bounded::Sender", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.0.with(|section| section.state.receivers += 1);
         Self(self.0.clone())
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.with(|section| {
-            section.state.senders -= 1;
-            if section.state.senders == 0 {
-                section.wake_all(RECEIVERS);
-            }
-        });
     }
 }
 
@@ -319,12 +303,6 @@ impl<T> Drop for Receiver<T> {
         });
         // Last: its destructors are the program's.
         drop(unread);
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("bounded::Sender")
     }
 }
 

@@ -272,28 +272,12 @@ impl<T: Clone> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.0.with(|section| section.state.senders += 1);
-        Self(self.0.clone())
-    }
-}
+super::gate::sender!("broadcast::Sender", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.gate.with(|section| section.state.receivers += 1);
         Self { gate: self.gate.clone(), next: self.next }
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.with(|section| {
-            section.state.senders -= 1;
-            if section.state.senders == 0 {
-                section.wake_all(RECEIVERS);
-            }
-        });
     }
 }
 
@@ -365,12 +349,6 @@ impl fmt::Display for RecvTimeoutError {
 impl Error for RecvError {}
 impl Error for TryRecvError {}
 impl Error for RecvTimeoutError {}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("broadcast::Sender")
-    }
-}
 
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

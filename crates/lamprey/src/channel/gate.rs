@@ -44,8 +44,10 @@
 
 mod future;
 mod node;
+mod sender;
 mod wait;
 
+pub(crate) use sender::sender;
 pub(super) use wait::{Interrupted, or_cancelled};
 
 use crate::queue::list::{List, Node};

@@ -266,23 +266,7 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.0.with(|section| section.state.senders += 1);
-        Self(self.0.clone())
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.with(|section| {
-            section.state.senders -= 1;
-            if section.state.senders == 0 {
-                section.wake_all(RECEIVER);
-            }
-        });
-    }
-}
+super::gate::sender!("mailbox::Sender", wakes RECEIVER);
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
@@ -294,12 +278,6 @@ impl<T> Drop for Receiver<T> {
         // In the order in which they were sent, and outside of the lock: destructors are the program's.
         drop(std::mem::take(&mut self.batch));
         drop(unread);
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("mailbox::Sender")
     }
 }
 

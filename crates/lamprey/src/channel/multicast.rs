@@ -204,12 +204,7 @@ impl<T: Clone> Port<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.0.with(|section| section.state.senders += 1);
-        Self(self.0.clone())
-    }
-}
+super::gate::sender!("multicast::Sender", wakes PORTS);
 
 impl<T> Clone for Port<T> {
     fn clone(&self) -> Self {
@@ -218,26 +213,9 @@ impl<T> Clone for Port<T> {
     }
 }
 
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.with(|section| {
-            section.state.senders -= 1;
-            if section.state.senders == 0 {
-                section.wake_all(PORTS);
-            }
-        });
-    }
-}
-
 impl<T> Drop for Port<T> {
     fn drop(&mut self) {
         self.gate.with(|section| section.state.ports -= 1);
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("multicast::Sender")
     }
 }
 

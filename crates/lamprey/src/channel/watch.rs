@@ -258,12 +258,7 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.0.with(|section| section.state.senders += 1);
-        Self(self.0.clone())
-    }
-}
+super::gate::sender!("watch::Sender", wakes RECEIVERS);
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
@@ -272,27 +267,10 @@ impl<T> Clone for Receiver<T> {
     }
 }
 
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.0.with(|section| {
-            section.state.senders -= 1;
-            if section.state.senders == 0 {
-                section.wake_all(RECEIVERS);
-            }
-        });
-    }
-}
-
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         // A sender that waits for its turn sees it then.
         self.gate.with(|section| section.state.receivers -= 1);
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("watch::Sender")
     }
 }
 
