@@ -43,6 +43,7 @@
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, relax};
+#[cfg(not(loom))]
 use std::ptr;
 
 /// True in the variant of the checker that leaves this out (`model::Broken`).
@@ -67,7 +68,14 @@ pub(crate) struct Choice {
     claim: AtomicUsize,
     /// The owner's while WAITING is not published, and in CLAIMED; the winner's in SYNCHED.
     waiter: UnsafeCell<Option<Waiter>>,
+    /// Stands for the address, which is another in each execution that the checker explores.
+    #[cfg(loom)]
+    number: usize,
 }
+
+/// Numbers choices in the order in which they are made.
+#[cfg(loom)]
+static NUMBER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 /// What came of an attempt to decide for two choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +90,21 @@ impl Choice {
     /// Undecided, and without a waiter: [`reopen`](Self::reopen) it before the first offer.
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { claim: AtomicUsize::new(WAITING), waiter: UnsafeCell::new(None) }
+        Self {
+            claim: AtomicUsize::new(WAITING),
+            waiter: UnsafeCell::new(None),
+            // Relaxed: a number, and loom's threads are one kernel thread.
+            #[cfg(loom)]
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// Any order among choices.
+    fn order(&self) -> usize {
+        #[cfg(loom)]
+        return self.number;
+        #[cfg(not(loom))]
+        ptr::from_ref(self).addr()
     }
 
     /// Decides, if nobody has.
@@ -107,7 +129,7 @@ impl Choice {
 
     /// Owner of `self`, which holds the lock of the channel where it has found an offer of `theirs`: decides for both at once.
     pub(crate) fn synch_both(&self, theirs: &Choice) -> Both {
-        let (mut spins, yields) = (0, ptr::from_ref(self) > ptr::from_ref(theirs));
+        let (mut spins, yields) = (0, self.order() > theirs.order());
         loop {
             if self.change(WAITING, CLAIMED).is_err() {
                 return Both::OursIsGone;
