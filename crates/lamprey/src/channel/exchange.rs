@@ -118,7 +118,7 @@ impl<T> Chan<T> {
         }
         worker.attach_woken();
         let node = Party::node(Some(Waiter::thread(worker.running())), slot);
-        // SAFETY: `node` is fresh, stays here until it is out again (`wait`), and its waiter is this thread.
+        // SAFETY: `node` is fresh, stays here until it is out again (`after_block`), and its waiter is this thread.
         let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);

@@ -15,9 +15,7 @@ use super::meeting::{Arrival, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::full;
 use super::{RecvError, SendError};
-use crate::sched::task::Task;
-use crate::sched::worker::Worker;
-use crate::sched::{Waiter, Who};
+use crate::sched::{self, Waiter};
 use crate::sync_shim::Arc;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -86,8 +84,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     #[inline(always)]
     fn arrive(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
-        if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
-            cx.waker().wake_by_ref(); // the hosts' turn
+        if sched::gives_way(cx) {
             return Poll::Pending;
         }
         // SAFETY: without a node of ours there is nothing to promise.
@@ -104,17 +101,14 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         let party = &self.node.value;
         let waiter = self.waiter(cx);
         party.set_waiter(Some(waiter));
-        if let Who::Task(task) = waiter.who() {
-            // SAFETY: the running task.
-            unsafe { task.as_ref() }.life.reason.set(reason(Self::SIDE));
-        }
         // SAFETY: pinned and unlinked; stays until it has left or has been taken and settled (invariant 1).
         let arrival = unsafe { chan.meeting.meet(Self::SIDE, Some(NonNull::from(&self.node))) };
         if matches!(arrival, Arrival::Waiting) {
             return Poll::Pending;
         }
         party.set_waiter(None);
-        forget_foreign(waiter);
+        // SAFETY: not queued.
+        unsafe { waiter.forget_of_node() };
         match arrival {
             // SAFETY: just taken out; our node is not queued.
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
@@ -141,7 +135,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     #[inline(always)]
     fn waiter(&self, cx: &Context<'_>) -> Waiter {
-        Waiter::of_node(cx, (&raw const self.node).addr())
+        Waiter::of_node(cx, (&raw const self.node).addr(), reason(Self::SIDE))
     }
 
     /// Another waker than before; false if the node has been taken.
@@ -150,7 +144,8 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
         let old = unsafe { chan.meeting.renew(NonNull::from(&self.node), waiter) };
-        forget_foreign(old.unwrap_or(waiter));
+        // SAFETY: the old one is in the node no more, or the new one never was.
+        unsafe { old.unwrap_or(waiter).forget_of_node() };
         old.is_some()
     }
 
@@ -161,7 +156,8 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         let at = match party.at() {
             // SAFETY: queued by this future; taken or not, it is ours afterwards.
             At::Waiting(waiter) if unsafe { chan.meeting.leave(Self::SIDE, NonNull::from(&self.node)) } => {
-                forget_foreign(waiter);
+                // SAFETY: the node is ours again.
+                unsafe { waiter.forget_of_node() };
                 At::New
             }
             At::New => At::New,
@@ -180,15 +176,6 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 #[cold]
 fn polled_again() -> ! {
     panic!("a send or receive was polled after it had returned")
-}
-
-/// A waiter that was not used: a foreign waker is owned by it.
-#[inline(always)]
-fn forget_foreign(waiter: Waiter) {
-    if waiter.is_foreign() {
-        // SAFETY: the word was ours, and is used no more.
-        unsafe { waiter.forget() };
-    }
 }
 
 impl<T> Future for Exchange<'_, T, true> {

@@ -174,6 +174,16 @@ pub(crate) fn is_cancelled() -> bool {
     false
 }
 
+/// A future is about to do something for the first time: true if it is a parasite that lets the hosts go first, and is polled again.
+#[inline(always)]
+pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
+    let gives_way = Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend());
+    if gives_way {
+        cx.waker().wake_by_ref();
+    }
+    gives_way
+}
+
 /// True while the calling thread unwinds: a call that would have to block must fail at once instead, because a stack
 /// switch in the middle of an unwind would mix up the panic counts of two hosts (DESIGN 11).
 #[inline(always)]
@@ -198,12 +208,29 @@ impl Waiter {
 
     /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference is taken: that the
     /// node is gone before it is certain only if the node is a part of it. All other wakers are cloned and boxed.
+    /// A parasite is noted to wait for `reason`.
     #[inline(always)]
-    pub(crate) fn of_node(cx: &Context<'_>, node: usize) -> Self {
+    pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
         match Task::of(cx) {
-            // SAFETY: alive: the waker of `cx` is.
-            Some(task) if unsafe { Task::contains(task, node) } => Self::task(task),
+            // SAFETY: alive: the waker of `cx` is, and it is what runs now.
+            Some(task) if unsafe { Task::contains(task, node) } => {
+                // SAFETY: as above.
+                unsafe { task.as_ref() }.life.reason.set(reason);
+                Self::task(task)
+            }
             _ => Self::foreign(cx),
+        }
+    }
+
+    /// Gives up what [`of_node`](Self::of_node) took: a foreign waker. (Of a parasite it took nothing.)
+    ///
+    /// # Safety
+    /// From `of_node`; it is in no node any more, or never was, and is used no more.
+    #[inline(always)]
+    pub(crate) unsafe fn forget_of_node(self) {
+        if self.is_foreign() {
+            // SAFETY: as promised by the caller.
+            unsafe { self.forget() };
         }
     }
 

@@ -6,12 +6,11 @@
 //! 2. What an operation gives is in the state until the poll that returns it: a future that is dropped has taken nothing.
 //!    A grant that it has goes to the next.
 
-use super::node::{Waiting, forget_foreign};
+use super::node::{Waiting, forget};
 use super::{Gate, Place, Section};
 use crate::queue::list::Node;
-use crate::sched::task::{Form, Task};
-use crate::sched::worker::Worker;
-use crate::sched::{Waiter, Who};
+use crate::sched::task::Form;
+use crate::sched::{self, Waiter};
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -66,8 +65,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
     /// Not queued yet.
     #[inline(always)]
     fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
-        if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
-            cx.waker().wake_by_ref(); // the hosts' turn
+        if sched::gives_way(cx) {
             return Poll::Pending;
         }
         match gate.with(&mut self.op) {
@@ -96,11 +94,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
     /// Waits, with the waker of `cx`, unless the operation can be done after all.
     #[inline(always)]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
-        let waiter = Waiter::of_node(cx, (&raw const self.node).addr());
-        if let Who::Task(task) = waiter.who() {
-            // SAFETY: the running task.
-            unsafe { task.as_ref() }.life.reason.set(self.place.reason);
-        }
+        let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), self.place.reason);
         self.is_queued = true;
         let node = &self.node;
         let (result, unused) = gate.with(|section| {
@@ -117,7 +111,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
             unsafe { section.push(self.place, NonNull::from(node)) };
             (None, None)
         });
-        forget_foreign(unused);
+        forget(unused);
         result.map_or(Poll::Pending, Poll::Ready)
     }
 }
@@ -163,7 +157,7 @@ impl<S, F> Drop for GateFuture<'_, S, F> {
                 section.decline(self.place, &self.node);
                 None
             });
-            forget_foreign(waiter);
+            forget(waiter);
         }
     }
 }

@@ -79,11 +79,11 @@ impl Owed {
     }
 }
 
-/// A waiter that was not used: a foreign waker is owned by it.
+/// A waiter that was not used.
 #[inline(always)]
-pub(super) fn forget_foreign(waiter: Option<Waiter>) {
-    if let Some(waiter) = waiter.filter(|waiter| waiter.is_foreign()) {
-        // SAFETY: the word was ours, and is used no more.
-        unsafe { waiter.forget() };
+pub(super) fn forget(waiter: Option<Waiter>) {
+    if let Some(waiter) = waiter {
+        // SAFETY: taken out of its node, or never put there.
+        unsafe { waiter.forget_of_node() };
     }
 }

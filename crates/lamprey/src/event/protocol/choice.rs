@@ -181,11 +181,8 @@ impl Choice {
     /// Owner, which has synched the choice itself: nobody else will use the waiter.
     #[inline(always)]
     pub(crate) fn forget_waiter(&self) {
-        let waiter = self.waiter();
-        if waiter.is_foreign() {
-            // SAFETY: the winner's, which is us; the word is used no more.
-            unsafe { waiter.forget() };
-        }
+        // SAFETY: the winner's, which is us; the word is used no more.
+        unsafe { self.waiter().forget_of_node() };
     }
 
     fn unclaim(&self, to: usize) {

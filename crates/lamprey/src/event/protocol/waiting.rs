@@ -15,9 +15,7 @@
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::event::Event;
-use crate::sched::task::Task;
-use crate::sched::worker::Worker;
-use crate::sched::{Wait, Waiter, Who};
+use crate::sched::{self, Wait, Waiter};
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -52,8 +50,7 @@ impl<B: Branch> Waiting<B> {
     fn step(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         match self.stage.get() {
             Stage::New => {
-                if Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend()) {
-                    cx.waker().wake_by_ref(); // the hosts' turn
+                if sched::gives_way(cx) {
                     return Poll::Pending;
                 }
                 self.begin(cx)
@@ -84,11 +81,7 @@ impl<B: Branch> Waiting<B> {
 
     #[inline(always)]
     fn offer(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        let waiter = Waiter::of_node(cx, (&raw const self.choice).addr());
-        if let Who::Task(task) = waiter.who() {
-            // SAFETY: the running task.
-            unsafe { task.as_ref() }.life.reason.set(Wait::Choice);
-        }
+        let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
         self.choice.reopen(waiter);
         self.stage.set(Stage::Offered);
         // SAFETY: pinned with us; taken back before we end, or below (invariant 1).
@@ -128,13 +121,10 @@ impl<B: Branch> Waiting<B> {
                 return self.begin(cx);
             }
         } else {
-            let waiter = Waiter::of_node(cx, (&raw const self.choice).addr());
+            let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
             let old = self.choice.renew(waiter);
-            let unused = old.unwrap_or(waiter);
-            if unused.is_foreign() {
-                // SAFETY: it is in the choice no more, or never was.
-                unsafe { unused.forget() };
-            }
+            // SAFETY: it is in the choice no more, or never was.
+            unsafe { old.unwrap_or(waiter).forget_of_node() };
             if old.is_some() {
                 return Poll::Pending;
             }
