@@ -2,27 +2,15 @@
 //! order. One worker where the moment matters: a host that has been seen to begin its blocking call is then blocked.
 mod common;
 
-use common::{count, counter, run, tick, yield_until};
+use common::{blocked, run, yield_until};
 use lamprey::{
-    JoinHandle, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
-    TrySendError, channel, spawn, yield_now,
+    Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError, TrySendError,
+    channel, spawn, yield_now,
 };
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(2);
 const LATE: Duration = Duration::from_secs(3600);
-
-/// Starts a host and returns once it is blocked in `call` (on a runtime with one worker).
-fn blocked<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    let begun = counter();
-    let theirs = begun.clone();
-    let host = spawn(move || {
-        tick(&theirs);
-        call()
-    });
-    yield_until("its start", || count(&begun) == 1);
-    host
-}
 
 #[test]
 fn a_sender_that_waits_is_met() {

@@ -14,18 +14,6 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_millis(2);
 const LATE: Duration = Duration::from_secs(3600);
 
-/// Starts a host and returns once it is blocked in `call` (on a runtime with one worker).
-fn blocked<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    let begun = counter();
-    let theirs = begun.clone();
-    let host = spawn(move || {
-        tick(&theirs);
-        call()
-    });
-    yield_until("its start", || count(&begun) == 1);
-    host
-}
-
 mod bounded_channel {
     use super::*;
 

@@ -117,6 +117,18 @@ pub fn resident() -> usize {
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
+/// Starts a host and returns once it is blocked in `call` (on a runtime with one worker).
+pub fn blocked<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> lamprey::JoinHandle<T> {
+    let begun = counter();
+    let theirs = begun.clone();
+    let host = lamprey::spawn(move || {
+        tick(&theirs);
+        call()
+    });
+    yield_until("its start", || count(&begun) == 1);
+    host
+}
+
 /// Counts its drops.
 #[derive(Debug)]
 pub struct Counted(pub Arc<AtomicUsize>);
