@@ -1,0 +1,122 @@
+//! Which lock was taken while which other was held, in the whole process.
+//!
+//! Invariants:
+//! 1. The orders that have been accepted have no cycle: one that would close a cycle is kept as reported, and not followed.
+//! 2. `after` and `before` say the same thing from both ends.
+//! 3. A lock that nobody has taken together with another is not here, and one that was dropped neither.
+
+use super::{Site, settings};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+struct Graph(HashMap<usize, Place>);
+
+/// A lock among the others.
+#[derive(Default)]
+struct Place {
+    /// What was taken while this was held.
+    after: HashMap<usize, Taken>,
+    /// What was held while this was taken.
+    before: HashSet<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Taken {
+    /// Where the lock that was held had been taken.
+    held_at: Site,
+    at: Site,
+    /// It contradicted what was known.
+    reported: bool,
+}
+
+static GRAPH: LazyLock<Mutex<Graph>> = LazyLock::new(Mutex::default);
+
+fn graph() -> MutexGuard<'static, Graph> {
+    GRAPH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `taken` is about to be taken at `site` while `held` are held: notes it, and reports what contradicts earlier orders.
+///
+/// # Panics
+/// If the environment asks for a panic instead of a report.
+pub(super) fn check(held: &[(usize, Site)], taken: usize, site: Site) {
+    let reports: Vec<String> = {
+        let mut graph = graph();
+        held.iter().filter_map(|&(lock, held_at)| graph.note(lock, held_at, taken, site)).collect()
+    };
+    reports.iter().for_each(|text| settings::report(text));
+}
+
+/// The lock is no more.
+pub(super) fn forget(lock: usize) {
+    let mut graph = graph();
+    let Some(place) = graph.0.remove(&lock) else { return };
+    for after in place.after.keys() {
+        graph.0.get_mut(after).map(|other| other.before.remove(&lock));
+    }
+    for before in &place.before {
+        graph.0.get_mut(before).map(|other| other.after.remove(&lock));
+    }
+}
+
+impl Graph {
+    /// The report, if the order is new and wrong.
+    fn note(&mut self, held: usize, held_at: Site, taken: usize, at: Site) -> Option<String> {
+        if self.0.get(&held).is_some_and(|place| place.after.contains_key(&taken)) {
+            return None;
+        }
+        let text = self.path(taken, held).map(|path| self.describe(&path, held_at, at));
+        let edge = Taken { held_at, at, reported: text.is_some() };
+        self.0.entry(held).or_default().after.insert(taken, edge);
+        self.0.entry(taken).or_default().before.insert(held);
+        text
+    }
+
+    /// The locks from `from` to `to`, each taken while the one before it was held.
+    fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let mut came_from = HashMap::from([(from, from)]);
+        let mut open = vec![from];
+        while let Some(lock) = open.pop() {
+            if lock == to {
+                let mut path = vec![to];
+                while path.last() != Some(&from) {
+                    path.push(came_from[path.last()?]);
+                }
+                path.reverse();
+                return Some(path);
+            }
+            let accepted = self.0.get(&lock).into_iter().flat_map(|place| &place.after);
+            for (&next, _) in accepted.filter(|(_, taken)| !taken.reported) {
+                came_from.entry(next).or_insert_with(|| {
+                    open.push(next);
+                    lock
+                });
+            }
+        }
+        None
+    }
+
+    /// `path` leads from the lock that is being taken to one that is held.
+    fn describe(&self, path: &[usize], held_at: Site, at: Site) -> String {
+        let (taken, held) = (path[0], path[path.len() - 1]);
+        let mut text = format!(
+            "lock order: lock #{held} was taken at {held_at}, and while it is held, lock #{taken} at {at}. Before that, the \
+             other way round:"
+        );
+        for step in path.windows(2) {
+            let edge = self.0[&step[0]].after[&step[1]];
+            let _ = write!(
+                text,
+                " #{} was taken at {}, and while it was held, #{} at {};",
+                step[0], edge.held_at, step[1], edge.at
+            );
+        }
+        text.push_str(
+            " threads that do this at the same time wait for each other for ever. Take these locks in one order everywhere, or \
+             drop the first guard before the second lock",
+        );
+        text
+    }
+}

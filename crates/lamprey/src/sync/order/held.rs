@@ -1,0 +1,89 @@
+//! The locks that the calling thread of control holds.
+//!
+//! Invariant: a list is touched only by the thread whose it is, and no borrow of it lasts across anything that could use it
+//! again.
+
+use super::watched::Lock;
+use super::{Site, settings};
+use crate::sched::worker::Worker;
+use crate::sync_shim::Ordering;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// A lock that is held.
+pub(super) struct Held {
+    lock: Arc<Lock>,
+    turn: usize,
+    shared: bool,
+    /// Where it was taken.
+    site: Site,
+}
+
+type List = RefCell<Vec<Held>>;
+
+crate::host_local! {
+    static OF_HOST: List = List::default();
+}
+
+std::thread_local! {
+    /// Of kernel threads that run no host. (Not the host-local value: that cannot be had while the thread's values are being
+    /// dropped, where locks may be taken, too.)
+    static OF_OS_THREAD: List = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `f` with the calling thread's list; `None` if it has none.
+fn with<R>(f: impl FnOnce(&List) -> R) -> Option<R> {
+    match Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey()) {
+        Some(host) if host.polled().is_some() => None,
+        Some(_) => Some(OF_HOST.with(f)),
+        None => OF_OS_THREAD.try_with(f).ok(),
+    }
+}
+
+pub(super) fn push(lock: &Arc<Lock>, site: Site, shared: bool) {
+    let held = Held { lock: lock.clone(), turn: lock.turn(), shared, site };
+    with(|list| list.borrow_mut().push(held));
+}
+
+/// Takes out the newest entry of that lock, if there is one.
+pub(super) fn remove(number: usize, shared: bool) {
+    with(|list| {
+        let mut list = list.borrow_mut();
+        let at = list.iter().rposition(|held| held.lock.number == number && held.shared == shared);
+        at.map(|at| list.remove(at))
+    });
+}
+
+/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they were taken.
+///
+/// # Panics
+/// If `lock` is among them, so that the thread would wait for itself.
+pub(super) fn others(lock: &Arc<Lock>, site: Site, shared: bool) -> Vec<(usize, Site)> {
+    let mut again = None;
+    let others = with(|list| {
+        let mut list = list.borrow_mut();
+        list.retain(|held| held.turn == held.lock.turn());
+        let (same, others): (Vec<_>, Vec<_>) =
+            list.iter().partition(|held| held.lock.number == lock.number);
+        again = same.first().map(|held| (held.site, held.shared));
+        others.into_iter().map(|held| (held.lock.number, held.site)).collect()
+    });
+    match again {
+        // Relaxed: only that it is done once matters.
+        Some((before, true)) if shared => {
+            if !lock.shared_twice.swap(true, Ordering::Relaxed) {
+                settings::report(&format!(
+                    "lock order: lock #{} was taken to share it at {before}, and by the same thread again at {site}. Should \
+                     another ask for it exclusively in between, both wait for ever. Take it once",
+                    lock.number,
+                ));
+            }
+        }
+        Some((before, _)) => panic!(
+            "a thread takes a lock at {site} that it has held since {before}: it would wait for itself for ever. Drop the \
+             guard before that, or pass it on"
+        ),
+        None => {}
+    }
+    others.unwrap_or_default()
+}
