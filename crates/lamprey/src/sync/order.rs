@@ -32,6 +32,8 @@ mod graph;
 mod held;
 #[cfg(all(debug_assertions, not(loom)))]
 mod settings;
+#[cfg(all(test, debug_assertions, not(loom)))]
+mod tests;
 
 use std::panic::Location;
 
@@ -157,6 +159,11 @@ mod watched {
                     shared_twice: AtomicBool::new(false),
                 })
             })
+        }
+
+        #[cfg(test)]
+        pub(super) fn number(&self) -> usize {
+            self.lock().number
         }
 
         fn before(&self, site: Site, shared: bool) {

@@ -61,6 +61,19 @@ pub(super) fn forget(lock: usize) {
     }
 }
 
+/// The locks that were taken together with `lock`.
+#[cfg(test)]
+pub(super) fn neighbours_of(lock: usize) -> Vec<usize> {
+    let graph = graph();
+    graph
+        .0
+        .get(&lock)
+        .into_iter()
+        .flat_map(|place| place.after.keys().chain(&place.before))
+        .copied()
+        .collect()
+}
+
 impl Graph {
     /// The report, if the order is new and wrong.
     fn note(&mut self, held: usize, held_at: Site, taken: usize, at: Site) -> Option<String> {

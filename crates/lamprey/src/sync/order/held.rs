@@ -63,8 +63,7 @@ pub(super) fn others(lock: &Arc<Lock>, site: Site, shared: bool) -> Vec<(usize, 
     let others = with(|list| {
         let mut list = list.borrow_mut();
         list.retain(|held| held.turn == held.lock.turn());
-        let (same, others): (Vec<_>, Vec<_>) =
-            list.iter().partition(|held| held.lock.number == lock.number);
+        let (same, others): (Vec<_>, Vec<_>) = list.iter().partition(|held| held.lock.number == lock.number);
         again = same.first().map(|held| (held.site, held.shared));
         others.into_iter().map(|held| (held.lock.number, held.site)).collect()
     });
