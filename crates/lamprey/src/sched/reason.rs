@@ -48,6 +48,16 @@ pub enum Wait {
     Put,
     /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
     Turn,
+    /// `RwLock::read` and its kin.
+    Read,
+    /// `RwLock::write` and its kin.
+    Write,
+    /// `Semaphore::acquire` and its kin.
+    Permit,
+    /// `Barrier::wait` and its kin: not all have come yet.
+    Barrier,
+    /// `Once`, `OnceLock`, `LazyLock`: another thread is at it.
+    Once,
 }
 
 impl std::fmt::Display for Wait {
@@ -72,6 +82,11 @@ impl std::fmt::Display for Wait {
             Wait::Take => "take from an MVar",
             Wait::Put => "put into an MVar",
             Wait::Turn => "its turn",
+            Wait::Read => "read lock of an RwLock",
+            Wait::Write => "write lock of an RwLock",
+            Wait::Permit => "permit of a semaphore",
+            Wait::Barrier => "barrier",
+            Wait::Once => "initialisation by another thread",
         })
     }
 }
