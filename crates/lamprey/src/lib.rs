@@ -48,6 +48,7 @@ pub(crate) mod channel;
 pub mod event;
 pub(crate) mod queue;
 pub(crate) mod sched;
+pub mod sync;
 pub(crate) mod sync_shim;
 pub(crate) mod thread;
 pub(crate) mod time;
@@ -104,7 +105,7 @@ pub use {
     sched::stats::Stats,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, YieldNow,
-        current, spawn, suspend, yield_now, yield_now_async,
+        current, is_cancelled, shield, spawn, suspend, yield_now, yield_now_async,
     },
-    time::{Sleep, TimedOut, sleep, sleep_async, with_timeout_async},
+    time::{Sleep, TimedOut, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
 };

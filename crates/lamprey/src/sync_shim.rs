@@ -192,4 +192,6 @@ mod loom_form {
     pub(crate) fn relax(_spins: &mut u32) {
         loom::thread::yield_now();
     }
+
+    pub(crate) use loom::hint::spin_loop;
 }

@@ -48,17 +48,19 @@ mod sender;
 mod wait;
 
 pub(crate) use sender::sender;
-pub(super) use wait::{Interrupted, or_cancelled};
+pub(super) use wait::or_cancelled;
+pub(crate) use wait::Interrupted;
 
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
 use crate::sched::task::Form;
 use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, relax};
-use node::{Owed, Waiting};
+pub(crate) use node::Owed;
+use node::Waiting;
 use std::ptr::NonNull;
 
 /// See the module's text.
-pub(super) struct Gate<S> {
+pub(crate) struct Gate<S> {
     locked: AtomicBool,
     inner: UnsafeCell<Inner<S>>,
 }
@@ -78,15 +80,15 @@ struct Queue {
 
 /// Where an operation waits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) queue: usize,
+pub(crate) struct Place {
+    pub(crate) queue: usize,
     /// Before all others.
-    pub(super) in_front: bool,
-    pub(super) reason: Wait,
+    pub(crate) in_front: bool,
+    pub(crate) reason: Wait,
 }
 
 impl Place {
-    pub(super) const fn new(queue: usize, reason: Wait) -> Self {
+    pub(crate) const fn new(queue: usize, reason: Wait) -> Self {
         Self { queue, in_front: false, reason }
     }
 }
@@ -105,17 +107,26 @@ impl<S> std::panic::RefUnwindSafe for Gate<S> {}
 use crate::model::{Broken, is_broken};
 
 impl<S> Gate<S> {
-    pub(super) fn new(state: S) -> Self {
-        let queue = || Queue { list: List::new(), granted: 0, round: 0 };
+    /// An atomic of the checker cannot be made at compile time.
+    #[cfg(loom)]
+    pub(crate) fn new(state: S) -> Self {
         Self {
             locked: AtomicBool::new(false),
-            inner: UnsafeCell::new(Inner { state, queues: [queue(), queue()] }),
+            inner: UnsafeCell::new(Inner { state, queues: [const { Queue::new() }; 2] }),
+        }
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) const fn new(state: S) -> Self {
+        Self {
+            locked: AtomicBool::new(false),
+            inner: UnsafeCell::new(Inner { state, queues: [const { Queue::new() }; 2] }),
         }
     }
 
     /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program (invariant 1).
     #[inline(always)]
-    pub(super) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
+    pub(crate) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         self.with_form(Form::AsTask, section)
     }
 
@@ -206,6 +217,10 @@ impl<S> Gate<S> {
 }
 
 impl Queue {
+    const fn new() -> Self {
+        Self { list: List::new(), granted: 0, round: 0 }
+    }
+
     /// The first, with a grant.
     #[inline(always)]
     fn grant(&mut self) -> Option<Owed> {
@@ -232,8 +247,8 @@ impl Queue {
 }
 
 /// What a section works on.
-pub(super) struct Section<'a, S> {
-    pub(super) state: &'a mut S,
+pub(crate) struct Section<'a, S> {
+    pub(crate) state: &'a mut S,
     queues: &'a mut [Queue; 2],
     owed: &'a mut Option<Owed>,
     /// A bit for each queue.
@@ -243,14 +258,14 @@ pub(super) struct Section<'a, S> {
 impl<S> Section<'_, S> {
     /// How many units of `queue` are there for others, who have been woken for them.
     #[inline(always)]
-    pub(super) fn reserved(&self, queue: usize) -> usize {
+    pub(crate) fn reserved(&self, queue: usize) -> usize {
         self.queues[queue].granted
     }
 
     /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a section, because an
     /// operation adds one unit at most.
     #[inline(always)]
-    pub(super) fn offer(&mut self, queue: usize, units: usize) {
+    pub(crate) fn offer(&mut self, queue: usize, units: usize) {
         if units > self.queues[queue].granted {
             self.grant(queue);
         }
@@ -265,7 +280,7 @@ impl<S> Section<'_, S> {
     /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so this is for queues
     /// without grants, and for states in which nobody waits there any more.
     #[inline(always)]
-    pub(super) fn wake_all(&mut self, queue: usize) {
+    pub(crate) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {
             *self.all |= 1 << queue;
         }

@@ -28,7 +28,7 @@ pub mod broadcast;
 mod err;
 mod exchange;
 mod future;
-mod gate;
+pub(crate) mod gate;
 #[cfg(not(loom))]
 mod ivar;
 #[cfg(not(loom))]
@@ -62,6 +62,8 @@ pub use multicast::multicast;
 #[cfg(not(loom))]
 pub use mvar::{MVar, NotNow};
 pub use offer::{RecvEvt, SendEvt};
+pub(crate) use gate::Owed;
+pub(crate) use party::{At, Party, PartyNode};
 pub use oneshot::oneshot;
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;

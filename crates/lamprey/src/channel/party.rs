@@ -35,16 +35,16 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// See the module's text.
-pub(super) struct Party<T> {
+pub(crate) struct Party<T> {
     word: AtomicPtr<()>,
-    pub(super) slot: UnsafeCell<MaybeUninit<T>>,
+    pub(crate) slot: UnsafeCell<MaybeUninit<T>>,
 }
 
-pub(super) type PartyNode<T> = Node<Party<T>>;
+pub(crate) type PartyNode<T> = Node<Party<T>>;
 
 /// What the word says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(crate) enum At {
     /// Not queued.
     New,
     Waiting(Waiter),
@@ -89,14 +89,14 @@ fn code(code: usize) -> *mut () {
 
 impl<T> Party<T> {
     #[inline(always)]
-    pub(super) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> PartyNode<T> {
+    pub(crate) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> PartyNode<T> {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
         Node::new(Self { word: AtomicPtr::new(word), slot: UnsafeCell::new(slot) })
     }
 
     /// What the word says now.
     #[inline(always)]
-    pub(super) fn at(&self) -> At {
+    pub(crate) fn at(&self) -> At {
         // Acquire pairs with the Release stores in `end`, `hold` and `set_stale`.
         let word = self.word.load(Ordering::Acquire);
         match word.addr() {
@@ -112,7 +112,7 @@ impl<T> Party<T> {
 
     /// Owner of a node that has been taken: waits until it is its own again.
     #[inline(always)]
-    pub(super) fn settled(&self) -> At {
+    pub(crate) fn settled(&self) -> At {
         let mut spins = 0;
         loop {
             match self.at() {
@@ -124,7 +124,7 @@ impl<T> Party<T> {
 
     /// Peer: the node's waiter, copied out.
     #[inline(always)]
-    pub(super) fn waiter(&self) -> At {
+    pub(crate) fn waiter(&self) -> At {
         // Relaxed: written before the node was queued, which the peer has seen by taking it out.
         let word = self.word.load(Ordering::Relaxed);
         if word.addr() == GHOST { At::Ghost } else { waiting(word) }
@@ -132,7 +132,7 @@ impl<T> Party<T> {
 
     /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an offer.
     #[inline(always)]
-    pub(super) fn raw_waiter(&self) -> Waiter {
+    pub(crate) fn raw_waiter(&self) -> Waiter {
         // Relaxed: as in `waiter`.
         let word = self.word.load(Ordering::Relaxed);
         let word =
@@ -142,7 +142,7 @@ impl<T> Party<T> {
 
     /// Peer, of a node that it has taken out: the thread that waits, if it is a thread.
     #[inline(always)]
-    pub(super) fn as_thread(&self) -> Option<NonNull<Thread>> {
+    pub(crate) fn as_thread(&self) -> Option<NonNull<Thread>> {
         // Relaxed: as in `waiter`.
         let word = self.word.load(Ordering::Relaxed);
         // Of all that a queued node's word may be, only a thread has no tag; NEW is not queued.
@@ -153,14 +153,14 @@ impl<T> Party<T> {
 
     /// Peer: true of a value that was handed back.
     #[inline(always)]
-    pub(super) fn is_ghost(&self) -> bool {
+    pub(crate) fn is_ghost(&self) -> bool {
         // Relaxed: as in `waiter`.
         self.word.load(Ordering::Relaxed).addr() == GHOST
     }
 
     /// Peer: true if the node is an offer, so that its choice is to be synched.
     #[inline(always)]
-    pub(super) fn is_offer(&self) -> bool {
+    pub(crate) fn is_offer(&self) -> bool {
         // Relaxed: as in `waiter`.
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
@@ -168,7 +168,7 @@ impl<T> Party<T> {
     /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was decided before: then the
     /// node is its owner's again.
     #[inline(always)]
-    pub(super) fn accept(&self) -> bool {
+    pub(crate) fn accept(&self) -> bool {
         !self.is_offer() || left_out!(PeerSynch) || self.synch()
     }
 
@@ -185,7 +185,7 @@ impl<T> Party<T> {
     }
 
     /// Peer: the choice of this node was decided before.
-    pub(super) fn set_stale(&self) {
+    pub(crate) fn set_stale(&self) {
         if left_out!(Stale) {
             return;
         }
@@ -195,7 +195,7 @@ impl<T> Party<T> {
 
     /// Owner, of a node that is not queued: an offer of `choice`.
     #[inline(always)]
-    pub(super) fn set_offer(&self, choice: &Choice) {
+    pub(crate) fn set_offer(&self, choice: &Choice) {
         let word = ptr::from_ref(choice).cast_mut().cast::<()>().map_addr(|addr| addr | OFFER);
         // Relaxed: published by the queueing.
         self.word.store(word, Ordering::Relaxed);
@@ -203,7 +203,7 @@ impl<T> Party<T> {
 
     /// Peer: the value is in its place.
     #[inline(always)]
-    pub(super) fn hold(&self) {
+    pub(crate) fn hold(&self) {
         if left_out!(Held) {
             return self.end(true);
         }
@@ -213,28 +213,28 @@ impl<T> Party<T> {
 
     /// Peer: the node is its owner's again.
     #[inline(always)]
-    pub(super) fn end(&self, met: bool) {
+    pub(crate) fn end(&self, met: bool) {
         // Release pairs with the Acquire load in `at`.
         self.word.store(code(if met { MET } else { CLOSED }), Ordering::Release);
     }
 
     /// Owner, of a node that is not queued.
     #[inline(always)]
-    pub(super) fn set_waiter(&self, waiter: Option<Waiter>) {
+    pub(crate) fn set_waiter(&self, waiter: Option<Waiter>) {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
         // Relaxed: published by the queueing.
         self.word.store(word, Ordering::Relaxed);
     }
 
     /// Owner, under the lock of the list that the node is in.
-    pub(super) fn replace_waiter(&self, waiter: Waiter) -> Waiter {
+    pub(crate) fn replace_waiter(&self, waiter: Waiter) -> Waiter {
         let At::Waiting(old) = self.waiter() else { crate::bug::bug!("a queued node without a waiter") };
         self.set_waiter(Some(waiter));
         old
     }
 
     /// Of a node that is about to be handed back.
-    pub(super) fn set_ghost(&self) {
+    pub(crate) fn set_ghost(&self) {
         // Relaxed: published by the queueing.
         self.word.store(code(GHOST), Ordering::Relaxed);
     }
@@ -244,7 +244,7 @@ impl<T> Party<T> {
     /// # Safety
     /// The node is out of the channel and the caller has it to itself.
     #[inline(always)]
-    pub(super) unsafe fn take(&self) -> MaybeUninit<T> {
+    pub(crate) unsafe fn take(&self) -> MaybeUninit<T> {
         // SAFETY: nobody else touches the slot (contract).
         self.slot.with(|slot| unsafe { slot.read() })
     }

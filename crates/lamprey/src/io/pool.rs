@@ -28,7 +28,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::sched::{self, Wait, Waiter};
+use crate::sched::{self, Wait, Waiter, Woke};
 
 use future::Run;
 pub use future::block_async;
@@ -45,7 +45,7 @@ thread_local! {
 
 /// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other hosts.
 ///
-/// The closure may borrow: the caller waits until it has run, and cannot be cancelled meanwhile. It need not be
+/// The closure may borrow: once it has begun, the caller waits for its end, and cannot be cancelled meanwhile. It need not be
 /// `'static`, only [`Send`]. Use it for calls that have no other form: files, name lookups, libraries that wait by
 /// themselves, or long computations.
 ///
@@ -60,7 +60,8 @@ thread_local! {
 /// With the closure's own payload, when it panics.
 ///
 /// # Cancellation
-/// Not interruptible: a cancelled host is unwound at its next blocking point after this one.
+/// Its commit point is the moment when a pool thread takes the call. Cancelled before that, the host unwinds from here at once, and the
+/// closure is dropped unrun. After it, the call is waited for and its value returned; the host is unwound at its next blocking point.
 ///
 /// # Blocking
 /// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's builder);
@@ -143,7 +144,7 @@ struct State {
 
 /// What a pool thread is to run, once.
 enum Call {
-    /// A [`Record`] of any type.
+    /// A [`Record`] of any type, whose host is blocked until it has been woken, or has taken the call back.
     OfHost {
         record: NonNull<()>,
         run: unsafe fn(NonNull<()>),
@@ -192,7 +193,9 @@ impl Shared {
         };
         let call = Call::OfHost { record: NonNull::from(&record).cast(), run: perform::<F, T> };
         if self.submit(call) {
-            sched::block_until_woken(Wait::Blocking);
+            if sched::block(Wait::Blocking) != Woke::Woken {
+                self.interrupted(NonNull::from(&record).cast());
+            }
         } else if let Some(closure) = record.closure.into_inner() {
             return closure();
         }
@@ -201,6 +204,21 @@ impl Shared {
             Some(Err(payload)) => resume_unwind(payload),
             None => crate::bug::bug!("a blocking call was woken without having run"),
         }
+    }
+
+    /// A cancelled host takes its call back, unless a thread has it: then that is waited for, because the call may borrow.
+    #[cold]
+    fn interrupted(&self, owner: NonNull<()>) {
+        let is_owners = |call: &Call| matches!(call, Call::OfHost { record, .. } if *record == owner);
+        let withdrawn = {
+            let mut state = self.lock();
+            let place = state.queue.iter().position(is_owners);
+            place.and_then(|place| state.queue.remove(place)).is_some()
+        };
+        if withdrawn {
+            sched::unwind_cancelled();
+        }
+        sched::block_until_woken(Wait::Blocking);
     }
 
     /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be started; the

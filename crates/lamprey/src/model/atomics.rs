@@ -54,6 +54,17 @@ macro_rules! mortal {
                 self.alive().compare_exchange_weak(from, to, unless($broken, order), failure)
             }
 
+            #[allow(dead_code, reason = "not all are changed so")]
+            pub(crate) fn compare_exchange(
+                &self,
+                from: $value,
+                to: $value,
+                order: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                self.alive().compare_exchange(from, to, unless($broken, order), failure)
+            }
+
             $(pub(crate) fn $change(&self, value: $value, order: Ordering) -> $value {
                 self.alive().$change(value, unless($broken, order))
             })*

@@ -21,6 +21,7 @@ mod oneshot;
 mod owned;
 mod park;
 mod party;
+mod reach;
 mod slab;
 
 use crate::sched::bias::Slot;

@@ -100,7 +100,7 @@ impl WaitCell {
                     sched::unwind_cancelled();
                 }
             }
-            _ if unwinding => drop(sched::os::block(None)),
+            _ if unwinding => sched::os::block_committed(),
             _ => {
                 if sched::block(Wait::Future) == Woke::Cancelled {
                     // SAFETY: we are the cell's thread. Whether or not a wake was under way, it has come by now.

@@ -77,6 +77,30 @@ impl<T> List<T> {
         self.first.set(node.as_ptr());
     }
 
+    /// The list whose youngest node is `last`, kept by somebody as one word; null if it is empty.
+    ///
+    /// # Safety
+    /// It came from [`last`](Self::last) of a list that has not been used since, and the caller holds the lock.
+    #[inline(always)]
+    pub(crate) unsafe fn of_last(last: *const Node<T>) -> Self {
+        // SAFETY: null, or linked in that list.
+        let first = unsafe { last.as_ref() }.map_or(ptr::null(), |last| last.next.get());
+        Self { first: Cell::new(first) }
+    }
+
+    /// The youngest node; null if there is none.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> *const Node<T> {
+        // SAFETY: null, or linked in this list.
+        unsafe { self.first.get().as_ref() }.map_or(ptr::null(), |first| first.prev.get())
+    }
+
+    /// The oldest node, which stays.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<NonNull<Node<T>>> {
+        NonNull::new(self.first.get().cast_mut())
+    }
+
     /// Moves all nodes to a new list.
     pub(crate) fn take(&self) -> Self {
         Self { first: Cell::new(self.first.replace(ptr::null())) }
@@ -154,6 +178,26 @@ mod tests {
             std::iter::from_fn(|| list.pop().map(|node| unsafe { node.as_ref() }.value)).collect();
         assert_eq!(rest, [0, 1, 3]);
         assert!(list.is_empty());
+    }
+
+    #[test]
+    fn a_list_is_kept_as_its_last_node() {
+        let nodes: Vec<Node<u32>> = (0..3).map(Node::new).collect();
+        // SAFETY: the vector outlives the lists and does not move; each list is used until its word is taken.
+        unsafe {
+            let empty = List::<u32>::of_last(ptr::null());
+            assert!(empty.first().is_none() && empty.last().is_null());
+            let mut word = ptr::null();
+            for node in &nodes {
+                let list = List::of_last(word);
+                list.push(NonNull::from(node));
+                word = list.last();
+            }
+            let list = List::of_last(word);
+            assert_eq!(list.first().map(|node| node.as_ref().value), Some(0));
+            assert_eq!(list.last(), &raw const nodes[2]);
+            assert_eq!(std::iter::from_fn(|| list.pop().map(|node| node.as_ref().value)).count(), 3);
+        }
     }
 
     #[test]

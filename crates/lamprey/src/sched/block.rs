@@ -161,15 +161,16 @@ pub(crate) fn block_until_woken(reason: Wait) {
         return worker.block_committed(reason);
     }
     let _ = reason;
-    os::block(None);
+    os::block_committed();
 }
 
-/// True on a host that is to end and is not unwinding yet.
+/// True if the calling thread's blocking calls are to end, and it is not unwinding yet.
 pub(crate) fn is_cancelled() -> bool {
     #[cfg(not(loom))]
-    if let Some(worker) = Worker::current() {
-        let me = worker.running_ref();
-        return me.is_lamprey() && me.is_cancelled() && !std::thread::panicking();
+    if !std::thread::panicking() {
+        let me = Worker::current().map_or_else(os::current, Worker::running);
+        // SAFETY: the caller's own descriptor.
+        return super::cancel::is_cancelled(unsafe { me.as_ref() });
     }
     false
 }

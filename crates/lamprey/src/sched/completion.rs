@@ -135,7 +135,7 @@ impl Completion {
         self.forget_future();
         if must_not_block() {
             if self.register(os_waiter()) {
-                os::block(None);
+                os::block_committed();
             }
         } else if self.register(waiter()) {
             block_until_woken(Wait::Join);

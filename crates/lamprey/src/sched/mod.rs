@@ -13,6 +13,7 @@ pub(crate) mod finish;
 pub(crate) mod life;
 pub(crate) mod os;
 pub(crate) mod park;
+pub(crate) mod reach;
 pub(crate) mod reason;
 pub(crate) mod thread;
 
@@ -21,11 +22,15 @@ pub(crate) mod attach;
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
+pub(crate) mod cancel;
+#[cfg(not(loom))]
 mod carrier;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
 pub(crate) mod contexts;
+#[cfg(not(loom))]
+mod handover;
 #[cfg(not(loom))]
 pub(crate) mod offer;
 #[cfg(not(loom))]
@@ -60,4 +65,6 @@ pub(crate) use block::{
 };
 #[cfg(not(loom))]
 pub(crate) use block::{count_communication, on_host, os_waiter, unwind_if_cancelled};
+#[cfg(not(loom))]
+pub(crate) use handover::switch_over;
 pub use reason::Wait;

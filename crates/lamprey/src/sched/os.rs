@@ -15,6 +15,8 @@
 //! `model::channel` (loom): under the checker every blocking call takes this path.
 
 use super::block::Woke;
+#[cfg(not(loom))]
+use super::cancel::{Outlook, outlook};
 use super::thread::Thread;
 use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
 use std::ptr::NonNull;
@@ -38,26 +40,76 @@ pub(crate) fn current() -> NonNull<Thread> {
     ME.with(|me| NonNull::from(me).cast())
 }
 
-/// Parks until the wake comes, or `deadline` has passed.
+/// Parks until the wake comes, `deadline` has passed, or a level of the thread is tripped.
 pub(crate) fn block(deadline: Option<Instant>) -> Woke {
     ME.with(|me| {
         loop {
-            // Acquire pairs with the Release store in `wake`.
-            if me.woken.load(Ordering::Acquire) {
-                // Relaxed: the next wake is for a node that this thread has yet to queue.
-                me.woken.store(false, Ordering::Relaxed);
+            if me.take_wake() {
                 return Woke::Woken;
             }
-            match deadline {
+            let Some(next) = me.outlook() else { return Woke::Cancelled };
+            match [deadline, next].into_iter().flatten().min() {
                 None => me.parker.park(),
-                Some(deadline) if has_passed(deadline) => return Woke::TimedOut,
+                Some(first) if has_passed(first) => {
+                    if deadline.is_some_and(has_passed) {
+                        return Woke::TimedOut;
+                    }
+                }
                 #[cfg(not(loom))]
-                Some(deadline) => me.parker.park_timeout(deadline.saturating_duration_since(Instant::now())),
+                Some(first) => me.parker.park_timeout(first.saturating_duration_since(Instant::now())),
                 #[cfg(loom)]
                 Some(_) => crate::bug::bug!("a deadline of the model did not pass"),
             }
         }
     })
+}
+
+/// Parks until the wake comes, which is under way.
+pub(crate) fn block_committed() {
+    ME.with(|me| {
+        while !me.take_wake() {
+            me.parker.park();
+        }
+    });
+}
+
+impl OsThread {
+    fn take_wake(&self) -> bool {
+        // Acquire pairs with the Release store in `wake`.
+        let woken = self.woken.load(Ordering::Acquire);
+        if woken {
+            // Relaxed: the next wake is for a node that this thread has yet to queue.
+            self.woken.store(false, Ordering::Relaxed);
+        }
+        woken
+    }
+
+    /// When a level of the thread is tripped by the clock; `None` if one is.
+    #[cfg(not(loom))]
+    #[expect(clippy::option_option, reason = "tripped, or at some time, or never")]
+    fn outlook(&self) -> Option<Option<Instant>> {
+        match outlook(&self.descriptor) {
+            Outlook::Tripped => None,
+            Outlook::At(next) => Some(Some(next)),
+            Outlook::Clear => Some(None),
+        }
+    }
+
+    /// The checker has no levels.
+    #[cfg(loom)]
+    fn outlook(&self) -> Option<Option<Instant>> {
+        Some(None)
+    }
+}
+
+/// Has an OS thread look at its levels again.
+///
+/// # Safety
+/// From [`current`], on a thread that does not end before this returns.
+#[cfg(not(loom))]
+pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
+    // SAFETY: as promised by the caller; through the whole object, as `current` does.
+    unsafe { thread.cast::<OsThread>().as_ref() }.parker.unpark();
 }
 
 #[cfg(not(loom))]

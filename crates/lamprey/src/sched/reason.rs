@@ -46,6 +46,8 @@ pub enum Wait {
     Take,
     /// `MVar::put`.
     Put,
+    /// The end of a part that was cancelled from elsewhere: until the cancellation has arrived.
+    Cancellation,
     /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
     Turn,
     /// `RwLock::read` and its kin.
@@ -58,6 +60,10 @@ pub enum Wait {
     Barrier,
     /// `Once`, `OnceLock`, `LazyLock`: another thread is at it.
     Once,
+    /// `Mutex::lock` and its kin.
+    Lock,
+    /// `Condvar::wait` and its kin: no notification has come yet.
+    Condvar,
 }
 
 impl std::fmt::Display for Wait {
@@ -81,7 +87,10 @@ impl std::fmt::Display for Wait {
             Wait::Full => "fill of an IVar",
             Wait::Take => "take from an MVar",
             Wait::Put => "put into an MVar",
+            Wait::Cancellation => "a cancellation that is on its way",
             Wait::Turn => "its turn",
+            Wait::Lock => "lock of a mutex",
+            Wait::Condvar => "notification by a condition variable",
             Wait::Read => "read lock of an RwLock",
             Wait::Write => "write lock of an RwLock",
             Wait::Permit => "permit of a semaphore",

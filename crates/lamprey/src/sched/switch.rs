@@ -108,7 +108,7 @@ impl Worker {
         // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
         // it started; the state is ours to read if it is here.
         let entry = unsafe { thread.as_ref() };
-        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.home.get());
+        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach.home());
         let is_ours = is_here && entry.state.get() == State::Blocked;
         if is_ours {
             self.make_ready(thread, Woke::Woken);
@@ -161,18 +161,6 @@ impl Worker {
         // SAFETY: alive (contract).
         if unsafe { thread.as_ref() }.state.get() == State::Blocked {
             self.make_ready(thread, why);
-        }
-    }
-
-    /// Marks a host of this worker as cancelled: its blocking calls end with [`Woke::Cancelled`] from now on.
-    ///
-    /// # Safety
-    /// As for [`interrupt`](Self::interrupt).
-    pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
-        // SAFETY: as promised by the caller.
-        unsafe {
-            thread.as_ref().set_cancelled();
-            self.interrupt(thread, Woke::Cancelled);
         }
     }
 
@@ -272,7 +260,7 @@ impl Worker {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         entry.stack.set(Some(stack));
-        entry.home.set(Arc::as_ptr(&self.seat));
+        entry.reach.begin(Arc::as_ptr(&self.seat));
         entry.state.set(State::Runnable);
         self.enlist(thread);
         self.running.set(thread);
@@ -374,18 +362,20 @@ impl Worker {
         unsafe {
             self.seat.counters.hosts.add(1);
             let body = thread.as_ref().body;
-            if self.stopping.get() {
+            if self.stopping.get() || thread.as_ref().reach.is_asked() {
                 // A host like any other, so that the destructors of what the closure owns may do what they like.
-                thread.as_ref().set_cancelled();
+                self.doom(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
                 (body.run)(thread);
             }
+            self.part(thread.as_ref());
             let size = thread.as_ref().label.stack_size;
             let mut stack = self.end(thread.as_ref());
             if (body.publish)(thread) == Fate::Unwanted {
                 self.begin(thread, stack);
                 (body.dispose)(thread);
+                self.part(thread.as_ref());
                 stack = self.end(thread.as_ref());
                 (body.free)(thread);
             }
@@ -445,7 +435,7 @@ pub(super) fn root_has_blocked() -> ! {
 pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
-    let home = entry.home.get();
+    let home = entry.reach.home();
     if let Some(worker) = Worker::current()
         && ptr::eq(Arc::as_ptr(&worker.seat), home)
     {
@@ -464,7 +454,7 @@ pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
     // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
     if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), entry.home.get())
+        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach.home())
         && matches!(entry.state.get(), State::Blocked | State::Committed)
     {
         return worker.wake_parasite(entry, form);
@@ -482,7 +472,7 @@ unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
     // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
     // moment, hence the count taken first.
     unsafe {
-        let home = thread.as_ref().home.get();
+        let home = thread.as_ref().reach.home();
         Arc::increment_strong_count(home);
         let seat = Arc::from_raw(home);
         if seat.deliver(Waiter::thread(thread)).is_err() {

@@ -3,9 +3,9 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
-//! | `home` | written when the thread starts, before anyone can name it as a waiter; read by wakers |
+//! | `reach` | see [`reach`](super::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
 //!
 //! # States (`state`)
@@ -25,6 +25,8 @@ use std::ptr;
 
 #[cfg(not(loom))]
 use {
+    super::cancel::Frame,
+    super::reach::Reach,
     super::task::Task,
     super::worker::Seat,
     std::panic::Location,
@@ -73,7 +75,7 @@ pub(crate) struct Thread {
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     #[cfg(not(loom))]
-    pub(crate) home: Cell<*const Seat>,
+    pub(crate) reach: Reach<Seat>,
     /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
@@ -107,6 +109,12 @@ pub(crate) struct Thread {
     /// How many of the next parasites that it spawns are to be hosts ([`super::offer`]).
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
+    /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the innermost.
+    #[cfg(not(loom))]
+    pub(crate) frames: Cell<*const Frame>,
+    /// The whole thread is to end; it may be shielded from that.
+    #[cfg(not(loom))]
+    pub(crate) doomed: Cell<bool>,
     /// Host-local values (`thread::local`), owned by the thread itself.
     #[cfg(not(loom))]
     pub(crate) locals: Cell<*mut ()>,
@@ -173,12 +181,16 @@ impl Thread {
 
     /// For a context that serves one parasite after the other.
     #[cfg(not(loom))]
+    #[inline(always)]
     pub(crate) fn begin_anew(&self, cancelled: bool) {
+        self.doomed.set(cancelled);
         self.eager.set(if cancelled { CANCELLED } else { 0 });
     }
 
-    pub(crate) fn set_cancelled(&self) {
-        self.eager.set(self.eager.get() | CANCELLED);
+    /// Whether its blocking calls are to end at once from now on.
+    pub(crate) fn set_cancelled(&self, cancelled: bool) {
+        let others = self.eager.get() & !CANCELLED;
+        self.eager.set(others | if cancelled { CANCELLED } else { 0 });
     }
 
     #[inline(always)]
@@ -257,7 +269,7 @@ impl Thread {
             woke: Cell::new(Woke::Woken),
             eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
-            home: Cell::new(ptr::null()),
+            reach: Reach::new(),
             link: Cell::new(ptr::null_mut()),
             body,
             older: Cell::new(ptr::null()),
@@ -271,6 +283,8 @@ impl Thread {
             inflated: Cell::new(false),
             attach_inline: Cell::new(false),
             penalty: Cell::new(0),
+            frames: Cell::new(ptr::null()),
+            doomed: Cell::new(false),
             locals: Cell::new(ptr::null_mut()),
             label,
         }

@@ -211,8 +211,8 @@ impl Worker {
     /// Makes this the calling thread's worker.
     pub(super) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
-        self.root.set_cancelled(); // see `refuse_block`
-        self.root.home.set(Arc::as_ptr(&self.seat));
+        self.root.set_cancelled(true); // see `refuse_block`
+        self.root.reach.begin(Arc::as_ptr(&self.seat));
         WORKER.set(self);
     }
 

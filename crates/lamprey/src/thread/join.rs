@@ -1,6 +1,7 @@
 //! The handle of a host, and how a host ends.
 
 use super::packet::{self, Head, Outcome};
+use crate::sched::thread::Thread;
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -32,7 +33,7 @@ unsafe impl<T: Send> Sync for JoinHandle<T> {}
 pub enum JoinError {
     /// It panicked; this is the payload.
     Panicked(Box<dyn Any + Send + 'static>),
-    /// It was ended before it had a result: its runtime was shut down.
+    /// It was ended before it had a result: [cancelled](JoinHandle::cancel), by its scope, or because its runtime was shut down.
     Cancelled,
     /// It never ran, because no stack could be had for it (memory or mappings are exhausted).
     NoStack(std::io::Error),
@@ -108,6 +109,39 @@ impl<T> JoinHandle<T> {
         self.head().completion.wait_committed();
         // SAFETY: as in `join`.
         unsafe { take(self.into_head()) }
+    }
+
+    /// Asks the host to end. The blocking call that it is in, or comes to next, unwinds, its destructors run, and whoever joins gets
+    /// [`JoinError::Cancelled`]; one that has not started is dropped unrun. A [`shield`](crate::shield) puts it off, and a host that comes to its end
+    /// first has a result after all. Asking again, or asking a host that has ended, does nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel::<u32>();
+    /// let host = lamprey::spawn(move || rx.recv()); // waits for ever
+    /// lamprey::yield_now();
+    /// host.cancel();
+    /// assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(tx.send(1).is_err(), "its end of the channel has been dropped");
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// Whatever call it was in has happened or has not: see the section *Cancellation* of that call.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn cancel(&self) {
+        if !self.is_finished() {
+            // SAFETY: the packet is there as long as the handle.
+            unsafe { crate::sched::cancel::ask(self.head_ptr()) };
+        }
+    }
+
+    /// The descriptor: a pointer to the whole packet.
+    fn head_ptr(&self) -> NonNull<Thread> {
+        self.0.map_or_else(|| panic!("a JoinHandle was used after it had been ready"), NonNull::cast)
     }
 
     /// True once the host has ended, so that [`join`](Self::join) does not block.
@@ -228,7 +262,7 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(payload) => write!(f, "the host panicked: {}", panic_text(&**payload)),
-            Self::Cancelled => f.write_str("the host was cancelled because its runtime was shut down"),
+            Self::Cancelled => f.write_str("the host was cancelled"),
             Self::NoStack(error) => write!(f, "the host never ran, no stack could be had: {error}"),
             Self::Unwinding => f.write_str("the caller is unwinding and must not wait for the host"),
         }

@@ -1,7 +1,7 @@
 //! Hosts: spawning, joining, naming, yielding, and values of their own.
 //!
 //! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
-//! [`local`], `suspend`.
+//! [`local`], `suspend`; how it is cancelled: `sched::reach`, `sched::cancel`, `level`, `shield`, `wire`.
 
 #[cfg(not(loom))]
 mod builder;
@@ -10,11 +10,17 @@ mod info;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
+pub(crate) mod level;
+#[cfg(not(loom))]
 pub(crate) mod local;
 #[cfg(not(loom))]
 mod packet;
 #[cfg(not(loom))]
+mod shield;
+#[cfg(not(loom))]
 mod suspend;
+#[cfg(not(loom))]
+pub(crate) mod wire;
 
 #[cfg(not(loom))]
 pub(crate) use {builder::check_stack_size, builder::spawn_on, join::report_unjoined, packet::quietly};
@@ -24,5 +30,6 @@ pub use {
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::{JoinError, JoinHandle},
     local::HostLocal,
+    shield::{is_cancelled, shield},
     suspend::{Abandoned, WakeToken, suspend},
 };

@@ -13,11 +13,14 @@ pub(crate) mod timers;
 #[cfg(not(loom))]
 mod wheel;
 #[cfg(not(loom))]
+mod with_deadline;
+#[cfg(not(loom))]
 mod with_timeout;
 
 #[cfg(not(loom))]
 pub use {
     alarms::{Sleep, sleep_async},
+    with_deadline::{with_deadline, with_timeout},
     with_timeout::{TimedOut, with_timeout_async},
 };
 

@@ -1,11 +1,12 @@
 //! The source that works a worker's timer wheels: one for its blocked hosts, one for futures ([`alarms`](super::alarms)).
 //!
 //! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts of the
-//! worker have ended; a node in `wheel` is on the stack of a host that is blocked in [`block_until`].
+//! worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or [`with_level`].
 
 use super::alarms::Alarms;
 use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
+use crate::sched::cancel::Frame;
 use crate::sched::source::Source;
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
@@ -22,8 +23,17 @@ thread_local! {
 /// See the module's text.
 pub(crate) struct Timers {
     ticks: Ticks,
-    wheel: Wheel<NonNull<Thread>>,
+    wheel: Wheel<Due>,
     alarms: Arc<Alarms>,
+}
+
+/// What comes due.
+#[derive(Clone, Copy)]
+enum Due {
+    /// The end of a thread's block.
+    Block(NonNull<Thread>),
+    /// The end of a part of what a thread does.
+    Level(NonNull<Frame>, NonNull<Thread>),
 }
 
 /// What a worker owns of its timers, by the same pointer as `WHEEL`; dropping it frees them.
@@ -69,9 +79,11 @@ impl Source for TimerSource {
         let worker = Worker::current().expect("sources are polled on workers");
         let timers = self.timers();
         let now = timers.ticks.passed();
-        timers.wheel.advance(now, |thread| {
-            // SAFETY: a linked node's host is in its blocking call (invariant).
-            unsafe { worker.interrupt(thread, Woke::TimedOut) };
+        timers.wheel.advance(now, |due| match due {
+            // SAFETY: a linked node's thread is in its blocking call (invariant).
+            Due::Block(thread) => unsafe { worker.interrupt(thread, Woke::TimedOut) },
+            // SAFETY: a linked node's thread is within its level (invariant).
+            Due::Level(frame, thread) => unsafe { worker.trip(frame.as_ref(), thread) },
         });
         timers.alarms.ring(now);
     }
@@ -93,11 +105,31 @@ impl Source for TimerSource {
 pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> Woke {
     // SAFETY: invariant: set for as long as the worker has hosts.
     let timers = unsafe { &*WHEEL.get() };
-    let node = Node::new(worker.running());
+    let node = Node::new(Due::Block(worker.running()));
     // SAFETY: the node is fresh, and is removed below before this frame ends; blocking does not unwind.
     unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
     let woke = worker.block(reason);
     // SAFETY: in this wheel, if in any.
     unsafe { timers.wheel.remove(&node) };
     woke
+}
+
+/// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the deadline if that
+/// comes first.
+#[inline(always)]
+pub(super) fn with_level<R>(
+    worker: &Worker,
+    frame: &Frame,
+    deadline: Instant,
+    inside: impl FnOnce() -> R,
+) -> R {
+    // SAFETY: invariant: set for as long as the worker has hosts.
+    let timers = unsafe { &*WHEEL.get() };
+    let node = Node::new(Due::Level(NonNull::from(frame), worker.running()));
+    // SAFETY: the node is fresh, and is removed below before this frame ends; `inside` does not unwind.
+    unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
+    let result = inside();
+    // SAFETY: in this wheel, if in any.
+    unsafe { timers.wheel.remove(&node) };
+    result
 }

@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 
 /// An operation as a future: see [`Gate::wait`], whose awaitable form it is.
 #[must_use = "a future does nothing until it is awaited"]
-pub(in crate::channel) struct GateFuture<'a, S, F> {
+pub(crate) struct GateFuture<'a, S, F> {
     /// `None` once it has returned.
     gate: Option<&'a Gate<S>>,
     op: F,
@@ -46,7 +46,7 @@ enum Look<R> {
 impl<S> Gate<S> {
     /// Does `op` as [`wait`](Self::wait) does, for async code.
     #[inline(always)]
-    pub(in crate::channel) fn future<R, F>(&self, place: Place, op: F) -> GateFuture<'_, S, F>
+    pub(crate) fn future<R, F>(&self, place: Place, op: F) -> GateFuture<'_, S, F>
     where
         F: FnMut(&mut Section<'_, S>) -> Option<R>,
     {

@@ -19,7 +19,7 @@ pub(super) struct Waiting {
 }
 
 /// A wake that is owed: to be delivered after the section.
-pub(super) enum Owed {
+pub(crate) enum Owed {
     /// A thread, or a waker.
     Waiter(Waiter),
     /// A parasite, which has been notified.
@@ -63,7 +63,7 @@ impl Waiting {
 impl Owed {
     /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.
     #[inline(always)]
-    pub(super) fn deliver(self, form: Form) {
+    pub(crate) fn deliver(self, form: Form) {
         match self {
             Self::Waiter(waiter) => match waiter.as_thread() {
                 // SAFETY: taken out of its node, once; the thread waits for this wake.

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Why an operation has not been done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::channel) enum Interrupted {
+pub(crate) enum Interrupted {
     TimedOut,
     /// The caller unwinds and must not block.
     Unwinding,
@@ -22,7 +22,7 @@ impl<S> Gate<S> {
     /// # Cancellation
     /// A cancelled thread unwinds from here, as if it had never come.
     #[inline(always)]
-    pub(in crate::channel) fn wait<R>(
+    pub(crate) fn wait<R>(
         &self,
         place: Place,
         deadline: Option<Instant>,

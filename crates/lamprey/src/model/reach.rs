@@ -1,0 +1,134 @@
+//! A host that starts and ends while two cancellers look for it: it is told once, or told nothing because it is over, and nobody
+//! touches its worker after that has gone.
+
+use super::{Broken, check, check_bounded, must_fail};
+use crate::sched::reach::{Asked, Reach};
+use crate::sync_shim::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell, heavy_barrier, relax, thread};
+use std::ptr;
+
+/// A worker reduced to an inbox for one errand, and to whether it is there.
+struct Seat {
+    inbox: AtomicPtr<()>,
+    is_gone: UnsafeCell<bool>,
+}
+
+struct Host {
+    seat: Seat,
+    reach: Reach<Seat>,
+    told: AtomicBool,
+}
+
+// SAFETY: `is_gone` is written when nobody may touch the seat any more; loom checks that.
+unsafe impl Sync for Host {}
+// SAFETY: as above.
+unsafe impl Send for Host {}
+
+const ERRAND: *mut () = ptr::without_provenance_mut(1);
+
+impl Host {
+    fn new() -> Arc<Self> {
+        let seat = Seat { inbox: AtomicPtr::new(ptr::null_mut()), is_gone: UnsafeCell::new(false) };
+        Arc::new(Self { seat, reach: Reach::new(), told: AtomicBool::new(false) })
+    }
+
+    /// The worker's root: what has been sent arrives.
+    fn attend(&self) {
+        // AcqRel pairs with the swap in `cancel`.
+        if self.seat.inbox.swap(ptr::null_mut(), Ordering::AcqRel) == ERRAND {
+            // Relaxed: looked at after all is over.
+            self.told.store(true, Ordering::Relaxed);
+            self.reach.leave();
+        }
+    }
+
+    /// The whole life of the host on its worker; true if it ran.
+    fn live(&self) -> bool {
+        self.reach.begin(&self.seat);
+        let runs = !self.reach.is_asked();
+        self.attend();
+        let mut spins = 0;
+        if self.reach.end() {
+            while self.reach.is_visited() {
+                self.attend();
+                relax(&mut spins);
+            }
+        }
+        // SAFETY: loom checks that whoever has touched it did so before.
+        self.seat.is_gone.with_mut(|gone| unsafe { *gone = true });
+        runs
+    }
+
+    /// A canceller from elsewhere; what it was told to do, and whether it sent the errand.
+    fn cancel(&self) -> (Asked, bool) {
+        let asked = self.reach.ask(ptr::null());
+        if asked != Asked::Away {
+            return (asked, false);
+        }
+        heavy_barrier();
+        let Some(seat) = self.reach.visit() else { return (asked, false) };
+        // SAFETY: the visit keeps it there; that is what the model is about.
+        let seat = unsafe { seat.as_ref() };
+        // SAFETY: loom checks it.
+        seat.is_gone.with(|gone| assert!(!unsafe { *gone }, "the worker has gone"));
+        // AcqRel pairs with the swap in `attend`.
+        seat.inbox.swap(ERRAND, Ordering::AcqRel);
+        (asked, true)
+    }
+}
+
+fn cancelled_while_it_lives() {
+    let host = Host::new();
+    let theirs = host.clone();
+    let canceller = thread::spawn(move || theirs.cancel());
+    let runs = host.live();
+    let (asked, sent) = canceller.join().unwrap();
+    // Relaxed: all is over.
+    assert_eq!(host.told.load(Ordering::Relaxed), sent, "what was sent arrives before the end");
+    if !runs {
+        assert_eq!(asked, Asked::Away);
+    }
+}
+
+fn cancelled_while_it_starts() {
+    let host = Host::new();
+    let theirs = host.clone();
+    let canceller = thread::spawn(move || theirs.cancel());
+    host.reach.begin(&host.seat);
+    let runs = !host.reach.is_asked();
+    let (asked, sent) = canceller.join().unwrap();
+    assert!(asked == Asked::Away && (sent || !runs), "it runs on, and nobody tells it");
+}
+
+#[test]
+fn one_that_is_asked_while_it_starts_and_ends_is_told_or_over() {
+    check(cancelled_while_it_lives);
+}
+
+#[test]
+fn one_that_is_asked_while_it_starts_does_not_run_unknowing() {
+    check(cancelled_while_it_starts);
+}
+
+#[test]
+fn of_two_who_ask_one_visits() {
+    check_bounded(2, || {
+        let host = Host::new();
+        let theirs = [host.clone(), host.clone()];
+        let [one, two] = theirs.map(|theirs| thread::spawn(move || theirs.cancel()));
+        host.live();
+        let sent = [one.join().unwrap().1, two.join().unwrap().1];
+        assert!(sent != [true, true]);
+    });
+}
+
+#[test]
+fn without_the_light_barrier_it_is_caught() {
+    must_fail(Broken::LightBarrier, cancelled_while_it_starts);
+    must_fail(Broken::LightBarrier, cancelled_while_it_lives);
+}
+
+#[test]
+fn without_the_heavy_barrier_it_is_caught() {
+    must_fail(Broken::HeavyBarrier, cancelled_while_it_starts);
+    must_fail(Broken::HeavyBarrier, cancelled_while_it_lives);
+}

@@ -1,0 +1,307 @@
+//! Ending early: a whole thread (it is **doomed**), or a part of what it does (a **level** is tripped), unless that is
+//! shielded.
+//!
+//! # States
+//! A thread has a chain of frames on its stack, the innermost first: shields, and levels, which are OPEN or TRIPPED. Its
+//! blocking calls are to end (`Thread::is_cancelled`) if, seen from inside, a tripped level comes before every shield; or if
+//! it is doomed and there is no shield at all.
+//!
+//! Being cancelled is a state, not a message: every blocking call inside ends, until the level that was tripped has been left.
+//! So code that swallows the unwind comes no further than its next blocking call.
+//!
+//! # Invariants
+//! 1. `is_cancelled` is worked out anew ([`weigh`]) whenever a frame comes or goes, a level is tripped, or the thread doomed.
+//! 2. All of that happens on the thread's own kernel thread. From elsewhere a level is tripped by an errand
+//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`]). An OS thread's levels alone are tripped from
+//!    elsewhere, by a flag that its next block looks at ([`super::os`]).
+//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds.
+//!
+//! # Checked by
+//! `tests/cancel.rs`, `tests/cancel_race.rs`, `tests/cancel_laws.rs`; the way to a host: `model::reach`.
+
+use super::block::{Errand, Waiter, Who, Woke};
+use super::policy::{Ready, Why};
+use super::reach::Asked;
+use super::thread::{Kind, State, Thread};
+use super::worker::{Seat, Worker};
+use super::{must_not_block, os};
+use crate::sync_shim::heavy_barrier;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// One of the chain: see the module's text.
+pub(crate) struct Frame {
+    outer: Cell<*const Frame>,
+    is: Is,
+}
+
+enum Is {
+    Shield,
+    Level {
+        /// Of an OS thread it is set from elsewhere; else it is the home's.
+        tripped: AtomicBool,
+        /// When it is tripped by the clock: for OS threads, which have no timers.
+        deadline: Option<Instant>,
+    },
+}
+
+impl Frame {
+    pub(crate) fn shield() -> Self {
+        Self { outer: Cell::new(ptr::null()), is: Is::Shield }
+    }
+
+    pub(crate) fn level(deadline: Option<Instant>) -> Self {
+        Self { outer: Cell::new(ptr::null()), is: Is::Level { tripped: AtomicBool::new(false), deadline } }
+    }
+
+    pub(crate) fn is_tripped(&self) -> bool {
+        // Acquire pairs with the Release store in `set_tripped`.
+        matches!(&self.is, Is::Level { tripped, .. } if tripped.load(Ordering::Acquire))
+    }
+
+    /// Of a host: by its home, which is to [`weigh`] it. Of an OS thread: by anybody.
+    pub(crate) fn set_tripped(&self) {
+        if let Is::Level { tripped, .. } = &self.is {
+            // Release pairs with the Acquire load in `is_tripped`.
+            tripped.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be cancelled
+/// (a worker's root) it only runs `inside`.
+#[inline(always)]
+pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
+    let thread = Worker::current().map_or_else(os::current, Worker::running);
+    // SAFETY: the caller's own descriptor, alive while it runs.
+    let thread = unsafe { thread.as_ref() };
+    if thread.kind == Kind::Root {
+        return inside();
+    }
+    frame.outer.set(thread.frames.replace(frame));
+    weigh(thread);
+    let _left = Left { thread, frame };
+    inside()
+}
+
+/// Leaves the frame, also when what is inside unwinds.
+struct Left<'a> {
+    thread: &'a Thread,
+    frame: &'a Frame,
+}
+
+impl Drop for Left<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        debug_assert!(ptr::eq(self.thread.frames.get(), self.frame), "frames are left in reverse order");
+        self.thread.frames.set(self.frame.outer.get());
+        weigh(self.thread);
+    }
+}
+
+/// Works out whether the thread's blocking calls are to end.
+#[inline(always)]
+fn weigh(thread: &Thread) {
+    if thread.is_lamprey() {
+        thread.set_cancelled(is_due(thread));
+    }
+}
+
+fn is_due(thread: &Thread) -> bool {
+    let mut frame = thread.frames.get();
+    // SAFETY: entered frames are alive until they are left.
+    while let Some(entry) = unsafe { frame.as_ref() } {
+        match &entry.is {
+            Is::Shield => return false,
+            Is::Level { .. } if entry.is_tripped() => return true,
+            Is::Level { .. } => frame = entry.outer.get(),
+        }
+    }
+    thread.doomed.get()
+}
+
+/// What an OS thread has to expect of its levels, while it does not unwind.
+pub(super) enum Outlook {
+    Tripped,
+    /// One is tripped then.
+    At(Instant),
+    Clear,
+}
+
+/// See [`Outlook`]. A level whose time has come is tripped by the look.
+pub(super) fn outlook(thread: &Thread) -> Outlook {
+    let mut frame = thread.frames.get();
+    if frame.is_null() || std::thread::panicking() {
+        return Outlook::Clear;
+    }
+    let now = Instant::now();
+    let mut next: Option<Instant> = None;
+    // SAFETY: entered frames are alive until they are left.
+    while let Some(entry) = unsafe { frame.as_ref() } {
+        let Is::Level { deadline, .. } = &entry.is else { break };
+        if deadline.is_some_and(|at| at <= now) {
+            entry.set_tripped();
+        }
+        if entry.is_tripped() {
+            return Outlook::Tripped;
+        }
+        next = [next, *deadline].into_iter().flatten().min();
+        frame = entry.outer.get();
+    }
+    next.map_or(Outlook::Clear, Outlook::At)
+}
+
+/// True if the calling thread's blocking calls are to end now.
+pub(super) fn is_cancelled(thread: &Thread) -> bool {
+    match thread.kind {
+        Kind::Root => false,
+        Kind::Os => matches!(outlook(thread), Outlook::Tripped),
+        Kind::Host | Kind::Parasite => thread.is_cancelled(),
+    }
+}
+
+impl Worker {
+    /// Marks a thread of this worker: it is to end.
+    #[cold]
+    pub(super) fn doom(&self, thread: &Thread) {
+        thread.doomed.set(true);
+        weigh(thread);
+    }
+
+    /// Dooms a thread of this worker, and ends its block unless it is shielded.
+    ///
+    /// # Safety
+    /// As for [`interrupt`](Self::interrupt).
+    pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            self.doom(thread.as_ref());
+            self.interrupt_if_cancelled(thread);
+        }
+    }
+
+    /// Trips a level of a thread of this worker.
+    ///
+    /// # Safety
+    /// As for [`interrupt`](Self::interrupt); `frame` is one of the thread's, entered and not left.
+    pub(crate) unsafe fn trip(&self, frame: &Frame, thread: NonNull<Thread>) {
+        frame.set_tripped();
+        // SAFETY: as promised by the caller.
+        unsafe {
+            weigh(thread.as_ref());
+            self.interrupt_if_cancelled(thread);
+        }
+    }
+
+    /// # Safety
+    /// As for [`interrupt`](Self::interrupt).
+    unsafe fn interrupt_if_cancelled(&self, thread: NonNull<Thread>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if thread.as_ref().is_cancelled() {
+                self.interrupt(thread, Woke::Cancelled);
+            }
+        }
+    }
+
+    /// A host of this worker ends: somebody who is on the way to cancel it is waited for, by letting the root take in what has
+    /// been sent.
+    #[inline(always)]
+    pub(super) fn part(&self, me: &Thread) {
+        if me.reach.end() {
+            self.await_visitor(me);
+        }
+    }
+
+    #[cold]
+    fn await_visitor(&self, me: &Thread) {
+        while me.reach.is_visited() {
+            self.policy.ready(Ready(self.running()), Why::Yielded);
+            self.switch_to(me, NonNull::from(&self.root));
+        }
+    }
+}
+
+/// An order to end on its way to a host's home.
+#[repr(C)]
+struct Order {
+    /// First, so that an errand is an order.
+    errand: Errand,
+    thread: NonNull<Thread>,
+}
+
+/// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not started does not.
+///
+/// # Safety
+/// A host whose object stays alive until this returns.
+pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if ask_here(thread) == Asked::Away {
+            heavy_barrier();
+            visit(thread);
+        }
+    }
+}
+
+/// The first half of [`ask`]: if it says `Away`, the second ([`visit`]) is to follow after a heavy barrier, which may be one for
+/// many hosts.
+///
+/// # Safety
+/// As for [`ask`].
+pub(crate) unsafe fn ask_here(thread: NonNull<Thread>) -> Asked {
+    let worker = Worker::current();
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let asked = thread.as_ref().reach.ask(worker.map_or(ptr::null(), Worker::seat_ptr));
+        if let (Asked::Here, Some(worker)) = (asked, worker) {
+            worker.cancel(thread);
+        }
+        asked
+    }
+}
+
+/// The second half of [`ask`].
+///
+/// # Safety
+/// As for [`ask`]; `ask_here` has said `Away`, once.
+pub(crate) unsafe fn visit(thread: NonNull<Thread>) {
+    // SAFETY: as promised by the caller; a visited host's home is there until the visit is over.
+    unsafe {
+        let Some(home) = thread.as_ref().reach.visit() else { return };
+        let errand = Errand { link: Cell::new(ptr::null_mut()), run: carry_out };
+        let order = NonNull::from(Box::leak(Box::new(Order { errand, thread })));
+        let home = Seat::retain(home);
+        if let Err(entry) = home.deliver(Waiter::errand(order.cast()))
+            && let Who::Errand(errand) = entry.who()
+        {
+            (errand.as_ref().run)(errand, None);
+        }
+    }
+}
+
+/// [`Errand::run`]: the order has arrived.
+///
+/// # Safety
+/// The errand heads an order; its host waits for the end of the visit before it ends.
+unsafe fn carry_out(errand: NonNull<Errand>, worker: Option<&Worker>) {
+    // SAFETY: leaked by `visit`, and run once. The host is there until the visit is over.
+    unsafe {
+        let thread = Box::from_raw(errand.cast::<Order>().as_ptr()).thread;
+        if let Some(worker) = worker
+            && thread.as_ref().state.get() != State::Finished
+        {
+            worker.cancel(thread);
+        }
+        thread.as_ref().reach.leave();
+    }
+}
+
+/// True where a level would be of no use: blocking calls fail anyhow, and its end might have to wait.
+pub(crate) fn is_moot() -> bool {
+    must_not_block() || Worker::current().is_some_and(Worker::is_on_root)
+}
+
+const _: () = assert!(std::mem::offset_of!(Order, errand) == 0);

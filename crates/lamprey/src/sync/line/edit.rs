@@ -1,0 +1,220 @@
+//! What is done to a line under EDIT, and the wakes that it leaves behind.
+
+use super::super::policy::{Order, Wake};
+use super::{BATCH, HELD, Kind, Turn, WOKEN};
+use crate::channel::{At, Owed, Party, PartyNode};
+use crate::event::protocol::{Choice, Offered, left_out};
+use crate::queue::list::List;
+use crate::sched::Waiter;
+use crate::sched::task::{Form, Task};
+use std::ptr::NonNull;
+
+/// How somebody comes to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comes {
+    /// Nobody waits.
+    First,
+    /// Others do.
+    Behind,
+    /// It was woken to try again, and goes before all others if it has to wait again.
+    Again,
+}
+
+/// The holder of EDIT.
+pub(super) struct Edit<'a, S> {
+    pub(super) state: &'a mut S,
+    pub(super) list: List<Party<u32>>,
+    pub(super) held: bool,
+    pub(super) woken: bool,
+}
+
+/// Wakes that are owed.
+pub(super) struct Batch {
+    owed: [Option<Owed>; BATCH],
+    len: usize,
+}
+
+impl<'a, S> Edit<'a, S> {
+    #[inline(always)]
+    pub(super) fn new(state: &'a mut S, list: List<Party<u32>>, bits: usize) -> Self {
+        Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0 }
+    }
+}
+
+impl<S: Kind> Edit<'_, S> {
+    fn comes(&self) -> Comes {
+        if self.list.is_empty() { Comes::First } else { Comes::Behind }
+    }
+
+    /// As one who does not wait.
+    #[inline(always)]
+    pub(super) fn arrive_or_go(&mut self, want: &mut u32) -> bool {
+        let (mut state, mut held) = (*self.state, self.held);
+        let has = state.arrive(&mut held, want, self.comes());
+        if has {
+            (*self.state, self.held) = (state, held);
+        }
+        has
+    }
+
+    /// # Safety
+    /// As for [`Line::join`](super::Line).
+    #[inline(always)]
+    pub(super) unsafe fn arrive(&mut self, node: NonNull<PartyNode<u32>>, again: bool, order: Order) -> bool {
+        let comes = if again { Comes::Again } else { self.comes() };
+        if again && !left_out!(LineWoken) {
+            self.woken = false;
+        }
+        // SAFETY: not queued, so its owner's, who is the caller.
+        let party = unsafe { &node.as_ref().value };
+        let has = !left_out!(LineBlind)
+            // SAFETY: as above; written when the node was made.
+            && party.slot.with_mut(|want| unsafe {
+                self.state.arrive(&mut self.held, (*want).assume_init_mut(), comes)
+            });
+        if !has {
+            // SAFETY: as promised by the caller; EDIT is held.
+            unsafe { self.queue(node, again || order == Order::Lifo) };
+        }
+        has
+    }
+
+    /// As [`arrive`](Self::arrive), of an offer of `choice`.
+    ///
+    /// # Safety
+    /// As for `arrive`; the choice is the caller's.
+    pub(super) unsafe fn offer(
+        &mut self,
+        node: NonNull<PartyNode<u32>>,
+        choice: &Choice,
+        order: Order,
+    ) -> Offered {
+        let (mut state, mut held) = (*self.state, self.held);
+        // SAFETY: not queued, so its owner's, who is the caller; written when the node was made.
+        let has = unsafe { &node.as_ref().value }.slot.with_mut(|want| unsafe {
+            state.arrive(&mut held, (*want).assume_init_mut(), self.comes())
+        });
+        if has && !choice.synch() {
+            return Offered::Lost;
+        }
+        (*self.state, self.held) = (state, held);
+        if has {
+            return Offered::Won;
+        }
+        // SAFETY: as promised by the caller; EDIT is held.
+        unsafe { self.queue(node, order == Order::Lifo) };
+        Offered::Waiting
+    }
+
+    /// # Safety
+    /// As for [`List::push`].
+    #[inline(always)]
+    unsafe fn queue(&mut self, node: NonNull<PartyNode<u32>>, in_front: bool) {
+        // SAFETY: as promised by the caller.
+        unsafe { if in_front { self.list.push_front(node) } else { self.list.push(node) } }
+    }
+
+    /// # Safety
+    /// As for [`Line::leave`](super::Line).
+    pub(super) unsafe fn leave(&mut self, node: NonNull<PartyNode<u32>>) -> bool {
+        // SAFETY: linked in this list, if at all (contract).
+        let has_left = unsafe { self.list.remove(node) };
+        if has_left {
+            // SAFETY: the node is its owner's again, who is the caller.
+            self.state.left(&mut self.held, unsafe { super::want_of(&node.as_ref().value) });
+        }
+        has_left
+    }
+
+    /// Takes out all that can go on now, as far as the batch has room.
+    pub(super) fn serve(&mut self, batch: &mut Batch) {
+        while !self.woken
+            && !batch.is_full()
+            && let Some(node) = self.list.first()
+        {
+            // SAFETY: linked, so alive, and its slot is the holder's of EDIT.
+            let party = unsafe { &node.as_ref().value };
+            let (mut state, mut held) = (*self.state, self.held);
+            // SAFETY: as above; written when the node was made.
+            let turn = party
+                .slot
+                .with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
+            if turn == Turn::Waits {
+                break;
+            }
+            // SAFETY: linked in this list.
+            unsafe { self.list.remove(node) };
+            // From here on the node of an offer that is stale may be gone.
+            if party.accept() {
+                (*self.state, self.held, self.woken) = (state, held, turn == Turn::Tries);
+                batch.push(end(party, turn == Turn::Has));
+            }
+        }
+    }
+}
+
+/// Ends the wait of one who has just been taken out, and whose choice, if it is an offer, is synched.
+///
+/// The node is its owner's again after that, who does not return before its wake; a parasite is notified before (Party,
+/// invariant 3).
+#[inline(always)]
+fn end(party: &Party<u32>, has: bool) -> Owed {
+    let waiter = match party.waiter() {
+        At::Waiting(waiter) => waiter,
+        // SAFETY: the choice lives until its node is let go; its waiter is the winner's.
+        At::Offer(choice) => unsafe { choice.as_ref() }.waiter(),
+        _ => crate::bug::bug!("a node without a waiter was queued"),
+    };
+    if let Some(task) = waiter.as_task() {
+        party.hold();
+        // SAFETY: alive while the node is held.
+        let delivery = unsafe { Task::notify(task) };
+        party.end(has);
+        Owed::Task(delivery)
+    } else {
+        party.end(has);
+        Owed::Waiter(waiter)
+    }
+}
+
+impl Batch {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { owed: [const { None }; BATCH], len: 0 }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len == BATCH
+    }
+
+    #[inline(always)]
+    fn push(&mut self, owed: Owed) {
+        self.owed[self.len] = Some(owed);
+        self.len += 1;
+    }
+
+    /// Gives the wakes, oldest first. Nothing of the line may be in hand: this may run anything, or switch.
+    #[inline(always)]
+    pub(super) fn deliver(self, wake: Wake) {
+        if self.len == 1 {
+            let [Some(owed), ..] = self.owed else { return };
+            return match owed {
+                Owed::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),
+                owed => owed.deliver(Form::AsTask),
+            };
+        }
+        self.owed.into_iter().flatten().for_each(|owed| owed.deliver(Form::Soon));
+    }
+}
+
+/// Wakes `waiter` by going over to it at once, if it is a host of this worker.
+fn switch_over(waiter: Waiter) {
+    #[cfg(not(loom))]
+    if let Some(thread) = waiter.as_thread()
+        // SAFETY: it was taken out of its node, and is woken once: here, or below.
+        && unsafe { crate::sched::switch_over(thread) }
+    {
+        return;
+    }
+    Owed::Waiter(waiter).deliver(Form::AsTask);
+}

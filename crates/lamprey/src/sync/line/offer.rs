@@ -1,0 +1,142 @@
+//! A place in a line as an event: one of the offers of a choice, or what a future waits with.
+//!
+//! # States (`State`)
+//! ```text
+//! New --offer--> Offered --withdraw--> New (lost) or Has (won)
+//!  └──attempt, offer--> Has --finish--> Done          New --refuse--> Refused --finish--> Done
+//! ```
+//! # Invariants
+//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of [`Branch::offer`]).
+//! 2. In Has the state of the line says that we have it. Dropped in Has, it gives it back.
+
+use super::{Kind, Line, want_of};
+use crate::channel::{At, Party, PartyNode};
+use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// What an event wants of a line, and what it makes of that.
+pub trait Claim {
+    /// The lock's rules.
+    type Kind: Kind;
+    /// What the event gives.
+    type Output;
+    fn line(&self) -> &Line<Self::Kind>;
+    fn want(&self) -> u32;
+    /// The result: `got` is the last value of `want`, or `None` if the caller must not wait. `is_future`: it is not for the calling
+    /// thread, but for a future that may go elsewhere. Called once.
+    fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output;
+}
+
+/// The branch of the event of any lock.
+pub struct Offer<C: Claim> {
+    claim: C,
+    state: Cell<State>,
+    node: PartyNode<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Offered,
+    Has(u32),
+    Refused,
+    Done,
+}
+
+// SAFETY: the node is reached by other kernel threads through the line only, under its protocol.
+unsafe impl<C: Claim + Send> Send for Offer<C> {}
+
+impl<C: Claim> Offer<C> {
+    pub(crate) fn new(claim: C) -> Self {
+        let node = Party::node(None, MaybeUninit::new(claim.want()));
+        Self { claim, state: Cell::new(State::New), node }
+    }
+
+    /// # Safety
+    /// The node is ours, and has been granted.
+    unsafe fn has(&self) -> State {
+        // SAFETY: as promised by the caller.
+        State::Has(unsafe { want_of(&self.node.value) })
+    }
+}
+
+impl<C: Claim> Branch for Offer<C> {
+    type Output = C::Output;
+
+    #[inline(always)]
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        let got = self.claim.line().try_acquire(self.claim.want());
+        if let Some(want) = got {
+            self.state.set(State::Has(want));
+        }
+        got.is_some()
+    }
+
+    /// # Safety
+    /// As for [`Branch::offer`].
+    unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
+        let party = &self.node.value;
+        party.set_offer(choice.0);
+        // SAFETY: not queued.
+        party.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
+        self.state.set(State::Offered);
+        let line = self.claim.line();
+        // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
+        let offered = line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
+        match offered {
+            Offered::Waiting => {}
+            // SAFETY: not queued, and granted.
+            Offered::Won => self.state.set(unsafe { self.has() }),
+            Offered::Lost => self.state.set(State::New),
+        }
+        offered
+    }
+
+    fn withdraw(&self) -> bool {
+        match self.state.get() {
+            State::New => return false,
+            State::Has(_) | State::Refused => return true,
+            State::Offered => {}
+            State::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+        }
+        // SAFETY: queued by the owner of this branch.
+        let has_left = unsafe { self.claim.line().leave(NonNull::from(&self.node)) };
+        let state = if !has_left && self.node.value.settled() == At::Met {
+            // SAFETY: taken out and let go, with a grant.
+            unsafe { self.has() }
+        } else {
+            State::New
+        };
+        self.state.set(state);
+        state != State::New
+    }
+
+    fn decide(&self, _: bool) {}
+
+    #[inline(always)]
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<C::Output> {
+        let got = match self.state.replace(State::Done) {
+            State::Has(want) => Some(want),
+            State::Refused => None,
+            _ => crate::bug::bug!("an offer that did not win gave a result"),
+        };
+        Poll::Ready(self.claim.output(got, context.is_some()))
+    }
+
+    fn refuse(&self) -> bool {
+        self.state.set(State::Refused);
+        true
+    }
+}
+
+impl<C: Claim> Drop for Offer<C> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let State::Has(want) = self.state.get() {
+            self.claim.line().release(want);
+        }
+    }
+}

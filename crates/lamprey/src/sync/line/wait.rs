@@ -1,0 +1,106 @@
+//! How threads wait in a line: hosts, stackful parasites, OS threads.
+
+use super::{Kind, Line, want_of};
+use crate::channel::{At, Party, PartyNode};
+use crate::event::protocol::left_out;
+use crate::sched::{self, Wait, Woke};
+use crate::sync_shim::spin_loop;
+use crate::time;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::time::Instant;
+
+/// How a wait has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Ended {
+    /// The caller has what it wanted; this is the last value of `want`.
+    Has(u32),
+    TimedOut,
+    /// It would have had to wait, and unwinds.
+    Unwinding,
+}
+
+impl<S: Kind> Line<S> {
+    /// Takes what it wants, waiting for that until `deadline` at most.
+    ///
+    /// # Cancellation
+    /// A cancelled thread unwinds from here, as if it had never come: what it was granted goes to the next.
+    #[inline(always)]
+    pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> Ended {
+        if sched::must_not_block() {
+            return self.try_acquire(want).map_or(Ended::Unwinding, Ended::Has);
+        }
+        let node = Party::node(Some(sched::waiter()), MaybeUninit::new(want));
+        let mut again = false;
+        loop {
+            // SAFETY: unlinked; stays here until it has been taken out: by this thread, or by one whose wake is awaited.
+            if unsafe { self.join(NonNull::from(&node), again) } {
+                // SAFETY: not queued.
+                return Ended::Has(unsafe { want_of(&node.value) });
+            }
+            let woke = time::block_until(reason, deadline);
+            if woke != Woke::Woken {
+                return self.interrupted(&node, woke, reason);
+            }
+            if node.value.at() == At::Met {
+                // SAFETY: taken out and let go.
+                return Ended::Has(unsafe { want_of(&node.value) });
+            }
+            self.spin_while_held();
+            node.value.set_waiter(Some(sched::waiter()));
+            again = true;
+        }
+    }
+
+    /// The block ended early: takes our node out, or waits for whoever was faster.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, node: &PartyNode<u32>, woke: Woke, reason: Wait) -> Ended {
+        // SAFETY: queued by this thread.
+        let at = if unsafe { self.leave(NonNull::from(node)) } {
+            At::New
+        } else {
+            sched::block_until_woken(reason);
+            node.value.at()
+        };
+        // SAFETY: the node is ours again.
+        let want = unsafe { want_of(&node.value) };
+        if woke == Woke::Cancelled {
+            match at {
+                At::Met if !left_out!(LineKeep) => self.release(want),
+                At::Closed => self.pass_on(),
+                _ => {}
+            }
+            sched::unwind_cancelled();
+        }
+        match at {
+            At::Met => Ended::Has(want),
+            At::Closed => self.try_last(want),
+            _ => Ended::TimedOut,
+        }
+    }
+
+    /// Its time is up, but it has been woken to try again.
+    fn try_last(&self, mut want: u32) -> Ended {
+        let has = self.edit(|edit| {
+            edit.woken = false;
+            edit.arrive_or_go(&mut want)
+        });
+        if has { Ended::Has(want) } else { Ended::TimedOut }
+    }
+
+    /// Waits a moment for a holder that runs on another kernel thread.
+    pub(crate) fn spin_while_held(&self) -> bool {
+        for _ in 0..SPINS {
+            if !self.is_held() {
+                return true;
+            }
+            spin_loop();
+        }
+        false
+    }
+}
+
+/// How often a lock is looked at before its thread blocks.
+const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };

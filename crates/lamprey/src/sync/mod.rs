@@ -1,0 +1,25 @@
+//! Locks, all of which are events too.
+//!
+//! They block the calling host (or parasite, or OS thread), not its worker, and may be held across blocking calls. Every wait can
+//! be limited, cancelled, awaited, and be one of several in a [`choose`](crate::event::choose).
+//!
+//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on), [`mutex`], [`condvar`], `err`.
+
+/// A `const fn`, but for the checker, whose atomics have no constants.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$meta])*
+        $vis const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$meta])*
+        $vis fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
+mod line;
+mod order;
+mod policy;
+
+pub use policy::{Order, Wake};

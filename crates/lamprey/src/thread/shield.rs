@@ -1,0 +1,65 @@
+//! Putting cancellation off.
+
+use crate::sched::cancel::{Frame, within};
+
+/// Runs `section` to its end, whatever is cancelled outside of it meanwhile: blocking calls in it wait as if nothing were.
+/// The cancellation is delivered at the first blocking call after it.
+///
+/// For what must not be left half done: writing the end of a record, giving something back over a channel. Keep it short: a
+/// section that never ends keeps its thread, its scope and its runtime from ending
+/// ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). What is cancelled *within* the
+/// section, such as a [`with_timeout`](crate::with_timeout) there, still ends.
+///
+/// A stackless parasite is cancelled by dropping its future, which nothing puts off: what must not be dropped there goes into a
+/// parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined by a scope.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let (tx, rx) = lamprey::channel();
+/// let host = lamprey::spawn(move || {
+///     lamprey::shield(|| rx.recv().unwrap()) // is cancelled while it waits, and waits on
+/// });
+/// lamprey::yield_now();
+/// host.cancel();
+/// tx.send(7).unwrap();
+/// assert_eq!(host.join().unwrap(), 7);
+/// # });
+/// ```
+///
+/// # Panics
+/// With the section's own panic.
+///
+/// # Blocking
+/// As the section does. On an OS thread it shields from the deadlines and tokens around it.
+pub fn shield<R>(section: impl FnOnce() -> R) -> R {
+    within(&Frame::shield(), section)
+}
+
+/// True if the calling thread, or the innermost part of what it does that can be cancelled, has been cancelled: its next
+/// blocking call will unwind. For loops that compute without blocking; [`yield_now`](crate::yield_now) unwinds by itself.
+///
+/// False while the thread unwinds, in a [`shield`], and in a stackless parasite.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let host = lamprey::spawn(|| {
+///     let mut rounds = 0u64;
+///     while !lamprey::is_cancelled() {
+///         rounds += 1;
+///         lamprey::shield(lamprey::yield_now);
+///     }
+///     rounds
+/// });
+/// lamprey::yield_now();
+/// host.cancel();
+/// assert!(host.join().unwrap() > 0);
+/// # });
+/// ```
+///
+/// # Blocking
+/// Never.
+pub fn is_cancelled() -> bool {
+    crate::sched::is_cancelled()
+}

@@ -1,0 +1,221 @@
+//! One wire, many levels: cutting it trips all that hang on it, on whatever thread they are. What tokens and scopes are made of.
+//!
+//! # States
+//! ```text
+//! a level: loose --hook--> hooked --unhook--> loose
+//!                             \--cut--> posted --it has arrived--> loose
+//! ```
+//! # Invariants
+//! 1. A level is hooked by its own thread, within the level, and unhooked by it before its memory ends. One that is posted is
+//!    awaited: until it has arrived, the cutter, or an errand of its, has the level in hand.
+//! 2. `arrived` is the last access of the cutter; of an OS thread it is set within the lock.
+//! 3. The thread of a hooked level is inside [`Wire::run`], so its worker is there.
+//!
+//! # Who may touch what
+//! The list and `is_cut`: whoever holds the lock, in which no code of the program runs. `next`: the cutter. `waits`: the home.
+//!
+//! # Orderings
+//! Those of the lock, of inboxes, and: the Release of `arrived` pairs with its owner's Acquire.
+//!
+//! # Checked by
+//! `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
+
+use super::level::{self, Tripped};
+use crate::queue::list::{List, Node};
+use crate::sched::block::Errand;
+use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::task::Form;
+use crate::sched::thread::Thread;
+use crate::sched::worker::{Seat, Worker};
+use crate::sched::{Wait, Waiter, Who, block_until_woken, os, wake_thread};
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// See the module's text.
+pub(crate) struct Wire(Mutex<State>);
+
+struct State {
+    is_cut: bool,
+    hooked: List<()>,
+}
+
+// SAFETY: the list and its nodes are reached under the lock only.
+unsafe impl Send for State {}
+
+/// A level on its owner's stack.
+#[repr(C)]
+struct Hooked {
+    /// First, so that an errand is a level.
+    errand: Errand,
+    /// Second, so that a node is one, too.
+    node: Node<()>,
+    frame: Frame,
+    thread: NonNull<Thread>,
+    /// Null on an OS thread.
+    home: *const Seat,
+    next: Cell<*const Hooked>,
+    arrived: AtomicBool,
+    waits: Cell<bool>,
+}
+
+const NODE: usize = std::mem::offset_of!(Hooked, node);
+const _: () = assert!(std::mem::offset_of!(Hooked, errand) == 0);
+
+impl Hooked {
+    fn new() -> Self {
+        let worker = Worker::current();
+        Self {
+            errand: Errand { link: Cell::new(ptr::null_mut()), run: arrive },
+            node: Node::new(()),
+            frame: Frame::level(None),
+            thread: worker.map_or_else(os::current, Worker::running),
+            home: worker.map_or(ptr::null(), Worker::seat_ptr),
+            next: Cell::new(ptr::null()),
+            arrived: AtomicBool::new(false),
+            waits: Cell::new(false),
+        }
+    }
+
+    /// # Safety
+    /// The node is of a level.
+    unsafe fn of_node(node: NonNull<Node<()>>) -> NonNull<Self> {
+        // SAFETY: as promised by the caller; `hook` linked it by a pointer to the whole level.
+        unsafe { node.byte_sub(NODE).cast() }
+    }
+}
+
+impl Wire {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(State { is_cut: false, hooked: List::new() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.lock().is_cut
+    }
+
+    /// Runs `inside` so that the wire's end ends it. A call that finds the wire cut does not run it at all.
+    ///
+    /// # Errors
+    /// See [`level::settle`].
+    pub(crate) fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Tripped> {
+        if is_moot() {
+            return if self.is_cut() { Err(Tripped) } else { Ok(inside()) };
+        }
+        let hooked = Hooked::new();
+        if !self.hook(&hooked) {
+            return Err(Tripped);
+        }
+        let left = level::run(&hooked.frame, inside);
+        self.unhook(&hooked);
+        level::settle(&hooked.frame, left)
+    }
+
+    /// False if the wire has been cut.
+    fn hook(&self, hooked: &Hooked) -> bool {
+        let state = self.lock();
+        if !state.is_cut {
+            // A pointer to the whole, for `of_node`.
+            let node = NonNull::from(hooked).cast::<u8>();
+            // SAFETY: loose; it stays until `unhook`; the lock is held.
+            unsafe { state.hooked.push(node.byte_add(NODE).cast()) };
+        }
+        !state.is_cut
+    }
+
+    fn unhook(&self, hooked: &Hooked) {
+        {
+            let state = self.lock();
+            // SAFETY: linked here, if at all; the lock is held.
+            if unsafe { state.hooked.remove(NonNull::from(&hooked.node)) } {
+                return;
+            }
+        }
+        // Acquire pairs with the Release stores in `cut` and `arrive`.
+        while !hooked.arrived.load(Ordering::Acquire) {
+            hooked.waits.set(true);
+            block_until_woken(Wait::Cancellation);
+        }
+    }
+
+    /// Trips all levels, now and from now on; false if that had been done before.
+    pub(crate) fn cut(&self) -> bool {
+        let Some(mut next) = self.take_all() else { return false };
+        let here = Worker::current();
+        // SAFETY: posted levels are there until they have arrived (invariant 1), and `next` is read before.
+        while let Some(level) = unsafe { next.as_ref() } {
+            next = level.next.get();
+            let errand = NonNull::from(level).cast::<Errand>();
+            match here.filter(|worker| ptr::eq(worker.seat_ptr(), level.home)) {
+                // SAFETY: as above.
+                Some(worker) => unsafe { arrive(errand, Some(worker)) },
+                // SAFETY: as above; its worker is there (invariant 3).
+                None => unsafe { send(errand, level.home) },
+            }
+        }
+        true
+    }
+
+    /// Takes all levels off, posted, as a chain. Those of OS threads are tripped here.
+    fn take_all(&self) -> Option<*const Hooked> {
+        let mut state = self.lock();
+        if std::mem::replace(&mut state.is_cut, true) {
+            return None;
+        }
+        let mut chain = ptr::null();
+        while let Some(node) = state.hooked.pop() {
+            // SAFETY: hooked levels are there, and the lock is held.
+            let level = unsafe { Hooked::of_node(node).as_ref() };
+            if level.home.is_null() {
+                level.frame.set_tripped();
+                // SAFETY: an OS thread's, which does not leave before it has had the lock.
+                unsafe { os::nudge(level.thread) };
+                // Release pairs with the Acquire load in `unhook`.
+                level.arrived.store(true, Ordering::Release);
+            } else {
+                level.next.set(chain);
+                chain = level;
+            }
+        }
+        Some(chain)
+    }
+}
+
+/// # Safety
+/// The errand of a posted level whose home this is.
+unsafe fn send(errand: NonNull<Errand>, home: *const Seat) {
+    // SAFETY: the home's worker has a thread that has not ended, so it is there.
+    unsafe {
+        let home = Seat::retain(NonNull::new_unchecked(home.cast_mut()));
+        if let Err(entry) = home.deliver(Waiter::errand(errand))
+            && let Who::Errand(errand) = entry.who()
+        {
+            (errand.as_ref().run)(errand, None);
+        }
+    }
+}
+
+/// [`Errand::run`]: trips a level, at home.
+///
+/// # Safety
+/// The errand of a posted level; once.
+unsafe fn arrive(errand: NonNull<Errand>, worker: Option<&Worker>) {
+    // SAFETY: there until it has arrived.
+    let level = unsafe { errand.cast::<Hooked>().as_ref() };
+    let (thread, waits) = (level.thread, level.waits.get());
+    if let Some(worker) = worker {
+        // SAFETY: a started thread of this worker, inside `run`.
+        unsafe { worker.trip(&level.frame, thread) };
+    }
+    // Release pairs with the Acquire load in `unhook`. The level's owner runs on this kernel thread, so not before we return.
+    level.arrived.store(true, Ordering::Release);
+    if waits {
+        // SAFETY: it is blocked for this wake.
+        unsafe { wake_thread(thread, Form::Soon) };
+    }
+}

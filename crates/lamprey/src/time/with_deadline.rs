@@ -1,0 +1,84 @@
+//! A limit of time for whatever a thread does.
+
+use super::timers::with_level;
+use super::with_timeout::TimedOut;
+use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::worker::Worker;
+use crate::thread::level;
+use std::time::{Duration, Instant};
+
+/// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or comes to next, unwinds from there
+/// to here, and its destructors run on the way.
+///
+/// The awaitable form is [`with_timeout_async`](crate::with_timeout_async). For a single call its own `*_timeout` form is
+/// cheaper, and does not unwind.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use lamprey::{TimedOut, with_timeout};
+///
+/// lamprey::run(|| {
+///     let (tx, rx) = lamprey::channel::<u32>();
+///     assert_eq!(with_timeout(Duration::from_secs(60), || 7), Ok(7));
+///     assert_eq!(with_timeout(Duration::from_millis(2), || rx.recv()), Err(TimedOut));
+///     drop(tx);
+/// });
+/// ```
+///
+/// # Errors
+/// [`TimedOut`] if the deadline has ended it. If `inside` returns, its value counts, however late.
+///
+/// # Panics
+/// With `inside`'s own panic.
+///
+/// # Cancellation
+/// What is cancelled further out goes through here. The call that is cut short has happened or not, as its own documentation says.
+///
+/// # Blocking
+/// As `inside` does. From hosts, stackful parasites and OS threads; in a destructor during an unwind it only runs `inside`, whose
+/// blocking calls fail there anyhow. A stackless parasite has the awaitable form. Code that computes without blocking is not ended: it can ask
+/// [`is_cancelled`](crate::is_cancelled).
+pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
+    match super::deadline(duration) {
+        Some(deadline) => with_deadline(deadline, inside),
+        None => Ok(inside()),
+    }
+}
+
+/// As [`with_timeout`], until an instant.
+///
+/// # Errors
+/// As there.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// lamprey::run(|| {
+///     let soon = Instant::now() + Duration::from_millis(2);
+///     // Several calls under one deadline:
+///     let done = lamprey::with_deadline(soon, || {
+///         lamprey::sleep(Duration::from_millis(1));
+///         lamprey::sleep(Duration::from_secs(60));
+///     });
+///     assert!(done.is_err());
+/// });
+/// ```
+pub fn with_deadline<R>(deadline: Instant, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
+    if is_moot() {
+        return Ok(inside());
+    }
+    let (frame, left);
+    match Worker::current() {
+        Some(worker) => {
+            frame = Frame::level(None);
+            left = with_level(worker, &frame, deadline, || level::run(&frame, inside));
+        }
+        None => {
+            frame = Frame::level(Some(deadline));
+            left = level::run(&frame, inside);
+        }
+    }
+    level::settle(&frame, left).map_err(|level::Tripped| TimedOut)
+}
