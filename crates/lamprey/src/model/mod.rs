@@ -99,6 +99,16 @@ pub(crate) enum Broken {
     ChoiceOrder,
     /// The waiter of a choice is read before its node is let go.
     EarlyWaiter,
+    /// An edit of a line ends Relaxed.
+    LineExit,
+    /// Who comes to a line queues although it could go on.
+    LineBlind,
+    /// Who was woken to try again does not say that it came.
+    LineWoken,
+    /// Who is cancelled keeps what it was handed.
+    LineKeep,
+    /// Who was woken to try again and goes instead does not say so.
+    LinePass,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

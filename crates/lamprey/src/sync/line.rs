@@ -252,8 +252,7 @@ impl<S> Line<S> {
         unsafe { alone.push(node) };
         let word = node.as_ptr().map_addr(|addr| addr | HELD);
         // Release pairs with the Acquire CAS in `try_enter`: publishes the node. Relaxed on failure: nothing read.
-        let is_queued =
-            self.word.compare_exchange(held, word, Ordering::Release, Ordering::Relaxed).is_ok();
+        let is_queued = self.word.compare_exchange(held, word, Ordering::Release, Ordering::Relaxed).is_ok();
         if !is_queued {
             alone.pop();
         }
@@ -357,7 +356,7 @@ impl<S: Kind> Line<S> {
 
     /// One who was woken to try again goes instead: another one may.
     fn pass_on(&self) {
-        self.edit(|edit| edit.woken = false);
+        self.edit(|edit| edit.woken &= left_out!(LinePass));
     }
 }
 

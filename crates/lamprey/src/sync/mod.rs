@@ -18,8 +18,12 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
+mod err;
 mod line;
+mod mutex;
 mod order;
 mod policy;
 
+pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
+pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
 pub use policy::{Order, Wake};

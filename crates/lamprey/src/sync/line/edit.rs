@@ -91,9 +91,9 @@ impl<S: Kind> Edit<'_, S> {
     ) -> Offered {
         let (mut state, mut held) = (*self.state, self.held);
         // SAFETY: not queued, so its owner's, who is the caller; written when the node was made.
-        let has = unsafe { &node.as_ref().value }.slot.with_mut(|want| unsafe {
-            state.arrive(&mut held, (*want).assume_init_mut(), self.comes())
-        });
+        let has = unsafe { &node.as_ref().value }
+            .slot
+            .with_mut(|want| unsafe { state.arrive(&mut held, (*want).assume_init_mut(), self.comes()) });
         if has && !choice.synch() {
             return Offered::Lost;
         }
@@ -136,9 +136,8 @@ impl<S: Kind> Edit<'_, S> {
             let party = unsafe { &node.as_ref().value };
             let (mut state, mut held) = (*self.state, self.held);
             // SAFETY: as above; written when the node was made.
-            let turn = party
-                .slot
-                .with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
+            let turn =
+                party.slot.with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
             if turn == Turn::Waits {
                 break;
             }

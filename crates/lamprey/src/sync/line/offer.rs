@@ -85,7 +85,8 @@ impl<C: Claim> Branch for Offer<C> {
         self.state.set(State::Offered);
         let line = self.claim.line();
         // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
-        let offered = line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
+        let offered =
+            line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
         match offered {
             Offered::Waiting => {}
             // SAFETY: not queued, and granted.

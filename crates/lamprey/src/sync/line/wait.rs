@@ -13,12 +13,24 @@ use std::time::Instant;
 /// How a wait has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Ended {
+pub(crate) enum Ended<W = u32> {
     /// The caller has what it wanted; this is the last value of `want`.
-    Has(u32),
+    Has(W),
     TimedOut,
     /// It would have had to wait, and unwinds.
     Unwinding,
+}
+
+impl Ended {
+    /// For those whose `want` says nothing.
+    #[inline(always)]
+    pub(crate) fn without_want(self) -> Ended<()> {
+        match self {
+            Self::Has(_) => Ended::Has(()),
+            Self::TimedOut => Ended::TimedOut,
+            Self::Unwinding => Ended::Unwinding,
+        }
+    }
 }
 
 impl<S: Kind> Line<S> {
@@ -84,7 +96,7 @@ impl<S: Kind> Line<S> {
     /// Its time is up, but it has been woken to try again.
     fn try_last(&self, mut want: u32) -> Ended {
         let has = self.edit(|edit| {
-            edit.woken = false;
+            edit.woken &= left_out!(LinePass);
             edit.arrive_or_go(&mut want)
         });
         if has { Ended::Has(want) } else { Ended::TimedOut }

@@ -1,0 +1,362 @@
+//! A lock for one at a time, held across blocking calls if need be.
+//!
+//! The state is the line's bit HELD and nothing else, so taking and letting go cost one CAS each while nobody waits.
+//!
+//! # Fairness
+//! A mutex may be taken by one who comes just when it is let go, past those who wait (barging): else each lock of a mutex with a waiter
+//! would cost a switch to that waiter. But not for ever: who is taken out of the line and finds the mutex held again goes to the
+//! front, and is handed the lock the next time it is let go. So a thread is overtaken only while it is on its way from the line to the
+//! lock for the first time. An offer of a choice is always handed over: a choice cannot try.
+//!
+//! # Checked by
+//! `model::mutex` (loom), `tests/mutex.rs`, `tests/lock_stress.rs`.
+
+mod event;
+mod guard;
+mod options;
+
+pub use self::event::LockEvt;
+pub use self::guard::MutexGuard;
+pub use self::options::MutexOptions;
+
+use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
+use super::line::{Comes, Ended, Kind, Line, Turn};
+use super::order::Id;
+use super::policy::{Order, Wake};
+use crate::event::protocol::Synced;
+use crate::sched::Wait;
+use crate::time;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::future::IntoFuture;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A value that one thread at a time may touch: `std`'s `Mutex` for hosts, parasites and OS threads, which waits without holding
+/// up the worker and may be held across blocking calls.
+///
+/// # Examples
+/// ```
+/// use lamprey::sync::Mutex;
+/// use std::sync::Arc;
+///
+/// let total = lamprey::run(|| {
+///     let total = Arc::new(Mutex::new(0));
+///     let adders: Vec<_> = (1..=10).map(|n| {
+///         let total = total.clone();
+///         lamprey::spawn(move || *total.lock().unwrap() += n)
+///     }).collect();
+///     adders.into_iter().for_each(|adder| adder.join().unwrap());
+///     Arc::into_inner(total).unwrap().into_inner().unwrap()
+/// });
+/// assert_eq!(total, 55);
+/// ```
+///
+/// # Cancellation
+/// A cancelled host that holds a guard unwinds, and so **poisons** the mutex, as a panic does: what it was doing to the value may be
+/// half done. (The future of a parasite is dropped without unwinding: its guards poison nothing.)
+pub struct Mutex<T: ?Sized> {
+    line: Line<Exclusive>,
+    poisoned: AtomicBool,
+    id: Id,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value moves with the mutex.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+// SAFETY: the value is reached by one at a time, who has HELD; so it goes from thread to thread, but is not shared.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+// A panic of a holder shows as poison.
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
+
+/// The rules: HELD, or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Exclusive;
+
+/// To be woken when the lock is free, and to try then.
+const TRIES: u32 = 0;
+/// To be handed the lock.
+pub(super) const HAND_OVER: u32 = 1;
+
+impl Kind for Exclusive {
+    fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
+        if *held && comes == Comes::Again {
+            *want = HAND_OVER;
+        }
+        !std::mem::replace(held, true)
+    }
+
+    fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn {
+        match *want {
+            _ if *held => Turn::Waits,
+            TRIES => Turn::Tries,
+            _ => {
+                *held = true;
+                Turn::Has
+            }
+        }
+    }
+
+    fn give_back(&mut self, held: &mut bool, _: u32) {
+        *held = false;
+    }
+}
+
+impl<T> Mutex<T> {
+    super::const_fn! {
+        /// A mutex that nobody holds, with the default policies: first come, first served; whoever is woken waits for its turn in
+        /// the run queue. For others see [`MutexOptions`].
+        pub const fn new(value: T) -> Self {
+            Self::of(value, Order::Fifo, Wake::Enqueue)
+        }
+    }
+
+    super::const_fn! {
+        const fn of(value: T, order: Order, wake: Wake) -> Self {
+            Self {
+                line: Line::new(Exclusive, order, wake),
+                poisoned: AtomicBool::new(false),
+                id: Id::new(),
+                value: UnsafeCell::new(value),
+            }
+        }
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// [`Poisoned`], with the value in it.
+    pub fn into_inner(self) -> Result<T, Poisoned<T>> {
+        let poisoned = self.is_poisoned();
+        let value = self.value.into_inner();
+        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Takes the lock, waiting for it if need be.
+    ///
+    /// # Errors
+    /// [`LockError::Poisoned`] with the guard, if a holder has panicked or was cancelled; [`LockError::Unwinding`] if it is held and the
+    /// calling host unwinds.
+    ///
+    /// # Panics
+    /// In debug builds, if the calling thread holds it already: it would wait for ever.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then; what it was handed just then goes to the next.
+    /// If the lock is free it is taken, and the next blocking call unwinds.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
+    #[inline(always)]
+    #[track_caller]
+    pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
+        let site = Location::caller();
+        self.id.before_lock(site);
+        if !self.line.try_hold() && self.wait(None) != Ended::Has(()) {
+            return Err(LockError::Unwinding);
+        }
+        self.id.locked(site);
+        self.guard().map_err(LockError::Poisoned)
+    }
+
+    /// As [`lock`](Self::lock), if it can be had at once.
+    ///
+    /// # Errors
+    /// [`TryLockError`].
+    ///
+    /// # Blocking
+    /// Never.
+    ///
+    /// # Examples
+    /// ```
+    /// let mutex = lamprey::sync::Mutex::new(5);
+    /// let guard = mutex.lock().unwrap();
+    /// assert!(mutex.try_lock().is_err());
+    /// drop(guard);
+    /// assert_eq!(*mutex.try_lock().unwrap(), 5);
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError<MutexGuard<'_, T>>> {
+        if !self.line.try_hold() && !self.line.barge() {
+            return Err(TryLockError::WouldBlock);
+        }
+        self.id.locked(Location::caller());
+        self.guard().map_err(TryLockError::Poisoned)
+    }
+
+    /// As [`lock`](Self::lock), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`LockTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `lock`.
+    ///
+    /// # Blocking
+    /// As for `lock`.
+    #[track_caller]
+    pub fn lock_timeout(
+        &self,
+        timeout: Duration,
+    ) -> Result<MutexGuard<'_, T>, LockTimeoutError<MutexGuard<'_, T>>> {
+        let ended = if self.line.try_hold() { Ended::Has(()) } else { self.wait(time::deadline(timeout)) };
+        match ended {
+            Ended::Has(()) => {}
+            Ended::TimedOut => return Err(LockTimeoutError::TimedOut),
+            Ended::Unwinding => return Err(LockTimeoutError::Unwinding),
+        }
+        self.id.locked(Location::caller());
+        self.guard().map_err(LockTimeoutError::Poisoned)
+    }
+
+    /// [`lock`](Self::lock) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    ///
+    /// # Errors
+    /// As for `lock`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, the future leaves the line; what it was handed just then goes to the next.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::sync::Mutex;
+    /// use std::sync::Arc;
+    /// # lamprey::run(|| {
+    /// let mutex = Arc::new(Mutex::new(1));
+    /// let theirs = mutex.clone();
+    /// let adder = lamprey::parasite(async move {
+    ///     let mut guard = theirs.lock_async().await.unwrap();
+    ///     lamprey::yield_now_async().await;
+    ///     *guard += 1;
+    /// });
+    /// adder.join().unwrap();
+    /// assert_eq!(*mutex.lock().unwrap(), 2);
+    /// # });
+    /// ```
+    #[track_caller]
+    pub fn lock_async(&self) -> Synced<LockEvt<'_, T>> {
+        self.lock_evt().into_future()
+    }
+
+    /// [`lock`](Self::lock) as an event: to choose between it and others.
+    ///
+    /// # Errors
+    /// As for `lock`.
+    ///
+    /// # Cancellation
+    /// If another event is chosen, or the thread is cancelled, the lock is not held.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose, timeout};
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// let (a, b) = (lamprey::sync::Mutex::new('a'), lamprey::sync::Mutex::new('b'));
+    /// let _held = a.lock().unwrap();
+    /// assert_eq!(*choose([a.lock_evt(), b.lock_evt()]).sync().unwrap(), 'b');
+    /// let limited = choose((a.lock_evt().wrap(|_| "taken"), timeout(Duration::from_millis(1)).wrap(|()| "held")));
+    /// assert_eq!(limited.sync(), "held");
+    /// # });
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn lock_evt(&self) -> LockEvt<'_, T> {
+        LockEvt::new(self, Location::caller())
+    }
+
+    /// The value, of a mutex that nobody else can reach.
+    ///
+    /// # Errors
+    /// [`Poisoned`], with the reference in it.
+    pub fn get_mut(&mut self) -> Result<&mut T, Poisoned<&mut T>> {
+        let poisoned = self.is_poisoned();
+        let value = self.value.get_mut();
+        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+    }
+
+    /// True if a thread has panicked, or was cancelled, while it held the lock.
+    #[inline(always)]
+    pub fn is_poisoned(&self) -> bool {
+        // Relaxed: set by one who held the lock, and travels with it.
+        self.poisoned.load(Ordering::Relaxed)
+    }
+
+    /// The value is in order again.
+    pub fn clear_poison(&self) {
+        // Relaxed: as in `is_poisoned`.
+        self.poisoned.store(false, Ordering::Relaxed);
+    }
+
+    /// What one asks for who comes to wait.
+    #[inline(always)]
+    fn want(&self) -> u32 {
+        if self.line.wake_policy() == Wake::Switch { HAND_OVER } else { TRIES }
+    }
+
+    /// Takes the lock when that could not be done in one step.
+    #[inline(never)]
+    fn wait(&self, deadline: Option<Instant>) -> Ended<()> {
+        if self.line.barge() || (self.line.spin_while_held() && self.line.barge()) {
+            return Ended::Has(());
+        }
+        self.line.acquire(self.want(), deadline, Wait::Lock).without_want()
+    }
+
+    /// Of one who has the lock.
+    #[inline(always)]
+    fn guard(&self) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
+        // SAFETY: the caller has just taken HELD.
+        let guard = unsafe { MutexGuard::new(self) };
+        if self.is_poisoned() { Err(Poisoned::new(guard)) } else { Ok(guard) }
+    }
+
+    /// Lets the lock go, and somebody else have it.
+    #[inline(always)]
+    fn unlock(&self) {
+        self.id.unlocked();
+        if !self.line.let_go() {
+            self.unlock_for_others();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unlock_for_others(&self) {
+        if !self.line.let_go_to_woken() {
+            self.line.release(HAND_OVER);
+        }
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Mutex");
+        match self.try_lock() {
+            Ok(guard) => shown.field("data", &&*guard),
+            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}

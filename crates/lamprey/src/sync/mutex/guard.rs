@@ -1,0 +1,76 @@
+//! Holding a mutex.
+
+use super::Mutex;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::Ordering;
+
+/// The lock is held while this lives; through it the value is reached.
+///
+/// It may be kept across blocking calls and `await`s, and sent to another thread (if the value may), which then lets the lock go.
+///
+/// # Panics
+/// Never. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it poisons the mutex.
+#[must_use = "the lock is let go at once if the guard is not kept"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    was_panicking: bool,
+    /// It is sent and shared as this would be.
+    value: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// # Safety
+    /// The caller has HELD of this mutex, and gives it up to the guard.
+    #[inline(always)]
+    pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
+        Self { mutex, was_panicking: std::thread::panicking(), value: PhantomData }
+    }
+
+    /// The mutex that is held.
+    #[inline(always)]
+    pub(in crate::sync) fn mutex(guard: &Self) -> &'a Mutex<T> {
+        guard.mutex
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: HELD is ours.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: HELD is ours, and the guard is borrowed exclusively.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.was_panicking {
+            // Relaxed: travels with the lock.
+            self.mutex.poisoned.store(true, Ordering::Relaxed);
+        }
+        self.mutex.unlock();
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
