@@ -1,0 +1,230 @@
+//! The barrier: nobody passes before all have come.
+//!
+//! # Invariants
+//! 1. `arrived` counts those who wait in the present `round`, and is less than `n`: the last one begins the next round, in the
+//!    section in which it comes.
+//! 2. Who waits has an [`Arrival`], which takes its arrival back when it goes, unless the round is over by then. So a wait that
+//!    times out, is cancelled or dropped leaves nothing behind.
+//!
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: nobody is handed
+//! anything here, all go at once, whatever their order.)
+//!
+//! # Checked by
+//! `model::gate` (the gate), `tests/barrier.rs`.
+
+use crate::channel::gate::{Gate, Interrupted, Place};
+use crate::event::{FutureEvt, future_evt};
+use crate::sched::Wait;
+use crate::time::{self, TimedOut};
+use std::fmt;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+const QUEUE: usize = 0;
+const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
+
+/// Makes `n` threads wait for each other, again and again.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use lamprey::sync::Barrier;
+///
+/// lamprey::run(|| {
+///     let barrier = Arc::new(Barrier::new(3));
+///     let hosts: Vec<_> = (0..3)
+///         .map(|_| {
+///             let barrier = barrier.clone();
+///             lamprey::spawn(move || barrier.wait().is_leader())
+///         })
+///         .collect();
+///     let leaders = hosts.into_iter().filter(|_| true).map(|host| host.join().unwrap());
+///     assert_eq!(leaders.filter(|&is_leader| is_leader).count(), 1);
+/// });
+/// ```
+pub struct Barrier {
+    n: usize,
+    gate: Gate<State>,
+}
+
+struct State {
+    arrived: usize,
+    round: u64,
+}
+
+/// What [`Barrier::wait`] gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// True for one of those who pass together: the last one to come.
+    ///
+    /// # Examples
+    /// ```
+    /// assert!(lamprey::sync::Barrier::new(1).wait().is_leader());
+    /// ```
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+/// That a thread has come and not passed yet.
+struct Arrival<'a> {
+    barrier: &'a Barrier,
+    round: u64,
+}
+
+impl Arrival<'_> {
+    /// False if the round is over.
+    fn take_back(&self) -> bool {
+        self.barrier.gate.with(|section| {
+            let is_present = section.state.round == self.round;
+            section.state.arrived -= usize::from(is_present);
+            is_present
+        })
+    }
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.take_back();
+    }
+}
+
+impl Barrier {
+    /// A barrier for `n` threads; 0 is taken for 1.
+    ///
+    /// # Examples
+    /// ```
+    /// static START: lamprey::sync::Barrier = lamprey::sync::Barrier::new(2);
+    /// ```
+    pub const fn new(n: usize) -> Self {
+        Self { n, gate: Gate::new(State { arrived: 0, round: 0 }) }
+    }
+
+    /// Waits until all have come. Then the barrier is as new, for the next round.
+    ///
+    /// # Examples
+    /// See [`Barrier`].
+    ///
+    /// # Panics
+    /// If the caller is a host that is unwinding from a panic, which must not wait, and is not the last one.
+    ///
+    /// # Cancellation
+    /// The commit point is the arrival of the last one. A host that is cancelled before that takes its arrival back and unwinds
+    /// from here: the others wait for somebody else. One that is cancelled after that counts as having come, and unwinds from
+    /// here all the same.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    pub fn wait(&self) -> BarrierWaitResult {
+        self.wait_until(None).unwrap_or_else(|interrupted| match interrupted {
+            Interrupted::Unwinding => panic!("a host that is unwinding must not wait at a barrier"),
+            Interrupted::TimedOut => crate::bug::bug!("a wait at a barrier without a deadline timed out"),
+        })
+    }
+
+    /// As [`wait`](Self::wait), for `timeout` at most.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::time::Duration;
+    /// let barrier = lamprey::sync::Barrier::new(2);
+    /// assert!(barrier.wait_timeout(Duration::from_millis(1)).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If not all have come by then: this one has not come either. And where [`wait`](Self::wait) panics.
+    ///
+    /// # Cancellation
+    /// As for [`wait`](Self::wait).
+    ///
+    /// # Blocking
+    /// As for [`wait`](Self::wait).
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<BarrierWaitResult, TimedOut> {
+        self.wait_until(time::deadline(timeout)).map_err(|_| TimedOut)
+    }
+
+    /// [`wait`](Self::wait) for async code. It has come when it is polled for the first time.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let barrier = std::sync::Arc::new(lamprey::sync::Barrier::new(2));
+    /// let theirs = barrier.clone();
+    /// let other = lamprey::parasite(async move { theirs.wait_async().await.is_leader() });
+    /// assert!(barrier.wait().is_leader());
+    /// assert!(!other.join().unwrap());
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// Dropped before all have come, the future takes its arrival back. Dropped between that and the poll that would have told,
+    /// it counts as having come.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    pub fn wait_async(&self) -> impl Future<Output = BarrierWaitResult> + use<'_> {
+        async {
+            let Some(arrival) = self.arrive() else { return BarrierWaitResult(true) };
+            let round = arrival.round;
+            self.gate.future(WAIT, move |section| (section.state.round != round).then_some(())).await;
+            BarrierWaitResult(false)
+        }
+    }
+
+    /// [`wait`](Self::wait) as an event. It has come when a thread begins to wait for the event.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::time::Duration;
+    /// use lamprey::event::{Event, choose, timeout};
+    /// # lamprey::run(|| {
+    /// let barrier = lamprey::sync::Barrier::new(2);
+    /// let passed = choose((
+    ///     barrier.wait_evt().wrap(|_| true),
+    ///     timeout(Duration::from_millis(1)).wrap(|()| false),
+    /// ));
+    /// assert!(!passed.sync());
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// Where another event is chosen, the arrival is taken back, unless all have come by then: in that case it counts, though
+    /// the choice went elsewhere.
+    pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = BarrierWaitResult> + use<'_>> {
+        future_evt(self.wait_async())
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> Result<BarrierWaitResult, Interrupted> {
+        let Some(arrival) = self.arrive() else { return Ok(BarrierWaitResult(true)) };
+        let round = arrival.round;
+        let waited = self.gate.wait(WAIT, deadline, |section| (section.state.round != round).then_some(()));
+        let has_left = waited.is_err() && arrival.take_back();
+        // Done: taken back, or passed.
+        std::mem::forget(arrival);
+        if has_left { waited.map(|()| BarrierWaitResult(false)) } else { Ok(BarrierWaitResult(false)) }
+    }
+
+    /// Comes; `None` for the last one.
+    fn arrive(&self) -> Option<Arrival<'_>> {
+        let round = self.gate.with(|section| {
+            let state = &mut section.state;
+            state.arrived += 1;
+            if state.arrived < self.n {
+                return Some(state.round);
+            }
+            (state.arrived, state.round) = (0, state.round + 1);
+            section.wake_all(QUEUE);
+            None
+        })?;
+        Some(Arrival { barrier: self, round })
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrived = self.gate.with(|section| section.state.arrived);
+        f.debug_struct("Barrier").field("n", &self.n).field("arrived", &arrived).finish()
+    }
+}

@@ -1,0 +1,416 @@
+//! A semaphore: a number of permits, lent to whoever asks, in order.
+//!
+//! # Invariants (of [`Permits`], the state of its [`Line`])
+//! 1. Who is first in line and could have its permits has them: nobody overtakes, so one who asks for many is not starved by those who
+//!    ask for few.
+//! 2. CLOSED is no number of permits. Who is told CLOSED has none, and has nothing to give back.
+//!
+//! # Checked by
+//! `model::semaphore` (loom), `tests/semaphore.rs`.
+
+mod err;
+mod permit;
+
+pub use err::{AcquireError, AcquireTimeoutError, TryAcquireError};
+pub use permit::{AcquireEvt, SemaphorePermit};
+
+use super::line::{Comes, Ended, Kind, Line, Turn};
+use super::policy::{Order, Wake};
+use crate::sched::Wait;
+use crate::time;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What those who wait are told when the semaphore is closed, instead of how many permits they have.
+const CLOSED: u32 = u32::MAX;
+
+/// What the line of a semaphore decides by.
+#[derive(Debug, Clone, Copy)]
+pub struct Permits {
+    free: u64,
+    closed: bool,
+}
+
+impl Kind for Permits {
+    fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
+        (self.closed || comes != Comes::Behind) && self.take(held, want) == Turn::Has
+    }
+
+    fn take(&mut self, _: &mut bool, want: &mut u32) -> Turn {
+        if self.closed {
+            *want = CLOSED;
+            return Turn::Has;
+        }
+        let Some(rest) = self.free.checked_sub((*want).into()) else { return Turn::Waits };
+        self.free = rest;
+        Turn::Has
+    }
+
+    fn give_back(&mut self, _: &mut bool, want: u32) {
+        if want != CLOSED {
+            self.free += u64::from(want);
+        }
+    }
+}
+
+/// Permits that threads take and give back: at most so many of them do a thing at once.
+///
+/// Who asks first is served first (unless made [otherwise](Self::with_policy)), whatever number it asks for.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use lamprey::sync::Semaphore;
+///
+/// lamprey::run(|| {
+///     let (seats, inside) = (Arc::new(Semaphore::new(2)), Arc::new(AtomicU32::new(0)));
+///     let guests: Vec<_> = (0..10)
+///         .map(|_| {
+///             let (seats, inside) = (seats.clone(), inside.clone());
+///             lamprey::spawn(move || {
+///                 let _seat = seats.acquire(1).unwrap();
+///                 assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
+///                 lamprey::yield_now();
+///                 inside.fetch_sub(1, Ordering::SeqCst);
+///             })
+///         })
+///         .collect();
+///     guests.into_iter().for_each(|guest| guest.join().unwrap());
+///     assert_eq!(seats.available_permits(), 2);
+/// });
+/// ```
+pub struct Semaphore {
+    line: Line<Permits>,
+}
+
+impl Semaphore {
+    /// The most that one call can ask for.
+    pub const MAX_PERMITS: u32 = CLOSED - 1;
+
+    super::const_fn! {
+        /// One with so many permits.
+        ///
+        /// # Examples
+        /// ```
+        /// static SEATS: lamprey::sync::Semaphore = lamprey::sync::Semaphore::new(8);
+        /// assert_eq!(SEATS.available_permits(), 8);
+        /// ```
+        pub const fn new(permits: u32) -> Self {
+            Self::with_policy(permits, Order::Fifo, Wake::Enqueue)
+        }
+    }
+
+    super::const_fn! {
+        /// One with so many permits, where those who wait are served in another order, or woken in another way.
+        ///
+        /// # Examples
+        /// ```
+        /// use lamprey::sync::{Order, Semaphore, Wake};
+        /// let seats = Semaphore::with_policy(8, Order::Lifo, Wake::Enqueue);
+        /// # drop(seats);
+        /// ```
+        pub const fn with_policy(permits: u32, order: Order, wake: Wake) -> Self {
+            Self { line: Line::new(Permits { free: permits as u64, closed: false }, order, wake) }
+        }
+    }
+
+    /// Takes `n` permits, waiting until they are free and nobody who came before wants any.
+    ///
+    /// # Examples
+    /// See [`Semaphore`].
+    ///
+    /// # Errors
+    /// [`AcquireError::Closed`] if the semaphore is or becomes [closed](Self::close). [`AcquireError::Unwinding`] if it would have to wait
+    /// on a host that is unwinding.
+    ///
+    /// # Panics
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// # Cancellation
+    /// The commit point is when the permits are taken for this call, also while it is blocked. A cancelled host unwinds from here and
+    /// has no permits: what was taken for it already goes to the next.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    pub fn acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, AcquireError> {
+        self.wait_for(n).map(|()| SemaphorePermit::new(self, n))
+    }
+
+    /// As [`acquire`](Self::acquire), of a shared semaphore: what is given is not bound to this borrow.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # lamprey::run(|| {
+    /// let seats = Arc::new(lamprey::sync::Semaphore::new(1));
+    /// let seat = seats.acquire_owned(1).unwrap();
+    /// lamprey::spawn(move || drop(seat)).join().unwrap();
+    /// assert_eq!(seats.available_permits(), 1);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Cancellation
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_owned(self: &Arc<Self>, n: u32) -> Result<SemaphorePermit<Arc<Self>>, AcquireError> {
+        self.wait_for(n).map(|()| SemaphorePermit::new(self.clone(), n))
+    }
+
+    /// Takes `n` permits if that can be done at once.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::sync::{Semaphore, TryAcquireError};
+    /// let seats = Semaphore::new(1);
+    /// let seat = seats.try_acquire(1).unwrap();
+    /// assert_eq!(seats.try_acquire(1).err(), Some(TryAcquireError::NoPermits));
+    /// # drop(seat);
+    /// ```
+    ///
+    /// # Errors
+    /// [`TryAcquireError::Closed`]; [`TryAcquireError::NoPermits`] if too few are free or others wait.
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn try_acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, TryAcquireError> {
+        self.try_now(n).map(|()| SemaphorePermit::new(self, n))
+    }
+
+    /// As [`try_acquire`](Self::try_acquire), of a shared semaphore.
+    ///
+    /// # Examples
+    /// ```
+    /// let seats = std::sync::Arc::new(lamprey::sync::Semaphore::new(1));
+    /// assert!(seats.try_acquire_owned(1).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`try_acquire`](Self::try_acquire).
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn try_acquire_owned(
+        self: &Arc<Self>,
+        n: u32,
+    ) -> Result<SemaphorePermit<Arc<Self>>, TryAcquireError> {
+        self.try_now(n).map(|()| SemaphorePermit::new(self.clone(), n))
+    }
+
+    /// As [`acquire`](Self::acquire), waiting at most `timeout`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lamprey::sync::{AcquireTimeoutError, Semaphore};
+    /// let none = Semaphore::new(0);
+    /// assert_eq!(none.acquire_timeout(1, Duration::from_millis(1)).err(), Some(AcquireTimeoutError::TimedOut));
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`acquire`](Self::acquire), and [`AcquireTimeoutError::TimedOut`]: nothing is taken then.
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Cancellation
+    /// As for [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// As for [`acquire`](Self::acquire).
+    pub fn acquire_timeout(
+        &self,
+        n: u32,
+        timeout: Duration,
+    ) -> Result<SemaphorePermit<&Self>, AcquireTimeoutError> {
+        self.wait_until(n, time::deadline(timeout)).map(|()| SemaphorePermit::new(self, n))
+    }
+
+    /// [`acquire`](Self::acquire) for async code. It comes into the line when it is polled for the first time.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let seats = lamprey::sync::Semaphore::new(1);
+    /// let seat = lamprey::wait(seats.acquire_async(1)).unwrap();
+    /// assert_eq!(seat.count(), 1);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`AcquireError::Closed`].
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, the future takes nothing: what was taken for it already goes to the next.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    pub fn acquire_async(
+        &self,
+        n: u32,
+    ) -> impl Future<Output = Result<SemaphorePermit<&Self>, AcquireError>> + use<'_> {
+        self.acquire_evt(n).into_future()
+    }
+
+    /// [`acquire`](Self::acquire) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::{Event, choose, timeout};
+    /// # lamprey::run(|| {
+    /// let (small, large) = (lamprey::sync::Semaphore::new(0), lamprey::sync::Semaphore::new(2));
+    /// let got = choose((
+    ///     small.acquire_evt(1).wrap(|permit| permit.ok().map(|_| "small")),
+    ///     large.acquire_evt(2).wrap(|permit| permit.ok().map(|_| "large")),
+    ///     timeout(Duration::from_secs(60)).wrap(|()| None),
+    /// ));
+    /// assert_eq!(got.sync(), Some("large"));
+    /// assert_eq!(large.available_permits(), 2); // given back with the permit
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Cancellation
+    /// Where another event is chosen, nothing is taken. See [`Event`](crate::event::Event).
+    pub fn acquire_evt(&self, n: u32) -> AcquireEvt<&Self> {
+        AcquireEvt::new(self, checked(n))
+    }
+
+    /// As [`acquire_evt`](Self::acquire_evt), of a shared semaphore; awaited, it is the owned form of
+    /// [`acquire_async`](Self::acquire_async).
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # lamprey::run(|| {
+    /// let seats = Arc::new(lamprey::sync::Semaphore::new(1));
+    /// let guest = lamprey::parasite(seats.acquire_owned_evt(1).into_future());
+    /// # use std::future::IntoFuture;
+    /// assert_eq!(guest.join().unwrap().unwrap().count(), 1);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    pub fn acquire_owned_evt(self: &Arc<Self>, n: u32) -> AcquireEvt<Arc<Self>> {
+        AcquireEvt::new(self.clone(), checked(n))
+    }
+
+    /// Permits that are free now. Others may take them at once.
+    ///
+    /// # Examples
+    /// See [`Semaphore`].
+    pub fn available_permits(&self) -> u64 {
+        self.line.change(|permits, _, _| permits.free)
+    }
+
+    /// Adds `n` permits to those that there are.
+    ///
+    /// # Examples
+    /// ```
+    /// let seats = lamprey::sync::Semaphore::new(0);
+    /// seats.add_permits(2);
+    /// assert_eq!(seats.available_permits(), 2);
+    /// ```
+    ///
+    /// # Panics
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn add_permits(&self, n: u32) {
+        self.line.release(checked(n));
+    }
+
+    /// Whoever waits, and whoever comes from now on, is told that there will be no permits any more. Permits that are out stay good.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// use lamprey::sync::{AcquireError, Semaphore};
+    /// let seats = std::sync::Arc::new(Semaphore::new(0));
+    /// let theirs = seats.clone();
+    /// let guest = lamprey::spawn(move || theirs.acquire(1).err());
+    /// seats.close();
+    /// assert_eq!(guest.join().unwrap(), Some(AcquireError::Closed));
+    /// # });
+    /// ```
+    ///
+    /// # Blocking
+    /// Never.
+    pub fn close(&self) {
+        self.line.change(|permits, _, _| permits.closed = true);
+    }
+
+    /// True after [`close`](Self::close).
+    ///
+    /// # Examples
+    /// ```
+    /// assert!(!lamprey::sync::Semaphore::new(0).is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.line.change(|permits, _, _| permits.closed)
+    }
+
+    fn wait_for(&self, n: u32) -> Result<(), AcquireError> {
+        self.wait_until(n, None).map_err(|error| match error {
+            AcquireTimeoutError::Closed => AcquireError::Closed,
+            AcquireTimeoutError::Unwinding => AcquireError::Unwinding,
+            AcquireTimeoutError::TimedOut => {
+                crate::bug::bug!("a wait for a permit without a deadline timed out")
+            }
+        })
+    }
+
+    fn wait_until(&self, n: u32, deadline: Option<Instant>) -> Result<(), AcquireTimeoutError> {
+        match self.line.acquire(checked(n), deadline, Wait::Permit) {
+            Ended::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
+            Ended::Has(_) => Ok(()),
+            Ended::TimedOut => Err(AcquireTimeoutError::TimedOut),
+            Ended::Unwinding => Err(AcquireTimeoutError::Unwinding),
+        }
+    }
+
+    fn try_now(&self, n: u32) -> Result<(), TryAcquireError> {
+        match self.line.try_acquire(checked(n)) {
+            Some(CLOSED) => Err(TryAcquireError::Closed),
+            Some(_) => Ok(()),
+            None => Err(TryAcquireError::NoPermits),
+        }
+    }
+}
+
+#[track_caller]
+fn checked(n: u32) -> u32 {
+    assert!(n != CLOSED, "{n} permits were asked for; the most is {}", Semaphore::MAX_PERMITS);
+    n
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let permits = self.line.change(|permits, _, _| *permits);
+        f.debug_struct("Semaphore").field("free", &permits.free).field("closed", &permits.closed).finish()
+    }
+}
