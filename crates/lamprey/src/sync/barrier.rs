@@ -38,7 +38,7 @@ const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
 ///             lamprey::spawn(move || barrier.wait().is_leader())
 ///         })
 ///         .collect();
-///     let leaders = hosts.into_iter().filter(|_| true).map(|host| host.join().unwrap());
+///     let leaders = hosts.into_iter().map(|host| host.join().unwrap());
 ///     assert_eq!(leaders.filter(|&is_leader| is_leader).count(), 1);
 /// });
 /// ```
@@ -164,13 +164,11 @@ impl Barrier {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn wait_async(&self) -> impl Future<Output = BarrierWaitResult> + use<'_> {
-        async {
-            let Some(arrival) = self.arrive() else { return BarrierWaitResult(true) };
-            let round = arrival.round;
-            self.gate.future(WAIT, move |section| (section.state.round != round).then_some(())).await;
-            BarrierWaitResult(false)
-        }
+    pub async fn wait_async(&self) -> BarrierWaitResult {
+        let Some(arrival) = self.arrive() else { return BarrierWaitResult(true) };
+        let round = arrival.round;
+        self.gate.future(WAIT, move |section| (section.state.round != round).then_some(())).await;
+        BarrierWaitResult(false)
     }
 
     /// [`wait`](Self::wait) as an event. It has come when a thread begins to wait for the event.

@@ -29,6 +29,7 @@ mod mutex;
 mod once;
 mod order;
 mod policy;
+mod rwlock;
 mod semaphore;
 
 #[cfg(not(loom))]
@@ -38,6 +39,7 @@ pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
 #[cfg(not(loom))]
 pub use once::{LazyLock, Once, OnceLock, OnceState};
 pub use policy::{Order, Wake};
+pub use rwlock::{ReadResult, RwLock, RwLockEvt, RwLockReadGuard, RwLockWriteGuard, WriteResult};
 pub use semaphore::{
     AcquireError, AcquireEvt, AcquireTimeoutError, Semaphore, SemaphorePermit, TryAcquireError,
 };

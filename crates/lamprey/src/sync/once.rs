@@ -298,11 +298,9 @@ impl Once {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn wait_async(&self) -> impl Future<Output = ()> + use<'_> {
-        async {
-            if !self.gate.future(WAIT, |section| ended(section, false)).await {
-                poisoned();
-            }
+    pub async fn wait_async(&self) {
+        if !self.gate.future(WAIT, |section| ended(section, false)).await {
+            poisoned();
         }
     }
 

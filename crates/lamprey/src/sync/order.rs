@@ -11,7 +11,7 @@
 //! | [`Id::before_lock`] | before it looks at its state, where it would wait without a limit |
 //! | [`Id::locked`] | it has the lock, also by a `try_lock` or a limited wait: those cannot deadlock, so they say nothing of an order |
 //! | [`Id::unlocked`] | it is about to let go |
-//! | the `_shared` forms | a lock that several can hold at once |
+//! | the `_shared` forms | a lock that several can hold at once; it is let go with the [`Shared`] that the guard keeps |
 //!
 //! An acquisition whose guard belongs to a future calls none of them: such a guard goes from thread to thread, and a future
 //! that waits for a lock holds up no thread. For the same reason nothing is noted inside of a stackless parasite.
@@ -19,7 +19,8 @@
 //! # Invariants
 //! 1. In a release build, and under the checker, [`Id`] has no size and its methods do nothing.
 //! 2. Numbers are never used again, so a lock is not taken for another that was where it is now.
-//! 3. A dropped lock leaves the graph, and what is left of it in lists is stale ([`Lock::turn`]).
+//! 3. A dropped lock leaves the graph, and what is left of it in lists is stale. So is what is left of a guard that was sent to
+//!    another thread and ended there (`held`).
 //! 4. Nothing in here waits for anything but a mutex of `std` that is held for a few instructions without a switch.
 //!
 //! # `LAMPREY_LOCK_ORDER`
@@ -41,10 +42,10 @@ use std::panic::Location;
 pub(crate) type Site = &'static Location<'static>;
 
 #[cfg(all(debug_assertions, not(loom)))]
-pub(crate) use watched::Id;
+pub(crate) use watched::{Id, Shared};
 
 #[cfg(not(all(debug_assertions, not(loom))))]
-pub(crate) use unwatched::Id;
+pub(crate) use unwatched::{Id, Shared};
 
 #[cfg(not(all(debug_assertions, not(loom))))]
 mod unwatched {
@@ -68,9 +69,20 @@ mod unwatched {
         #[inline(always)]
         pub(crate) fn before_shared(&self, _: Site) {}
         #[inline(always)]
-        pub(crate) fn locked_shared(&self, _: Site) {}
+        pub(crate) fn locked_shared(&self, _: Site) -> Shared {
+            Shared
+        }
+    }
+
+    /// Nothing either.
+    #[derive(Debug)]
+    pub(crate) struct Shared;
+
+    impl Shared {
         #[inline(always)]
-        pub(crate) fn unlocked_shared(&self) {}
+        pub(crate) fn unwatched() -> Self {
+            Self
+        }
     }
 }
 
@@ -122,13 +134,13 @@ mod watched {
 
         /// The calling thread has the lock for itself.
         pub(crate) fn locked(&self, site: Site) {
-            self.push(site, false);
+            self.push(site, None);
         }
 
         /// The calling thread, which has had the lock for itself, lets it go.
         pub(crate) fn unlocked(&self) {
             if let Some(lock) = self.0.get() {
-                held::remove(lock.number, false);
+                held::remove(lock.number);
                 lock.end_turn();
             }
         }
@@ -138,16 +150,11 @@ mod watched {
             self.before(site, true);
         }
 
-        /// As [`locked`](Self::locked), with others.
-        pub(crate) fn locked_shared(&self, site: Site) {
-            self.push(site, true);
-        }
-
-        /// As [`unlocked`](Self::unlocked), of one who has shared it.
-        pub(crate) fn unlocked_shared(&self) {
-            if let Some(lock) = self.0.get() {
-                held::remove(lock.number, true);
-            }
+        /// As [`locked`](Self::locked), with others: held as long as what this gives, wherever that goes.
+        pub(crate) fn locked_shared(&self, site: Site) -> Shared {
+            let shared = Shared::new();
+            self.push(site, shared.0.clone());
+            shared
         }
 
         fn lock(&self) -> &Arc<Lock> {
@@ -177,9 +184,33 @@ mod watched {
             }
         }
 
-        fn push(&self, site: Site, shared: bool) {
+        fn push(&self, site: Site, shared: Option<Arc<AtomicBool>>) {
             if !settings::is_off() {
                 held::push(self.lock(), site, shared);
+            }
+        }
+    }
+
+    /// That a lock is held with others; a part of the guard.
+    #[derive(Debug)]
+    pub(crate) struct Shared(Option<Arc<AtomicBool>>);
+
+    impl Shared {
+        /// Of a guard that nobody's list has.
+        pub(crate) fn unwatched() -> Self {
+            Self(None)
+        }
+
+        fn new() -> Self {
+            Self(Some(Arc::new(AtomicBool::new(false))))
+        }
+    }
+
+    impl Drop for Shared {
+        fn drop(&mut self) {
+            if let Some(is_over) = &self.0 {
+                // Relaxed: as in `Lock::turn`.
+                is_over.store(true, Ordering::Relaxed);
             }
         }
     }

@@ -272,11 +272,9 @@ impl<T> OnceLock<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn wait_async(&self) -> impl Future<Output = &T> + use<'_, T> {
-        async {
-            self.once.wait_for_success_async().await;
-            self.made()
-        }
+    pub async fn wait_async(&self) -> &T {
+        self.once.wait_for_success_async().await;
+        self.made()
     }
 
     /// [`wait`](Self::wait) as an event.

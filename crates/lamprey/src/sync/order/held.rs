@@ -1,12 +1,13 @@
 //! The locks that the calling thread of control holds.
 //!
 //! Invariant: a list is touched only by the thread whose it is, and no borrow of it lasts across anything that could use it
-//! again.
+//! again. An entry is stale once its lock was let go elsewhere: of one that was held alone, if `turn` is not the lock's any more; of
+//! one that was shared, if that is over. Stale ones go when the list is used next.
 
 use super::watched::Lock;
 use super::{Site, settings};
 use crate::sched::worker::Worker;
-use crate::sync_shim::Ordering;
+use crate::sync_shim::{AtomicBool, Ordering};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -14,9 +15,18 @@ use std::sync::Arc;
 pub(super) struct Held {
     lock: Arc<Lock>,
     turn: usize,
-    shared: bool,
+    /// Held with others, until this is true.
+    shared: Option<Arc<AtomicBool>>,
     /// Where it was taken.
     site: Site,
+}
+
+impl Held {
+    fn is_stale(&self) -> bool {
+        self.turn != self.lock.turn()
+            // Relaxed: as in `Lock::turn`.
+            || self.shared.as_ref().is_some_and(|is_over| is_over.load(Ordering::Relaxed))
+    }
 }
 
 type List = RefCell<Vec<Held>>;
@@ -40,16 +50,20 @@ fn with<R>(f: impl FnOnce(&List) -> R) -> Option<R> {
     }
 }
 
-pub(super) fn push(lock: &Arc<Lock>, site: Site, shared: bool) {
+pub(super) fn push(lock: &Arc<Lock>, site: Site, shared: Option<Arc<AtomicBool>>) {
     let held = Held { lock: lock.clone(), turn: lock.turn(), shared, site };
-    with(|list| list.borrow_mut().push(held));
-}
-
-/// Takes out the newest entry of that lock, if there is one.
-pub(super) fn remove(number: usize, shared: bool) {
     with(|list| {
         let mut list = list.borrow_mut();
-        let at = list.iter().rposition(|held| held.lock.number == number && held.shared == shared);
+        list.retain(|held| !held.is_stale());
+        list.push(held);
+    });
+}
+
+/// Takes out the entry of that lock, held alone, if there is one.
+pub(super) fn remove(number: usize) {
+    with(|list| {
+        let mut list = list.borrow_mut();
+        let at = list.iter().rposition(|held| held.lock.number == number && held.shared.is_none());
         at.map(|at| list.remove(at))
     });
 }
@@ -62,22 +76,13 @@ pub(super) fn others(lock: &Arc<Lock>, site: Site, shared: bool) -> Vec<(usize, 
     let mut again = None;
     let others = with(|list| {
         let mut list = list.borrow_mut();
-        list.retain(|held| held.turn == held.lock.turn());
+        list.retain(|held| !held.is_stale());
         let (same, others): (Vec<_>, Vec<_>) = list.iter().partition(|held| held.lock.number == lock.number);
-        again = same.first().map(|held| (held.site, held.shared));
+        again = same.first().map(|held| (held.site, held.shared.is_some()));
         others.into_iter().map(|held| (held.lock.number, held.site)).collect()
     });
     match again {
-        // Relaxed: only that it is done once matters.
-        Some((before, true)) if shared => {
-            if !lock.shared_twice.swap(true, Ordering::Relaxed) {
-                settings::report(&format!(
-                    "lock order: lock #{} was taken to share it at {before}, and by the same thread again at {site}. Should \
-                     another ask for it exclusively in between, both wait for ever. Take it once",
-                    lock.number,
-                ));
-            }
-        }
+        Some((before, true)) if shared => shared_twice(lock, before, site),
         Some((before, _)) => panic!(
             "a thread takes a lock at {site} that it has held since {before}: it would wait for itself for ever. Drop the \
              guard before that, or pass it on"
@@ -85,4 +90,15 @@ pub(super) fn others(lock: &Arc<Lock>, site: Site, shared: bool) -> Vec<(usize, 
         None => {}
     }
     others.unwrap_or_default()
+}
+
+fn shared_twice(lock: &Lock, before: Site, site: Site) {
+    // Relaxed: only that it is done once matters.
+    if !lock.shared_twice.swap(true, Ordering::Relaxed) {
+        settings::report(&format!(
+            "lock order: lock #{} was taken to share it at {before}, and by the same thread again at {site}. Should another \
+             ask for it exclusively in between, both wait for ever. Take it once",
+            lock.number,
+        ));
+    }
 }

@@ -39,6 +39,10 @@ fn a_guard_that_ends_on_another_thread_is_not_held_here_any_more() {
     lock(&id);
     thread::scope(|scope| scope.spawn(|| id.unlocked()).join().unwrap());
     lock(&id);
+    id.unlocked();
+    let shared = id.locked_shared(here());
+    thread::scope(|scope| scope.spawn(|| drop(shared)).join().unwrap());
+    lock(&id);
 }
 
 #[test]
@@ -54,9 +58,9 @@ fn a_lock_that_is_dropped_while_it_is_held_is_not_taken_for_a_later_one() {
 fn who_reads_may_not_write_as_well() {
     let id = Id::new();
     id.before_shared(here());
-    id.locked_shared(here());
+    let shared = id.locked_shared(here());
     panics(|| id.before_lock(here()));
-    id.unlocked_shared();
+    drop(shared);
     lock(&id);
     panics(|| id.before_shared(here()));
 }

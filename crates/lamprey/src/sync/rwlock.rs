@@ -1,0 +1,466 @@
+//! A lock for many who read or one who writes, held across blocking calls if need be.
+//!
+//! The rules are in `sharing`, what is held in `guard`, the events in `event`.
+//!
+//! # Checked by
+//! `model::rwlock` (loom), `tests/rwlock.rs`.
+
+mod event;
+mod guard;
+mod sharing;
+
+pub use self::event::RwLockEvt;
+pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
+
+use self::guard::Access;
+use self::sharing::Sharing;
+use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
+use super::line::{Ended, Line};
+use super::order::{Id, Site};
+use super::policy::{Order, Wake};
+use crate::event::protocol::Synced;
+use crate::time;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::future::IntoFuture;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What a [`RwLock::read`] and its kin give, or an error with that in it.
+pub type ReadResult<'a, T> = Result<RwLockReadGuard<'a, T>, LockError<RwLockReadGuard<'a, T>>>;
+/// What a [`RwLock::write`] and its kin give, or an error with that in it.
+pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWriteGuard<'a, T>>>;
+
+/// A value that many threads may read at once, or one may change: `std`'s `RwLock` for hosts, parasites and OS threads, which waits
+/// without holding up the worker and may be held across blocking calls.
+///
+/// It is fair: who comes first goes first, and readers that wait together go together. (So one that holds it to read must not take it
+/// again: a writer may have come in between, and both would wait for ever. Debug builds tell.)
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use lamprey::sync::RwLock;
+///
+/// lamprey::run(|| {
+///     let table = Arc::new(RwLock::new(vec![1]));
+///     let hosts: Vec<_> = (0..4)
+///         .map(|n| {
+///             let table = table.clone();
+///             lamprey::spawn(move || {
+///                 table.write().unwrap().push(n);
+///                 table.read().unwrap().len()
+///             })
+///         })
+///         .collect();
+///     assert!(hosts.into_iter().all(|host| host.join().unwrap() >= 2));
+///     assert_eq!(table.read().unwrap().len(), 5);
+/// });
+/// ```
+///
+/// # Cancellation
+/// A cancelled host that holds the lock to write unwinds, and so **poisons** it, as a panic does. (The future of a parasite is dropped
+/// without unwinding: its guards poison nothing.) Readers poison nothing.
+pub struct RwLock<T: ?Sized> {
+    line: Line<Sharing>,
+    poisoned: AtomicBool,
+    id: Id,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value moves with the lock.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+// SAFETY: the value is reached by one who writes, on any thread (`Send`), or by many who read (`Sync`).
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+// A panic of one who writes shows as poison.
+impl<T: ?Sized> UnwindSafe for RwLock<T> {}
+impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
+
+impl<T> RwLock<T> {
+    super::const_fn! {
+        /// A lock that nobody holds.
+        ///
+        /// # Examples
+        /// ```
+        /// static TABLE: lamprey::sync::RwLock<Vec<u8>> = lamprey::sync::RwLock::new(Vec::new());
+        /// assert!(TABLE.read().unwrap().is_empty());
+        /// ```
+        pub const fn new(value: T) -> Self {
+            Self::with_policy(value, Order::Fifo, Wake::Enqueue)
+        }
+    }
+
+    super::const_fn! {
+        /// A lock that nobody holds, where those who wait are served in another order, or woken in another way.
+        ///
+        /// # Examples
+        /// ```
+        /// use lamprey::sync::{Order, RwLock, Wake};
+        /// let lock = RwLock::with_policy(0, Order::Lifo, Wake::Enqueue);
+        /// # drop(lock);
+        /// ```
+        pub const fn with_policy(value: T, order: Order, wake: Wake) -> Self {
+            Self {
+                line: Line::new(Sharing::new(), order, wake),
+                poisoned: AtomicBool::new(false),
+                id: Id::new(),
+                value: UnsafeCell::new(value),
+            }
+        }
+    }
+
+    /// The value.
+    ///
+    /// # Examples
+    /// ```
+    /// assert_eq!(lamprey::sync::RwLock::new(5).into_inner().unwrap(), 5);
+    /// ```
+    ///
+    /// # Errors
+    /// [`Poisoned`], with the value in it.
+    pub fn into_inner(self) -> Result<T, Poisoned<T>> {
+        let poisoned = self.is_poisoned();
+        let value = self.value.into_inner();
+        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Takes the lock to read, with others, waiting for it if need be.
+    ///
+    /// # Examples
+    /// See [`RwLock`].
+    ///
+    /// # Errors
+    /// [`LockError::Poisoned`] with the guard, if one who wrote has panicked or was cancelled; [`LockError::Unwinding`] if it would have to
+    /// wait on a host that unwinds.
+    ///
+    /// # Panics
+    /// In debug builds, if the calling thread holds it already to write: it would wait for ever.
+    ///
+    /// # Cancellation
+    /// The commit point is when the lock is taken for this call, also while it is blocked. A host that is cancelled while it waits
+    /// unwinds from here and holds nothing: what it was handed just then goes to the next.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> ReadResult<'_, T> {
+        self.take(Location::caller())
+    }
+
+    /// As [`read`](Self::read), if it can be had at once.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// let (a, b) = (lock.try_read().unwrap(), lock.try_read().unwrap());
+    /// assert_eq!(*a + *b, 10);
+    /// assert!(lock.try_write().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`TryLockError`]: also if nobody writes, but somebody waits to write.
+    ///
+    /// # Blocking
+    /// Never.
+    #[inline]
+    #[track_caller]
+    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError<RwLockReadGuard<'_, T>>> {
+        self.try_take(Location::caller())
+    }
+
+    /// As [`read`](Self::read), waiting at most `timeout`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::time::Duration;
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// let writer = lock.write().unwrap();
+    /// assert!(lock.read_timeout(Duration::from_millis(1)).is_err());
+    /// # drop(writer);
+    /// ```
+    ///
+    /// # Errors
+    /// [`LockTimeoutError`]. After [`TimedOut`](LockTimeoutError::TimedOut) nothing is held.
+    ///
+    /// # Cancellation
+    /// As for [`read`](Self::read).
+    ///
+    /// # Blocking
+    /// As for [`read`](Self::read).
+    #[track_caller]
+    pub fn read_timeout(
+        &self,
+        timeout: Duration,
+    ) -> Result<RwLockReadGuard<'_, T>, LockTimeoutError<RwLockReadGuard<'_, T>>> {
+        self.take_in(timeout, Location::caller())
+    }
+
+    /// [`read`](Self::read) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// assert_eq!(lamprey::wait(async { *lock.read_async().await.unwrap() }), 5);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, the future leaves the line; what it was handed just then goes to the next.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    #[track_caller]
+    pub fn read_async(&self) -> Synced<RwLockEvt<'_, T, RwLockReadGuard<'_, T>>> {
+        self.read_evt().into_future()
+    }
+
+    /// [`read`](Self::read) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose};
+    /// # lamprey::run(|| {
+    /// let (a, b) = (lamprey::sync::RwLock::new('a'), lamprey::sync::RwLock::new('b'));
+    /// let _writer = a.write().unwrap();
+    /// assert_eq!(*choose([a.read_evt(), b.read_evt()]).sync().unwrap(), 'b');
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Cancellation
+    /// If another event is chosen, or the thread is cancelled, the lock is not held.
+    #[track_caller]
+    pub fn read_evt(&self) -> RwLockEvt<'_, T, RwLockReadGuard<'_, T>> {
+        RwLockEvt::new(self, Location::caller())
+    }
+
+    /// Takes the lock to write, alone, waiting for it if need be.
+    ///
+    /// # Examples
+    /// See [`RwLock`].
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Panics
+    /// In debug builds, if the calling thread holds it already, in either way: it would wait for ever.
+    ///
+    /// # Cancellation
+    /// As for [`read`](Self::read).
+    ///
+    /// # Blocking
+    /// As for [`read`](Self::read).
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> WriteResult<'_, T> {
+        self.take(Location::caller())
+    }
+
+    /// As [`write`](Self::write), if it can be had at once.
+    ///
+    /// # Examples
+    /// See [`try_read`](Self::try_read).
+    ///
+    /// # Errors
+    /// [`TryLockError`].
+    ///
+    /// # Blocking
+    /// Never.
+    #[inline]
+    #[track_caller]
+    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError<RwLockWriteGuard<'_, T>>> {
+        self.try_take(Location::caller())
+    }
+
+    /// As [`write`](Self::write), waiting at most `timeout`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::time::Duration;
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// *lock.write_timeout(Duration::from_secs(1)).unwrap() += 1;
+    /// assert_eq!(*lock.read().unwrap(), 6);
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`read_timeout`](Self::read_timeout).
+    ///
+    /// # Cancellation
+    /// As for [`read`](Self::read).
+    ///
+    /// # Blocking
+    /// As for [`read`](Self::read).
+    #[track_caller]
+    pub fn write_timeout(
+        &self,
+        timeout: Duration,
+    ) -> Result<RwLockWriteGuard<'_, T>, LockTimeoutError<RwLockWriteGuard<'_, T>>> {
+        self.take_in(timeout, Location::caller())
+    }
+
+    /// [`write`](Self::write) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// lamprey::wait(async { *lock.write_async().await.unwrap() += 1 });
+    /// assert_eq!(lock.into_inner().unwrap(), 6);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Cancellation
+    /// As for [`read_async`](Self::read_async).
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    #[track_caller]
+    pub fn write_async(&self) -> Synced<RwLockEvt<'_, T, RwLockWriteGuard<'_, T>>> {
+        self.write_evt().into_future()
+    }
+
+    /// [`write`](Self::write) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::{Event, choose, timeout};
+    /// # lamprey::run(|| {
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// let reader = lock.read().unwrap();
+    /// let limited = choose((lock.write_evt().wrap(|_| "written"), timeout(Duration::from_millis(1)).wrap(|()| "read")));
+    /// assert_eq!(limited.sync(), "read");
+    /// # drop(reader);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Cancellation
+    /// As for [`read_evt`](Self::read_evt).
+    #[track_caller]
+    pub fn write_evt(&self) -> RwLockEvt<'_, T, RwLockWriteGuard<'_, T>> {
+        RwLockEvt::new(self, Location::caller())
+    }
+
+    /// The value, of a lock that nobody else can reach.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut lock = lamprey::sync::RwLock::new(5);
+    /// *lock.get_mut().unwrap() += 1;
+    /// assert_eq!(lock.into_inner().unwrap(), 6);
+    /// ```
+    ///
+    /// # Errors
+    /// [`Poisoned`], with the reference in it.
+    pub fn get_mut(&mut self) -> Result<&mut T, Poisoned<&mut T>> {
+        let poisoned = self.is_poisoned();
+        let value = self.value.get_mut();
+        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+    }
+
+    /// True if a thread has panicked, or was cancelled, while it held the lock to write.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = lamprey::sync::RwLock::new(5);
+    /// let _ = std::panic::catch_unwind(|| {
+    ///     let _guard = lock.write().unwrap();
+    ///     panic!("in the middle");
+    /// });
+    /// assert!(lock.is_poisoned() && lock.read().is_err());
+    /// lock.clear_poison();
+    /// assert!(lock.read().is_ok());
+    /// ```
+    #[inline(always)]
+    pub fn is_poisoned(&self) -> bool {
+        // Relaxed: set by one who held the lock, and travels with it.
+        self.poisoned.load(Ordering::Relaxed)
+    }
+
+    /// The value is in order again. See [`is_poisoned`](Self::is_poisoned).
+    pub fn clear_poison(&self) {
+        // Relaxed: as in `is_poisoned`.
+        self.poisoned.store(false, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn take<'a, G: Access<'a, T>>(&'a self, site: Site) -> Result<G, LockError<G>> {
+        G::before(self, site);
+        // Without a place to wait in, and without the look at the calling thread that it takes.
+        if self.line.try_acquire(G::WANT).is_none() {
+            let Ended::Has(_) = self.line.acquire(G::WANT, None, G::REASON) else {
+                return Err(LockError::Unwinding);
+            };
+        }
+        self.guard(Some(site)).map_err(LockError::Poisoned)
+    }
+
+    #[inline]
+    fn try_take<'a, G: Access<'a, T>>(&'a self, site: Site) -> Result<G, TryLockError<G>> {
+        if self.line.try_acquire(G::WANT).is_none() {
+            return Err(TryLockError::WouldBlock);
+        }
+        self.guard(Some(site)).map_err(TryLockError::Poisoned)
+    }
+
+    fn take_in<'a, G: Access<'a, T>>(
+        &'a self,
+        timeout: Duration,
+        site: Site,
+    ) -> Result<G, LockTimeoutError<G>> {
+        match self.line.acquire(G::WANT, time::deadline(timeout), G::REASON) {
+            Ended::Has(_) => self.guard(Some(site)).map_err(LockTimeoutError::Poisoned),
+            Ended::TimedOut => Err(LockTimeoutError::TimedOut),
+            Ended::Unwinding => Err(LockTimeoutError::Unwinding),
+        }
+    }
+
+    /// Of one who has just got what `G` wants; taken by the calling thread at `site`, or for a future.
+    #[inline(always)]
+    fn guard<'a, G: Access<'a, T>>(&'a self, site: Option<Site>) -> Result<G, Poisoned<G>> {
+        // SAFETY: the line has given us what it wants, which is the guard's from now on.
+        let guard = unsafe { G::new(self, site) };
+        if self.is_poisoned() { Err(Poisoned::new(guard)) } else { Ok(guard) }
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RwLock");
+        match self.try_read() {
+            Ok(guard) => shown.field("data", &&*guard),
+            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}

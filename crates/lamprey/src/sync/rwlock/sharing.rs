@@ -1,0 +1,47 @@
+//! Who may have a lock that is shared by those who read.
+//!
+//! # Invariants
+//! 1. HELD is set while somebody writes; then nobody reads.
+//! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that stand together at the front go
+//!    together. So neither readers nor writers starve.
+
+use crate::sync::line::{Kind, Turn};
+
+/// The rules: how many read; HELD if one writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Sharing {
+    pub(super) readers: u32,
+}
+
+/// To read, with others.
+pub(super) const READ: u32 = 0;
+/// To write, alone.
+pub(super) const WRITE: u32 = 1;
+
+impl Sharing {
+    pub(super) const fn new() -> Self {
+        Self { readers: 0 }
+    }
+}
+
+impl Kind for Sharing {
+    fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn {
+        if *held || (*want == WRITE && self.readers != 0) {
+            return Turn::Waits;
+        }
+        if *want == WRITE {
+            *held = true;
+        } else {
+            self.readers += 1;
+        }
+        Turn::Has
+    }
+
+    fn give_back(&mut self, held: &mut bool, want: u32) {
+        if want == WRITE {
+            *held = false;
+        } else {
+            self.readers -= 1;
+        }
+    }
+}
