@@ -143,9 +143,6 @@ impl<T: ?Sized> Mutex<T> {
     /// [`LockError::Poisoned`] with the guard, if a holder has panicked or was cancelled; [`LockError::Unwinding`] if it is held and the
     /// calling host unwinds.
     ///
-    /// # Panics
-    /// In debug builds, if the calling thread holds it already: it would wait for ever.
-    ///
     /// # Cancellation
     /// A cancelled host unwinds from here if it would have to wait, and holds nothing then; what it was handed just then goes to the next.
     /// If the lock is free it is taken, and the next blocking call unwinds.

@@ -341,7 +341,7 @@ impl Once {
     #[track_caller]
     fn begin(&self, force: bool) -> Result<Option<Running<'_>>, Interrupted> {
         let site = Location::caller();
-        self.order.before_lock(site);
+        self.order.before_code(site);
         let turn = self.gate.wait(WAIT, None, |section| begin(section, force))?;
         let running = self.running(turn, true);
         if running.is_some() {

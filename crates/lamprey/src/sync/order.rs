@@ -11,6 +11,7 @@
 //! | [`Id::before_lock`] | before it looks at its state, where it would wait without a limit |
 //! | [`Id::locked`] | it has the lock, also by a `try_lock` or a limited wait: those cannot deadlock, so they say nothing of an order |
 //! | [`Id::unlocked`] | it is about to let go |
+//! | [`Id::before_code`] | instead of `before_lock`, of what is held while code runs, by no guard |
 //! | the `_shared` forms | a lock that several can hold at once; it is let go with the [`Shared`] that the guard keeps |
 //!
 //! An acquisition whose guard belongs to a future calls none of them: such a guard goes from thread to thread, and a future
@@ -24,8 +25,11 @@
 //! 4. Nothing in here waits for anything but a mutex of `std` that is held for a few instructions without a switch.
 //!
 //! # `LAMPREY_LOCK_ORDER`
-//! `panic` makes a report a panic of the thread that takes the locks in the wrong order; `off` turns all of this off. That a
-//! thread takes a lock that it holds is a panic in any case but `off`.
+//! `panic` makes a report a panic of the thread that takes the locks in the wrong order; `off` turns all of this off.
+//!
+//! # A lock that the thread holds already
+//! That it takes it again is reported, and no panic: the guard may have been sent to a thread that will let it go. Where
+//! nothing could have been sent (`Once`) it is a panic, in any case but `off`.
 
 #[cfg(all(debug_assertions, not(loom)))]
 mod graph;
@@ -67,6 +71,8 @@ mod unwatched {
         #[inline(always)]
         pub(crate) fn unlocked(&self) {}
         #[inline(always)]
+        pub(crate) fn before_code(&self, _: Site) {}
+        #[inline(always)]
         pub(crate) fn before_shared(&self, _: Site) {}
         #[inline(always)]
         pub(crate) fn locked_shared(&self, _: Site) -> Shared {
@@ -96,6 +102,14 @@ mod watched {
     #[derive(Debug)]
     pub(crate) struct Id(OnceLock<Arc<Lock>>);
 
+    /// How a lock is about to be taken.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Way {
+        Alone,
+        Shared,
+        Code,
+    }
+
     /// What lists and graph know of a lock.
     #[derive(Debug)]
     pub(super) struct Lock {
@@ -103,8 +117,8 @@ mod watched {
         /// How often it has been let go by one who had it for itself: an entry in a list with another number is stale. That
         /// happens where a guard was sent away, or forgotten and its lock dropped.
         pub(super) turn: AtomicUsize,
-        /// It has been reported that a thread took this twice to share it.
-        pub(super) shared_twice: AtomicBool,
+        /// It has been reported that a thread took this while it held it.
+        pub(super) taken_twice: AtomicBool,
     }
 
     static NEXT: AtomicUsize = AtomicUsize::new(1);
@@ -129,7 +143,15 @@ mod watched {
 
         /// The calling thread is going to take the lock for itself, and to wait for it as long as it takes.
         pub(crate) fn before_lock(&self, site: Site) {
-            self.before(site, false);
+            self.before(site, Way::Alone);
+        }
+
+        /// As [`before_lock`](Self::before_lock), of a lock that nobody can let go for the thread that holds it.
+        ///
+        /// # Panics
+        /// If that is the calling thread.
+        pub(crate) fn before_code(&self, site: Site) {
+            self.before(site, Way::Code);
         }
 
         /// The calling thread has the lock for itself.
@@ -147,7 +169,7 @@ mod watched {
 
         /// As [`before_lock`](Self::before_lock), to share it.
         pub(crate) fn before_shared(&self, site: Site) {
-            self.before(site, true);
+            self.before(site, Way::Shared);
         }
 
         /// As [`locked`](Self::locked), with others: held as long as what this gives, wherever that goes.
@@ -163,7 +185,7 @@ mod watched {
                     // Relaxed: only that no two are the same matters.
                     number: NEXT.fetch_add(1, Ordering::Relaxed),
                     turn: AtomicUsize::new(0),
-                    shared_twice: AtomicBool::new(false),
+                    taken_twice: AtomicBool::new(false),
                 })
             })
         }
@@ -173,12 +195,12 @@ mod watched {
             self.lock().number
         }
 
-        fn before(&self, site: Site, shared: bool) {
+        fn before(&self, site: Site, way: Way) {
             // A host that unwinds does not wait: it is told that the lock is held.
             if settings::is_off() || crate::sched::must_not_block() {
                 return;
             }
-            let others = held::others(self.lock(), site, shared);
+            let others = held::others(self.lock(), site, way);
             if !others.is_empty() {
                 graph::check(&others, self.lock().number, site);
             }

@@ -10,9 +10,9 @@ mod guard;
 mod sharing;
 
 pub use self::event::RwLockEvt;
-pub use self::guard::{RwLockReadGuard, RwLockWriteGuard};
+pub use self::guard::{Reading, RwLockReadGuard, RwLockWriteGuard, Writing};
 
-use self::guard::Access;
+use self::guard::Mode;
 use self::sharing::Sharing;
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Ended, Line};
@@ -36,7 +36,8 @@ pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWr
 /// without holding up the worker and may be held across blocking calls.
 ///
 /// It is fair: who comes first goes first, and readers that wait together go together. (So one that holds it to read must not take it
-/// again: a writer may have come in between, and both would wait for ever. Debug builds tell.)
+/// again: a writer may have come in between, and both would wait for ever. Debug builds tell, as they tell of locks
+/// that are taken in different orders: see the environment variable `LAMPREY_LOCK_ORDER` in [`sync`](super).)
 ///
 /// # Examples
 /// ```
@@ -137,9 +138,6 @@ impl<T: ?Sized> RwLock<T> {
     /// [`LockError::Poisoned`] with the guard, if one who wrote has panicked or was cancelled; [`LockError::Unwinding`] if it would have to
     /// wait on a host that unwinds.
     ///
-    /// # Panics
-    /// In debug builds, if the calling thread holds it already to write: it would wait for ever.
-    ///
     /// # Cancellation
     /// The commit point is when the lock is taken for this call, also while it is blocked. A host that is cancelled while it waits
     /// unwinds from here and holds nothing: what it was handed just then goes to the next.
@@ -149,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> ReadResult<'_, T> {
-        self.take(Location::caller())
+        self.take::<Reading>(Location::caller())
     }
 
     /// As [`read`](Self::read), if it can be had at once.
@@ -170,7 +168,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError<RwLockReadGuard<'_, T>>> {
-        self.try_take(Location::caller())
+        self.try_take::<Reading>(Location::caller())
     }
 
     /// As [`read`](Self::read), waiting at most `timeout`.
@@ -197,7 +195,7 @@ impl<T: ?Sized> RwLock<T> {
         &self,
         timeout: Duration,
     ) -> Result<RwLockReadGuard<'_, T>, LockTimeoutError<RwLockReadGuard<'_, T>>> {
-        self.take_in(timeout, Location::caller())
+        self.take_in::<Reading>(timeout, Location::caller())
     }
 
     /// [`read`](Self::read) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
@@ -219,7 +217,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     #[track_caller]
-    pub fn read_async(&self) -> Synced<RwLockEvt<'_, T, RwLockReadGuard<'_, T>>> {
+    pub fn read_async(&self) -> Synced<RwLockEvt<'_, T, Reading>> {
         self.read_evt().into_future()
     }
 
@@ -241,7 +239,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancellation
     /// If another event is chosen, or the thread is cancelled, the lock is not held.
     #[track_caller]
-    pub fn read_evt(&self) -> RwLockEvt<'_, T, RwLockReadGuard<'_, T>> {
+    pub fn read_evt(&self) -> RwLockEvt<'_, T, Reading> {
         RwLockEvt::new(self, Location::caller())
     }
 
@@ -253,9 +251,6 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// As for [`read`](Self::read).
     ///
-    /// # Panics
-    /// In debug builds, if the calling thread holds it already, in either way: it would wait for ever.
-    ///
     /// # Cancellation
     /// As for [`read`](Self::read).
     ///
@@ -264,7 +259,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> WriteResult<'_, T> {
-        self.take(Location::caller())
+        self.take::<Writing>(Location::caller())
     }
 
     /// As [`write`](Self::write), if it can be had at once.
@@ -280,7 +275,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError<RwLockWriteGuard<'_, T>>> {
-        self.try_take(Location::caller())
+        self.try_take::<Writing>(Location::caller())
     }
 
     /// As [`write`](Self::write), waiting at most `timeout`.
@@ -306,7 +301,7 @@ impl<T: ?Sized> RwLock<T> {
         &self,
         timeout: Duration,
     ) -> Result<RwLockWriteGuard<'_, T>, LockTimeoutError<RwLockWriteGuard<'_, T>>> {
-        self.take_in(timeout, Location::caller())
+        self.take_in::<Writing>(timeout, Location::caller())
     }
 
     /// [`write`](Self::write) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
@@ -329,7 +324,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     #[track_caller]
-    pub fn write_async(&self) -> Synced<RwLockEvt<'_, T, RwLockWriteGuard<'_, T>>> {
+    pub fn write_async(&self) -> Synced<RwLockEvt<'_, T, Writing>> {
         self.write_evt().into_future()
     }
 
@@ -354,7 +349,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancellation
     /// As for [`read_evt`](Self::read_evt).
     #[track_caller]
-    pub fn write_evt(&self) -> RwLockEvt<'_, T, RwLockWriteGuard<'_, T>> {
+    pub fn write_evt(&self) -> RwLockEvt<'_, T, Writing> {
         RwLockEvt::new(self, Location::caller())
     }
 
@@ -401,42 +396,42 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    fn take<'a, G: Access<'a, T>>(&'a self, site: Site) -> Result<G, LockError<G>> {
-        G::before(self, site);
+    fn take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
+        M::before(self, site);
         // Without a place to wait in, and without the look at the calling thread that it takes.
-        if self.line.try_acquire(G::WANT).is_none() {
-            let Ended::Has(_) = self.line.acquire(G::WANT, None, G::REASON) else {
+        if self.line.try_acquire(M::WANT).is_none() {
+            let Ended::Has(_) = self.line.acquire(M::WANT, None, M::REASON) else {
                 return Err(LockError::Unwinding);
             };
         }
-        self.guard(Some(site)).map_err(LockError::Poisoned)
+        self.guard::<M>(Some(site)).map_err(LockError::Poisoned)
     }
 
     #[inline]
-    fn try_take<'a, G: Access<'a, T>>(&'a self, site: Site) -> Result<G, TryLockError<G>> {
-        if self.line.try_acquire(G::WANT).is_none() {
+    fn try_take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
+        if self.line.try_acquire(M::WANT).is_none() {
             return Err(TryLockError::WouldBlock);
         }
-        self.guard(Some(site)).map_err(TryLockError::Poisoned)
+        self.guard::<M>(Some(site)).map_err(TryLockError::Poisoned)
     }
 
-    fn take_in<'a, G: Access<'a, T>>(
-        &'a self,
+    fn take_in<M: Mode>(
+        &self,
         timeout: Duration,
         site: Site,
-    ) -> Result<G, LockTimeoutError<G>> {
-        match self.line.acquire(G::WANT, time::deadline(timeout), G::REASON) {
-            Ended::Has(_) => self.guard(Some(site)).map_err(LockTimeoutError::Poisoned),
+    ) -> Result<M::Guard<'_, T>, LockTimeoutError<M::Guard<'_, T>>> {
+        match self.line.acquire(M::WANT, time::deadline(timeout), M::REASON) {
+            Ended::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
             Ended::TimedOut => Err(LockTimeoutError::TimedOut),
             Ended::Unwinding => Err(LockTimeoutError::Unwinding),
         }
     }
 
-    /// Of one who has just got what `G` wants; taken by the calling thread at `site`, or for a future.
+    /// Of one who has just got what `M` wants; taken by the calling thread at `site`, or for a future.
     #[inline(always)]
-    fn guard<'a, G: Access<'a, T>>(&'a self, site: Option<Site>) -> Result<G, Poisoned<G>> {
+    fn guard<M: Mode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
         // SAFETY: the line has given us what it wants, which is the guard's from now on.
-        let guard = unsafe { G::new(self, site) };
+        let guard = unsafe { M::guard(self, site) };
         if self.is_poisoned() { Err(Poisoned::new(guard)) } else { Ok(guard) }
     }
 }

@@ -4,7 +4,7 @@
 //! again. An entry is stale once its lock was let go elsewhere: of one that was held alone, if `turn` is not the lock's any more; of
 //! one that was shared, if that is over. Stale ones go when the list is used next.
 
-use super::watched::Lock;
+use super::watched::{Lock, Way};
 use super::{Site, settings};
 use crate::sched::worker::Worker;
 use crate::sync_shim::{AtomicBool, Ordering};
@@ -68,37 +68,36 @@ pub(super) fn remove(number: usize) {
     });
 }
 
-/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they were taken.
+/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they were taken. Reports
+/// if `lock` is among them.
 ///
 /// # Panics
-/// If `lock` is among them, so that the thread would wait for itself.
-pub(super) fn others(lock: &Arc<Lock>, site: Site, shared: bool) -> Vec<(usize, Site)> {
+/// If the environment asks for that instead of a report; or if it is certain that the thread would wait for itself.
+pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
     let mut again = None;
     let others = with(|list| {
         let mut list = list.borrow_mut();
         list.retain(|held| !held.is_stale());
         let (same, others): (Vec<_>, Vec<_>) = list.iter().partition(|held| held.lock.number == lock.number);
-        again = same.first().map(|held| (held.site, held.shared.is_some()));
+        again = same.first().map(|held| (held.site, held.shared.is_some() && way == Way::Shared));
         others.into_iter().map(|held| (held.lock.number, held.site)).collect()
     });
-    match again {
-        Some((before, true)) if shared => shared_twice(lock, before, site),
-        Some((before, _)) => panic!(
-            "a thread takes a lock at {site} that it has held since {before}: it would wait for itself for ever. Drop the \
-             guard before that, or pass it on"
-        ),
-        None => {}
+    if let Some((before, shared)) = again {
+        let text = format!(
+            "lock order: a thread takes lock #{} at {site} that it has held since {before}: ",
+            lock.number
+        );
+        if way == Way::Code {
+            panic!("{text}it would wait for itself for ever");
+        }
+        // Relaxed: only that it is said once matters.
+        if settings::is_panic() || !lock.taken_twice.swap(true, Ordering::Relaxed) {
+            settings::report(&(text + if shared { SHARED_TWICE } else { TWICE }));
+        }
     }
     others.unwrap_or_default()
 }
 
-fn shared_twice(lock: &Lock, before: Site, site: Site) {
-    // Relaxed: only that it is done once matters.
-    if !lock.shared_twice.swap(true, Ordering::Relaxed) {
-        settings::report(&format!(
-            "lock order: lock #{} was taken to share it at {before}, and by the same thread again at {site}. Should another \
-             ask for it exclusively in between, both wait for ever. Take it once",
-            lock.number,
-        ));
-    }
-}
+const TWICE: &str = "it waits for itself for ever, unless it has sent the guard to another thread. Drop the guard before that, or pass it on";
+const SHARED_TWICE: &str =
+    "should another ask for it exclusively in between, both wait for ever. Take it once";

@@ -32,12 +32,16 @@ pub(super) fn is_off() -> bool {
     mode() == Mode::Off
 }
 
+pub(super) fn is_panic() -> bool {
+    mode() == Mode::Panic
+}
+
 /// Tells of something that may go wrong one day. In the middle of a panic it is never another panic.
 ///
 /// # Panics
 /// If the environment asks for it.
 pub(super) fn report(text: &str) {
-    if mode() == Mode::Panic && !std::thread::panicking() {
+    if is_panic() && !std::thread::panicking() {
         panic!("{text}");
     }
     crate::bug::say!("{text}");

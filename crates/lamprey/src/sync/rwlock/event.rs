@@ -1,6 +1,6 @@
 //! Taking a lock as an event, to read or to write.
 
-use super::guard::Access;
+use super::guard::Mode;
 use super::sharing::Sharing;
 use super::{LockError, RwLock};
 use crate::event::Event;
@@ -10,29 +10,29 @@ use crate::sync::order::Site;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The event of [`RwLock::read_evt`] and [`RwLock::write_evt`], which gives a `G`.
-pub struct RwLockEvt<'a, T: ?Sized, G> {
+/// The event of [`RwLock::read_evt`] (`M`: [`Reading`](super::Reading)) and [`RwLock::write_evt`] ([`Writing`](super::Writing)).
+pub struct RwLockEvt<'a, T: ?Sized, M> {
     lock: &'a RwLock<T>,
     site: Site,
-    guard: PhantomData<fn() -> G>,
+    mode: PhantomData<fn() -> M>,
 }
 
-impl<'a, T: ?Sized, G> RwLockEvt<'a, T, G> {
+impl<'a, T: ?Sized, M> RwLockEvt<'a, T, M> {
     #[inline(always)]
     pub(super) fn new(lock: &'a RwLock<T>, site: Site) -> Self {
-        Self { lock, site, guard: PhantomData }
+        Self { lock, site, mode: PhantomData }
     }
 }
 
-impl<T: ?Sized, G> Clone for RwLockEvt<'_, T, G> {
+impl<T: ?Sized, M> Clone for RwLockEvt<'_, T, M> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-awaitable!({'a, T: ?Sized, G: Access<'a, T>} RwLockEvt<'a, T, G>, Result<G, LockError<G>>);
+awaitable!({'a, T: ?Sized, M: Mode} RwLockEvt<'a, T, M>, Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>);
 
-impl<'a, T: ?Sized, G: Access<'a, T>> Event for RwLockEvt<'a, T, G> {
+impl<'a, T: ?Sized, M: Mode> Event for RwLockEvt<'a, T, M> {
     type Branch = Offer<Self>;
 
     #[inline(always)]
@@ -41,9 +41,9 @@ impl<'a, T: ?Sized, G: Access<'a, T>> Event for RwLockEvt<'a, T, G> {
     }
 }
 
-impl<'a, T: ?Sized, G: Access<'a, T>> Claim for RwLockEvt<'a, T, G> {
+impl<'a, T: ?Sized, M: Mode> Claim for RwLockEvt<'a, T, M> {
     type Kind = Sharing;
-    type Output = Result<G, LockError<G>>;
+    type Output = Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>;
 
     #[inline(always)]
     fn line(&self) -> &Line<Sharing> {
@@ -52,7 +52,7 @@ impl<'a, T: ?Sized, G: Access<'a, T>> Claim for RwLockEvt<'a, T, G> {
 
     #[inline(always)]
     fn want(&self) -> u32 {
-        G::WANT
+        M::WANT
     }
 
     #[inline(always)]
@@ -60,11 +60,11 @@ impl<'a, T: ?Sized, G: Access<'a, T>> Claim for RwLockEvt<'a, T, G> {
         if got.is_none() {
             return Err(LockError::Unwinding);
         }
-        self.lock.guard((!is_future).then_some(self.site)).map_err(LockError::Poisoned)
+        self.lock.guard::<M>((!is_future).then_some(self.site)).map_err(LockError::Poisoned)
     }
 }
 
-impl<T: ?Sized, G> fmt::Debug for RwLockEvt<'_, T, G> {
+impl<T: ?Sized, M> fmt::Debug for RwLockEvt<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RwLockEvt")
     }

@@ -34,56 +34,68 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     value: PhantomData<&'a mut T>,
 }
 
-/// A guard, and how it is come by.
-pub trait Access<'a, T: ?Sized>: Sized {
+/// In which way a lock is taken, and what holds it then. (Not a trait of the guards: a type that names a lifetime twice is too much for
+/// the check whether a future is `Send`.)
+pub trait Mode {
+    type Guard<'a, T: ?Sized + 'a>;
     const WANT: u32;
     const REASON: Wait;
 
     /// The calling thread is going to wait for it.
-    fn before(lock: &RwLock<T>, site: Site);
+    fn before<T: ?Sized>(lock: &RwLock<T>, site: Site);
 
     /// `site`: where the calling thread has taken it; none for a future.
     ///
     /// # Safety
     /// The caller has got `WANT` of the lock's line, and gives it up to the guard.
-    unsafe fn new(lock: &'a RwLock<T>, site: Option<Site>) -> Self;
+    unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> Self::Guard<'a, T>;
 }
 
-impl<'a, T: ?Sized> Access<'a, T> for RwLockReadGuard<'a, T> {
+/// To read: see [`RwLockEvt`](super::RwLockEvt).
+#[derive(Debug)]
+pub enum Reading {}
+
+/// To write: see [`RwLockEvt`](super::RwLockEvt).
+#[derive(Debug)]
+pub enum Writing {}
+
+impl Mode for Reading {
+    type Guard<'a, T: ?Sized + 'a> = RwLockReadGuard<'a, T>;
     const WANT: u32 = READ;
     const REASON: Wait = Wait::Read;
 
     #[inline(always)]
-    fn before(lock: &RwLock<T>, site: Site) {
+    fn before<T: ?Sized>(lock: &RwLock<T>, site: Site) {
         lock.id.before_shared(site);
     }
 
     /// # Safety
-    /// As for [`Access::new`].
+    /// As for [`Mode::guard`].
     #[inline(always)]
-    unsafe fn new(lock: &'a RwLock<T>, site: Option<Site>) -> Self {
+    unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockReadGuard<'a, T> {
         let held = site.map_or_else(Shared::unwatched, |site| lock.id.locked_shared(site));
-        Self { lock, _held: held, value: PhantomData }
+        RwLockReadGuard { lock, _held: held, value: PhantomData }
     }
 }
 
-impl<'a, T: ?Sized> Access<'a, T> for RwLockWriteGuard<'a, T> {
+impl Mode for Writing {
+    type Guard<'a, T: ?Sized + 'a> = RwLockWriteGuard<'a, T>;
     const WANT: u32 = WRITE;
     const REASON: Wait = Wait::Write;
 
     #[inline(always)]
-    fn before(lock: &RwLock<T>, site: Site) {
+    fn before<T: ?Sized>(lock: &RwLock<T>, site: Site) {
         lock.id.before_lock(site);
     }
 
     /// # Safety
-    /// As for [`Access::new`].
+    /// As for [`Mode::guard`].
     #[inline(always)]
-    unsafe fn new(lock: &'a RwLock<T>, site: Option<Site>) -> Self {
+    unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockWriteGuard<'a, T> {
         if let Some(site) = site {
             lock.id.locked(site);
         }
-        Self { lock, was_panicking: std::thread::panicking(), value: PhantomData }
+        RwLockWriteGuard { lock, was_panicking: std::thread::panicking(), value: PhantomData }
     }
 }
 
@@ -111,7 +123,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
             *held = false;
         });
         // SAFETY: counted just now.
-        unsafe { RwLockReadGuard::new(lock, Some(Location::caller())) }
+        unsafe { Reading::guard(lock, Some(Location::caller())) }
     }
 
     /// True if the guard's thread has begun to unwind since it took the lock.
