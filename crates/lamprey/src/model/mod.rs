@@ -12,11 +12,13 @@ mod channel;
 mod choice;
 mod choice_future;
 mod completion;
+mod condvar;
 mod fresh;
 mod gate;
 mod hosted;
 mod inbox;
 mod life;
+mod mutex;
 mod oneshot;
 mod owned;
 mod park;
@@ -109,6 +111,8 @@ pub(crate) enum Broken {
     LineKeep,
     /// Who was woken to try again and goes instead does not say so.
     LinePass,
+    /// Who waits for a notification lets the mutex go before it is in line.
+    CondvarEarly,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

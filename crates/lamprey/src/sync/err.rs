@@ -64,6 +64,16 @@ impl<G> LockError<G> {
     }
 }
 
+impl<G> LockError<G> {
+    /// The same of something that has the guard in it.
+    pub(super) fn map<H>(self, with: impl FnOnce(G) -> H) -> LockError<H> {
+        match self {
+            Self::Poisoned(poisoned) => LockError::Poisoned(Poisoned(with(poisoned.0))),
+            Self::Unwinding => LockError::Unwinding,
+        }
+    }
+}
+
 impl<G> LockTimeoutError<G> {
     /// The guard, if the lock is taken.
     pub fn into_guard(self) -> Option<G> {

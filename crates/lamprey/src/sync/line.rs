@@ -53,7 +53,7 @@ pub(crate) use self::wait::Ended;
 
 use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
-use crate::channel::{Party, PartyNode};
+use crate::channel::{Owed, Party, PartyNode};
 use crate::event::protocol::left_out;
 use crate::queue::list::List;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
@@ -100,7 +100,6 @@ pub trait Kind: Copy {
 }
 
 /// See the module's text.
-#[derive(Debug)]
 pub struct Line<S> {
     word: AtomicPtr<PartyNode<u32>>,
     order: Order,
@@ -116,6 +115,12 @@ unsafe impl<S: Send> Sync for Line<S> {}
 // An EDIT does not unwind (invariant 4), so a panic of the program never leaves the state half changed.
 impl<S> std::panic::UnwindSafe for Line<S> {}
 impl<S> std::panic::RefUnwindSafe for Line<S> {}
+
+impl<S> std::fmt::Debug for Line<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Line").field("order", &self.order).field("wake", &self.wake).finish_non_exhaustive()
+    }
+}
 
 #[inline(always)]
 fn bits(word: *mut PartyNode<u32>) -> usize {
@@ -146,6 +151,13 @@ impl<S> Line<S> {
     pub(crate) fn is_held(&self) -> bool {
         // Relaxed: a guess.
         self.word.load(Ordering::Relaxed).addr() & HELD != 0
+    }
+
+    /// True if somebody waited just now, or works on the line.
+    #[inline(always)]
+    pub(crate) fn has_waiters(&self) -> bool {
+        // Relaxed: whoever came before the caller (happens-before) is seen; of others nothing was promised.
+        self.word.load(Ordering::Relaxed).addr() & !HELD != 0
     }
 
     /// Sets HELD if it is not, and nobody waits. For kinds whose state is nothing but HELD.
@@ -238,8 +250,8 @@ impl<S> Line<S> {
     fn exit(&self, edit: &Edit<'_, S>) {
         let bits = if edit.held { HELD } else { 0 } | if edit.woken { WOKEN } else { 0 };
         let word = edit.list.last().cast_mut().map_addr(|addr| addr | bits);
-        let order = if left_out!(LineExit) { Ordering::Relaxed } else { Ordering::Release };
         // Release pairs with all Acquire CASes of the word. (Relaxed in a broken variant.)
+        let order = if left_out!(LineExit) { Ordering::Relaxed } else { Ordering::Release };
         self.word.store(word, order);
     }
 
@@ -278,32 +290,33 @@ impl<S: Kind> Line<S> {
     }
 
     #[inline]
-    fn edit_and_serve<R>(
-        &self,
-        mut word: *mut PartyNode<u32>,
-        work: impl FnOnce(&mut Edit<'_, S>) -> R,
-    ) -> R {
-        let mut result = None;
-        let mut work = Some(work);
-        loop {
-            let mut batch = Batch::new();
-            self.state.with_mut(|state| {
-                // SAFETY: EDIT is held; the word was the last of a list, and has not been used since.
-                let mut edit = unsafe { Edit::new(&mut *state, List::of_last(last(word)), bits(word)) };
-                if let Some(work) = work.take() {
-                    result = Some(work(&mut edit));
-                }
-                edit.serve(&mut batch);
-                self.exit(&edit);
-            });
-            let is_last = !batch.is_full();
+    fn edit_and_serve<R>(&self, word: *mut PartyNode<u32>, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
+        let (result, mut batch) = self.serve_once(word, work);
+        while batch.is_full() {
             batch.deliver(self.wake);
-            if is_last {
-                break;
-            }
-            word = self.enter();
+            batch = self.serve_once(self.enter(), |_| ()).1;
         }
-        result.unwrap_or_else(|| crate::bug::bug!("an edit that did nothing"))
+        batch.deliver(self.wake);
+        result
+    }
+
+    /// One EDIT, which has been taken; the wakes are the caller's to deliver.
+    #[inline(always)]
+    fn serve_once<R>(
+        &self,
+        word: *mut PartyNode<u32>,
+        work: impl FnOnce(&mut Edit<'_, S>) -> R,
+    ) -> (R, Batch) {
+        let mut batch = Batch::new();
+        let result = self.state.with_mut(|state| {
+            // SAFETY: EDIT is held; the word was the last of a list, and has not been used since.
+            let mut edit = unsafe { Edit::new(&mut *state, List::of_last(last(word)), bits(word)) };
+            let result = work(&mut edit);
+            edit.serve(&mut batch);
+            self.exit(&edit);
+            result
+        });
+        (result, batch)
     }
 
     /// Changes the state: `change` gets it, `held`, and whether somebody waits. Then those go on who can.
@@ -319,6 +332,12 @@ impl<S: Kind> Line<S> {
     #[inline]
     pub(crate) fn release(&self, want: u32) {
         self.change(|state, held, _| state.give_back(held, want));
+    }
+
+    /// As [`release`](Self::release), for kinds that serve one at a time; the wake is the caller's to deliver.
+    #[inline]
+    pub(crate) fn release_owing(&self, want: u32) -> Option<Owed> {
+        self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1.into_single()
     }
 
     /// Takes what it wants if that can be had at once; gives the last value of `want`.

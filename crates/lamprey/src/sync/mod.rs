@@ -30,6 +30,7 @@ pub(crate) use const_fn;
 
 #[cfg(not(loom))]
 mod barrier;
+mod condvar;
 mod err;
 mod line;
 mod mutex;
@@ -42,6 +43,7 @@ mod semaphore;
 
 #[cfg(not(loom))]
 pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
 pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
 #[cfg(not(loom))]

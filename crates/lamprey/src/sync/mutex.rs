@@ -21,10 +21,12 @@ pub use self::options::MutexOptions;
 
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Comes, Ended, Kind, Line, Turn};
-use super::order::Id;
+use super::order::{Id, Site};
 use super::policy::{Order, Wake};
+use crate::channel::Owed;
 use crate::event::protocol::Synced;
 use crate::sched::Wait;
+use crate::sched::task::Form;
 use crate::time;
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -154,11 +156,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
         let site = Location::caller();
         self.id.before_lock(site);
-        if !self.line.try_hold() && self.wait(None) != Ended::Has(()) {
-            return Err(LockError::Unwinding);
-        }
-        self.id.locked(site);
-        self.guard().map_err(LockError::Poisoned)
+        self.lock_again(site)
     }
 
     /// As [`lock`](Self::lock), if it can be had at once.
@@ -331,6 +329,34 @@ impl<T: ?Sized> Mutex<T> {
         if !self.line.let_go_to_woken() {
             self.line.release(HAND_OVER);
         }
+    }
+}
+
+/// For the condition variable.
+impl<T: ?Sized> Mutex<T> {
+    /// [`unlock`](Self::unlock), where no code of the program may run: a wake that would run some is the caller's to deliver.
+    #[inline(always)]
+    pub(super) fn unlock_quietly(&self) -> Option<Owed> {
+        self.id.unlocked();
+        if self.line.let_go() || self.line.let_go_to_woken() {
+            return None;
+        }
+        let owed = self.line.release_owing(HAND_OVER)?;
+        if owed.runs_code() {
+            return Some(owed);
+        }
+        owed.deliver(Form::Soon);
+        None
+    }
+
+    /// [`lock`](Self::lock) again. The order of locks has been seen when it was locked first.
+    #[inline(always)]
+    pub(super) fn lock_again(&self, site: Site) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
+        if !self.line.try_hold() && self.wait(None) != Ended::Has(()) {
+            return Err(LockError::Unwinding);
+        }
+        self.id.locked(site);
+        self.guard().map_err(LockError::Poisoned)
     }
 }
 

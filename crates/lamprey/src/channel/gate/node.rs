@@ -61,6 +61,11 @@ impl Waiting {
 }
 
 impl Owed {
+    /// True if [`deliver`](Self::deliver) would run code that is not of this crate, also in [`Form::Soon`].
+    pub(crate) fn runs_code(&self) -> bool {
+        matches!(self, Self::Waiter(waiter) if waiter.is_foreign())
+    }
+
     /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.
     #[inline(always)]
     pub(crate) fn deliver(self, form: Form) {

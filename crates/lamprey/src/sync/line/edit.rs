@@ -91,9 +91,10 @@ impl<S: Kind> Edit<'_, S> {
     ) -> Offered {
         let (mut state, mut held) = (*self.state, self.held);
         // SAFETY: not queued, so its owner's, who is the caller; written when the node was made.
-        let has = unsafe { &node.as_ref().value }
-            .slot
-            .with_mut(|want| unsafe { state.arrive(&mut held, (*want).assume_init_mut(), self.comes()) });
+        let slot = unsafe { &node.as_ref().value.slot };
+        // SAFETY: as above.
+        let has =
+            slot.with_mut(|want| unsafe { state.arrive(&mut held, (*want).assume_init_mut(), self.comes()) });
         if has && !choice.synch() {
             return Offered::Lost;
         }
@@ -154,8 +155,8 @@ impl<S: Kind> Edit<'_, S> {
 
 /// Ends the wait of one who has just been taken out, and whose choice, if it is an offer, is synched.
 ///
-/// The node is its owner's again after that, who does not return before its wake; a parasite is notified before (Party,
-/// invariant 3).
+/// Its owner does not go before its wake, if it is a thread, and not before this EDIT ends, if it is a future: that leaves the line
+/// (or finds that it has left) under EDIT before it is dropped. So a parasite is alive for the notification.
 #[inline(always)]
 fn end(party: &Party<u32>, has: bool) -> Owed {
     let waiter = match party.waiter() {
@@ -164,15 +165,13 @@ fn end(party: &Party<u32>, has: bool) -> Owed {
         At::Offer(choice) => unsafe { choice.as_ref() }.waiter(),
         _ => crate::bug::bug!("a node without a waiter was queued"),
     };
-    if let Some(task) = waiter.as_task() {
-        party.hold();
-        // SAFETY: alive while the node is held.
-        let delivery = unsafe { Task::notify(task) };
-        party.end(has);
-        Owed::Task(delivery)
-    } else {
-        party.end(has);
-        Owed::Waiter(waiter)
+    party.end(has);
+    match waiter.as_task() {
+        #[cfg(loom)]
+        Some(_) if left_out!(GateNotify) => Owed::Late(waiter),
+        // SAFETY: alive until EDIT ends (see above).
+        Some(task) => Owed::Task(unsafe { Task::notify(task) }),
+        None => Owed::Waiter(waiter),
     }
 }
 
@@ -190,6 +189,14 @@ impl Batch {
     fn push(&mut self, owed: Owed) {
         self.owed[self.len] = Some(owed);
         self.len += 1;
+    }
+
+    /// The only one, for kinds that serve one at a time.
+    #[inline(always)]
+    pub(super) fn into_single(self) -> Option<Owed> {
+        debug_assert!(self.len <= 1, "a kind that serves one at a time has served two");
+        let [owed, ..] = self.owed;
+        owed
     }
 
     /// Gives the wakes, oldest first. Nothing of the line may be in hand: this may run anything, or switch.

@@ -11,7 +11,7 @@
 
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Party, PartyNode};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::event::protocol::{Branch, ChoiceRef, Offered, left_out};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -136,7 +136,9 @@ impl<C: Claim> Branch for Offer<C> {
 impl<C: Claim> Drop for Offer<C> {
     #[inline(always)]
     fn drop(&mut self) {
-        if let State::Has(want) = self.state.get() {
+        if let State::Has(want) = self.state.get()
+            && !left_out!(LineKeep)
+        {
             self.claim.line().release(want);
         }
     }

@@ -1,8 +1,9 @@
 //! How threads wait in a line: hosts, stackful parasites, OS threads.
 
 use super::{Kind, Line, want_of};
-use crate::channel::{At, Party, PartyNode};
+use crate::channel::{At, Owed, Party, PartyNode};
 use crate::event::protocol::left_out;
+use crate::sched::task::Form;
 use crate::sched::{self, Wait, Woke};
 use crate::sync_shim::spin_loop;
 use crate::time;
@@ -43,6 +44,21 @@ impl<S: Kind> Line<S> {
         if sched::must_not_block() {
             return self.try_acquire(want).map_or(Ended::Unwinding, Ended::Has);
         }
+        self.acquire_then(want, deadline, reason, || None)
+    }
+
+    /// As [`acquire`](Self::acquire), of one who may block. `queued` is called once it is in the line, before it blocks: no code of the
+    /// program may run there, which might block too and take our wake for its own. A wake that would run some is returned: it is delivered
+    /// out of the line, and then the caller has what it wanted.
+    #[inline(always)]
+    pub(crate) fn acquire_then(
+        &self,
+        want: u32,
+        deadline: Option<Instant>,
+        reason: Wait,
+        queued: impl FnOnce() -> Option<Owed>,
+    ) -> Ended {
+        let mut queued = Some(queued);
         let node = Party::node(Some(sched::waiter()), MaybeUninit::new(want));
         let mut again = false;
         loop {
@@ -50,6 +66,9 @@ impl<S: Kind> Line<S> {
             if unsafe { self.join(NonNull::from(&node), again) } {
                 // SAFETY: not queued.
                 return Ended::Has(unsafe { want_of(&node.value) });
+            }
+            if let Some(owed) = queued.take().and_then(|queued| queued()) {
+                return self.out_of_line(&node, owed, reason);
             }
             let woke = time::block_until(reason, deadline);
             if woke != Woke::Woken {
@@ -63,6 +82,18 @@ impl<S: Kind> Line<S> {
             node.value.set_waiter(Some(sched::waiter()));
             again = true;
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> Ended {
+        // SAFETY: queued by this thread.
+        if !unsafe { self.leave(NonNull::from(node)) } {
+            sched::block_until_woken(reason);
+        }
+        owed.deliver(Form::AsTask);
+        // SAFETY: the node is ours again.
+        Ended::Has(unsafe { want_of(&node.value) })
     }
 
     /// The block ended early: takes our node out, or waits for whoever was faster.

@@ -1,6 +1,7 @@
 //! Holding a mutex.
 
 use super::Mutex;
+use crate::channel::Owed;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -26,6 +27,22 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     #[inline(always)]
     pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, was_panicking: std::thread::panicking(), value: PhantomData }
+    }
+
+    /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not unwind.
+    #[inline(always)]
+    pub(in crate::sync) fn unlock_quietly(guard: Self) -> Option<Owed> {
+        std::mem::ManuallyDrop::new(guard).mutex.unlock_quietly()
+    }
+
+    /// As `new`, for the models.
+    ///
+    /// # Safety
+    /// As for `new`.
+    #[cfg(all(test, loom))]
+    pub(crate) unsafe fn held(mutex: &'a Mutex<T>) -> Self {
+        // SAFETY: as promised by the caller.
+        unsafe { Self::new(mutex) }
     }
 
     /// The mutex that is held.

@@ -1,0 +1,129 @@
+//! Locks under load: nothing is lost, nobody starves.
+
+mod common;
+
+use common::run;
+use lamprey::event::{Event, choose};
+use lamprey::sync::{Mutex, MutexOptions, Order, Wake};
+use lamprey::{parasite, spawn, yield_now};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[test]
+fn a_million_turns_of_eight_hosts_on_two_workers() {
+    const HOSTS: usize = 8;
+    const TURNS: usize = 1_000_000 / HOSTS;
+    run(2, || {
+        let mutex = Arc::new(Mutex::new(0));
+        let hosts: Vec<_> = (0..HOSTS)
+            .map(|_| {
+                let mutex = mutex.clone();
+                spawn(move || {
+                    for _ in 0..TURNS {
+                        *mutex.lock().unwrap() += 1;
+                    }
+                })
+            })
+            .collect();
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        assert_eq!(*mutex.lock().unwrap(), HOSTS * TURNS);
+    });
+}
+
+/// One that waits gets the lock although others take it all the time.
+#[test]
+fn one_who_waits_does_not_starve() {
+    for workers in [1, 2] {
+        run(workers, || {
+            let (mutex, stop) = (Arc::new(Mutex::new(0u64)), Arc::new(AtomicBool::new(false)));
+            let greedy: Vec<_> = (0..3)
+                .map(|_| {
+                    let (mutex, stop) = (mutex.clone(), stop.clone());
+                    spawn(move || {
+                        while !stop.load(Ordering::Relaxed) {
+                            let mut guard = mutex.lock().unwrap();
+                            yield_now(); // others come meanwhile
+                            *guard += 1;
+                        }
+                    })
+                })
+                .collect();
+            for _ in 0..100 {
+                *mutex.lock().unwrap() += 1;
+                yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+            greedy.into_iter().for_each(|host| host.join().unwrap());
+        });
+    }
+}
+
+/// All ways to take two locks, and to give up, at once.
+#[test]
+fn every_way_to_lock_and_to_give_up() {
+    const TURNS: usize = 400;
+    let options = MutexOptions::new();
+    for options in [options, options.wake(Wake::Switch), options.order(Order::Lifo)] {
+        run(2, move || {
+            let locks = Arc::new([options.mutex(0usize), options.mutex(0)]);
+            let mut hosts = Vec::new();
+            for kind in 0..6 {
+                let locks = locks.clone();
+                hosts.push(spawn(move || (0..TURNS).map(|turn| one(kind, turn, &locks)).sum::<usize>()));
+            }
+            let parasites: Vec<_> = (0..2)
+                .map(|n| {
+                    let locks = locks.clone();
+                    parasite(async move {
+                        for _ in 0..TURNS {
+                            *locks[n].lock_async().await.unwrap() += 1;
+                            lamprey::yield_now_async().await;
+                        }
+                        TURNS
+                    })
+                })
+                .collect();
+            let mut total: usize = hosts.into_iter().map(|host| host.join().unwrap()).sum();
+            total += parasites.into_iter().map(|parasite| parasite.join().unwrap()).sum::<usize>();
+            let counted: usize = locks.iter().map(|lock| *lock.try_lock().expect("it was left locked")).sum();
+            assert_eq!(total, counted, "{options:?}");
+        });
+    }
+}
+
+/// How often it has added one.
+fn one(kind: usize, turn: usize, locks: &[Mutex<usize>; 2]) -> usize {
+    let [a, b] = locks;
+    match kind {
+        0 | 1 => {
+            let mut guard = locks[kind].lock().unwrap();
+            if turn.is_multiple_of(3) {
+                yield_now();
+            }
+            *guard += 1;
+            1
+        }
+        2 => a.lock_timeout(Duration::from_micros(turn as u64 % 50)).map_or(0, |mut guard| {
+            *guard += 1;
+            1
+        }),
+        3 => {
+            *choose([a.lock_evt(), b.lock_evt()]).sync().unwrap() += 1;
+            1
+        }
+        4 => choose([b.lock_evt(), a.lock_evt()])
+            .sync_timeout(Duration::from_micros(turn as u64 % 50))
+            .map_or(0, |guard| {
+                *guard.unwrap() += 1;
+                1
+            }),
+        _ => {
+            yield_now();
+            b.try_lock().map_or(0, |mut guard| {
+                *guard += 1;
+                1
+            })
+        }
+    }
+}
