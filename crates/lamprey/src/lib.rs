@@ -67,6 +67,8 @@ pub mod parasite;
 pub mod process;
 #[cfg(not(loom))]
 mod runtime;
+#[cfg(not(loom))]
+pub mod scope;
 
 #[cfg(all(test, loom))]
 mod model;
@@ -100,11 +102,12 @@ pub use {
     io::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},
+    scope::{CancelToken, Cancelled, Scope, scope},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Notifier, Source},
     sched::stats::Stats,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, ThreadInfo, ThreadKind, WakeToken, YieldNow,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, ThreadInfo, ThreadKind, WakeToken, YieldNow,
         current, is_cancelled, shield, spawn, suspend, yield_now, yield_now_async,
     },
     time::{Sleep, TimedOut, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},

@@ -5,10 +5,9 @@ use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle};
+use crate::thread::{Builder, JoinError, JoinHandle, Panics};
 use crate::{io, time};
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 use swapstack::{PoolConfig, StackPool};
@@ -103,6 +102,7 @@ impl Runtime {
                 penalty: 10,
                 offering: true,
                 slice: Duration::from_millis(10),
+                panics: Panics::Report,
             },
         }
     }
@@ -110,7 +110,7 @@ impl Runtime {
     /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is dropped.
     ///
     /// # Panics
-    /// With `main`'s own panic.
+    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate) those.
     ///
     /// # Blocking
     /// The calling OS thread, or host of whatever runtime, waits; uninterruptibly, because `main` may borrow.
@@ -118,8 +118,11 @@ impl Runtime {
     pub fn run<T: Send>(&self, main: impl FnOnce() -> T + Send) -> T {
         match self.handle().run_borrowing(main) {
             Ok(value) => value,
-            Err(JoinError::Panicked(payload)) => resume_unwind(payload),
-            Err(error) => panic!("the main host ended without a result: {error}"),
+            Err(JoinError::Panicked(panic)) => panic.resume(),
+            Err(error) => match self.shared.take_failure() {
+                Some(panic) => panic.resume(),
+                None => panic!("the main host ended without a result: {error}"),
+            },
         }
     }
 
@@ -239,6 +242,25 @@ impl RuntimeBuilder {
         self
     }
 
+    /// What is done about a panic that nobody joins. Default: [`Panics::Report`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().panics(lamprey::Panics::Propagate).build()?;
+    /// let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    ///     runtime.run(|| {
+    ///         lamprey::spawn(|| panic!("the cellar burns")); // nobody joins it
+    ///         lamprey::sleep(std::time::Duration::MAX); // and still nobody waits in vain
+    ///     })
+    /// }));
+    /// assert_eq!(*ended.unwrap_err().downcast::<&str>().unwrap(), "the cellar burns");
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn panics(mut self, panics: Panics) -> Self {
+        self.options.panics = panics;
+        self
+    }
+
     /// Chooses what runs next: `make` is called once for each worker. Default: [`Hybrid`](crate::Hybrid).
     pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         self.policy = Some(Arc::new(move || Box::new(make())));
@@ -269,6 +291,7 @@ impl RuntimeBuilder {
         }
         let stack_size = crate::thread::check_stack_size(self.stack_size)?;
         crate::overflow::install();
+        crate::thread::panic::install_hook();
         let mut sources = self.sources;
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
         sources.extend(io::sources(self.blocking_threads));

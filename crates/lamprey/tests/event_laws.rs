@@ -325,7 +325,7 @@ fn unless_cancelled<T>(end: Result<Option<T>, JoinError>) -> Option<T> {
     match end {
         Ok(outcome) => outcome,
         Err(JoinError::Cancelled) => None,
-        Err(JoinError::Panicked(panic)) => std::panic::resume_unwind(panic),
+        Err(JoinError::Panicked(panic)) => panic.resume(),
         Err(other) => panic!("{other}"),
     }
 }

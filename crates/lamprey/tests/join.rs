@@ -8,7 +8,7 @@ use std::time::Duration;
 
 fn payload<T>(outcome: Result<T, JoinError>) -> Box<dyn std::any::Any + Send> {
     match outcome {
-        Err(JoinError::Panicked(payload)) => payload,
+        Err(JoinError::Panicked(payload)) => payload.into_payload(),
         Err(error) => panic!("not a panic: {error}"),
         Ok(_) => panic!("no panic"),
     }

@@ -14,7 +14,7 @@ use crate::sched::life::Life;
 use crate::sched::slab;
 use crate::sched::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;
-use crate::thread::JoinError;
+use crate::thread::{JoinError, Panic};
 use crate::thread::{local, quietly, report_unjoined};
 use std::alloc::Layout;
 use std::any::Any;
@@ -160,7 +160,11 @@ unsafe fn drop_future<F: Future>(task: NonNull<Task>) {
 /// Tells the unwind that ends a cancelled parasite from a panic.
 #[cold]
 pub(super) fn caught(payload: Box<dyn Any + Send>) -> JoinError {
-    if payload.is::<CancelUnwind>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+    if payload.is::<CancelUnwind>() {
+        JoinError::Cancelled
+    } else {
+        JoinError::Panicked(Panic::caught(payload))
+    }
 }
 
 /// [`TaskBody::poll`].

@@ -133,6 +133,24 @@ where
     }
 }
 
+/// As [`parasite`], for a future that borrows.
+///
+/// # Safety
+/// What it borrows outlives the future, and the handle; the handle is not dropped before the parasite has ended.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn start_borrowing<F>(future: F) -> ParasiteHandle<F::Output>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    // At once: as in `parasite`.
+    let future = ManuallyDrop::new(future);
+    let Some(worker) = Worker::current() else { outside_with(&future, "Scope::parasite") };
+    // SAFETY: it is `Send`; the rest is the caller's promise.
+    unsafe { start(worker, future, worker.is_parallel(), 0) }
+}
+
 /// As [`outside`]; drops the future that was given.
 #[inline(always)]
 #[track_caller]

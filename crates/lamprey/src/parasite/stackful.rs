@@ -66,6 +66,22 @@ where
     unsafe { start_or_host(worker, f, Location::caller(), false) }
 }
 
+/// As [`parasite_fn`], for a closure that borrows.
+///
+/// # Safety
+/// What it borrows outlives the closure's call, and the handle; the handle is not dropped before the parasite has ended.
+#[inline(always)]
+#[track_caller]
+pub(crate) unsafe fn start_fn_borrowing<F, T>(f: F) -> ParasiteHandle<T>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let Some(worker) = Worker::current() else { outside("Scope::parasite_fn") };
+    // SAFETY: as promised by the caller.
+    unsafe { start_or_host(worker, f, Location::caller(), false) }
+}
+
 /// As [`parasite_fn`], for a closure that is not `Send`.
 ///
 /// # Panics
@@ -154,32 +170,33 @@ fn end_locals(context: &Context) {
 /// # Safety
 /// As for [`start`].
 #[inline(always)]
-pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send + 'static, T: Send + 'static>(
+pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send, T: Send>(
     worker: &Worker,
     f: F,
     site: &'static Location<'static>,
     attach_inline: bool,
 ) -> ParasiteHandle<T> {
     if worker.is_to_start_as_host() && !worker.must_not_switch() {
-        return start_as_host(worker, f);
+        // SAFETY: as promised by the caller.
+        return unsafe { start_as_host(worker, f) };
     }
     // SAFETY: as promised by the caller.
     unsafe { start(worker, f, site, attach_inline) }
 }
 
+/// # Safety
+/// As for [`start`].
 #[cold]
 #[inline(never)]
-fn start_as_host<F: FnOnce() -> T + Send + 'static, T: Send + 'static>(
-    worker: &Worker,
-    f: F,
-) -> ParasiteHandle<T> {
+unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(worker: &Worker, f: F) -> ParasiteHandle<T> {
     let counters = &worker.seat.counters;
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
     let packet = Packet::new(None);
     let errand = Hosted { packet, closure: Some(f) };
-    drop(crate::thread::spawn(move || errand.run()));
+    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it.
+    drop(unsafe { crate::thread::spawn_member(worker, move || errand.run(), (), Worker::admit) });
     ParasiteHandle::of_packet(packet)
 }
 

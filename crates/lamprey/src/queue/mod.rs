@@ -5,9 +5,11 @@
 //! | [`ring`] | one kernel thread | growable double-ended array, plain loads and stores |
 //! | [`fresh`] | one owner, many thieves | owner works without read-modify-write; thieves take aged entries |
 //! | [`inbox`] | many senders, one receiver | lock-free push, take-all |
+//! | [`guarded`] | any number | a value under a bit, for sections of a few instructions |
 //! | [`list`] | whoever holds the lock around it | intrusive FIFO with O(1) removal from the middle |
 
 pub(crate) mod fresh;
+pub(crate) mod guarded;
 pub(crate) mod inbox;
 pub(crate) mod list;
 pub(crate) mod ring;

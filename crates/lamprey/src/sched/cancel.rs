@@ -232,42 +232,64 @@ struct Order {
     thread: NonNull<Thread>,
 }
 
+/// A host that has been asked to end, and is yet to be told.
+pub(crate) struct Call(NonNull<Thread>, Asked);
+
+impl Call {
+    /// True if there is somebody to tell.
+    pub(crate) fn is_open(&self) -> bool {
+        self.1 != Asked::Before
+    }
+}
+
 /// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not started does not.
 ///
 /// # Safety
 /// A host whose object stays alive until this returns.
 pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
     // SAFETY: as promised by the caller.
-    unsafe {
-        if ask_here(thread) == Asked::Away {
-            heavy_barrier();
-            visit(thread);
-        }
-    }
+    unsafe { visit_all(std::iter::once(call_off(thread)).filter(Call::is_open)) };
 }
 
-/// The first half of [`ask`]: if it says `Away`, the second ([`visit`]) is to follow after a heavy barrier, which may be one for
-/// many hosts.
+/// The first half of [`ask`]: from here on it cannot end before it has been told, or, if it is this worker's, before the
+/// caller blocks.
 ///
 /// # Safety
-/// As for [`ask`].
-pub(crate) unsafe fn ask_here(thread: NonNull<Thread>) -> Asked {
-    let worker = Worker::current();
+/// The host's object is alive.
+pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
+    let here = Worker::current().map_or(ptr::null(), Worker::seat_ptr);
     // SAFETY: as promised by the caller.
-    unsafe {
-        let asked = thread.as_ref().reach.ask(worker.map_or(ptr::null(), Worker::seat_ptr));
-        if let (Asked::Here, Some(worker)) = (asked, worker) {
-            worker.cancel(thread);
+    Call(thread, unsafe { thread.as_ref() }.reach.ask(here))
+}
+
+/// The second half of [`ask`], for many: with one heavy barrier.
+///
+/// # Safety
+/// The caller has not blocked since it called them off.
+pub(crate) unsafe fn visit_all(calls: impl Iterator<Item = Call>) {
+    let mut is_ordered = false;
+    for Call(thread, asked) in calls {
+        // SAFETY: none of them can have ended: one of this worker because nobody else has run here, the others because they wait
+        // for the visit.
+        unsafe {
+            match Worker::current() {
+                Some(worker) if asked == Asked::Here => worker.cancel(thread),
+                _ => {
+                    if !std::mem::replace(&mut is_ordered, true) {
+                        heavy_barrier();
+                    }
+                    visit(thread);
+                }
+            }
         }
-        asked
     }
 }
 
-/// The second half of [`ask`].
+/// Sends the order home.
 ///
 /// # Safety
-/// As for [`ask`]; `ask_here` has said `Away`, once.
-pub(crate) unsafe fn visit(thread: NonNull<Thread>) {
+/// A host that has been asked, from elsewhere, and not been visited.
+unsafe fn visit(thread: NonNull<Thread>) {
     // SAFETY: as promised by the caller; a visited host's home is there until the visit is over.
     unsafe {
         let Some(home) = thread.as_ref().reach.visit() else { return };

@@ -77,6 +77,13 @@ impl Completion {
         self.0.load(Ordering::Acquire) == DONE
     }
 
+    /// Host: true if the handle is gone for certain; then `publish` would say `Unwanted`.
+    #[inline(always)]
+    pub(crate) fn is_detached(&self) -> bool {
+        // Acquire pairs with the Release CAS in `detach`: as the swap in `publish` does, for whoever frees the object.
+        self.0.load(Ordering::Acquire) == DETACHED
+    }
+
     /// Handle: asks for a wake; false if the host is done already.
     #[inline(always)]
     pub(crate) fn register(&self, waiter: Waiter) -> bool {

@@ -46,6 +46,8 @@ pub enum Wait {
     Take,
     /// `MVar::put`.
     Put,
+    /// [`scope`](crate::scope()): until all children have ended.
+    Scope,
     /// The end of a part that was cancelled from elsewhere: until the cancellation has arrived.
     Cancellation,
     /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
@@ -87,6 +89,7 @@ impl std::fmt::Display for Wait {
             Wait::Full => "fill of an IVar",
             Wait::Take => "take from an MVar",
             Wait::Put => "put into an MVar",
+            Wait::Scope => "end of a scope's children",
             Wait::Cancellation => "a cancellation that is on its way",
             Wait::Turn => "its turn",
             Wait::Lock => "lock of a mutex",

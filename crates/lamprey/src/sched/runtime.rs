@@ -10,6 +10,7 @@ use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::probe_membarrier;
+use crate::thread::{Panic, Panics};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -32,13 +33,14 @@ pub(crate) struct Config {
     pub(crate) options: Options,
 }
 
-/// What a runtime does with parasites ([`super::offer`]).
+/// What a runtime does with parasites ([`super::offer`]), and about panics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     pub(crate) inflation: bool,
     pub(crate) penalty: u8,
     pub(crate) offering: bool,
     pub(crate) slice: Duration,
+    pub(crate) panics: Panics,
 }
 
 /// What the workers of a runtime share.
@@ -56,6 +58,8 @@ pub(crate) struct Shared {
     next_id: AtomicU64,
     alive: Mutex<usize>,
     ended: Condvar,
+    /// The panic that has ended the runtime.
+    failure: Mutex<Option<Panic>>,
 }
 
 impl Shared {
@@ -76,6 +80,7 @@ impl Shared {
             next_id: AtomicU64::new(1),
             alive: Mutex::new(0),
             ended: Condvar::new(),
+            failure: Mutex::new(None),
         });
         let seats = (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared)))).collect();
         shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
@@ -153,6 +158,20 @@ impl Shared {
             alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         *alive
+    }
+
+    /// A panic that nobody joined ends the runtime: [`run`](crate::Runtime::run) goes on with the first.
+    pub(crate) fn fail(&self, panic: Panic) {
+        let mut failure = self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let later = if failure.is_none() { failure.replace(panic) } else { Some(panic) };
+        drop(failure);
+        crate::thread::quietly(|| drop(later));
+        self.stop(Duration::ZERO);
+    }
+
+    /// The panic that has ended the runtime, if one has; once.
+    pub(crate) fn take_failure(&self) -> Option<Panic> {
+        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
     /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a row each

@@ -407,7 +407,7 @@ impl Worker {
 /// # Safety
 /// `thread` is unstarted and owned by the caller.
 #[cold]
-pub(super) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
+pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
     // SAFETY: unstarted and owned (contract); after `publish` it is touched only if nobody else has it.
     unsafe {
         let body = thread.as_ref().body;

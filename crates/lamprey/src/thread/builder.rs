@@ -1,13 +1,14 @@
 //! Spawning hosts.
 
 use super::join::JoinHandle;
-use super::packet;
+use super::packet::{self, Member};
 use crate::sched::runtime::Shared;
-use crate::sched::thread::Label;
+use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::io;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Starts a host in the calling host's runtime.
@@ -59,6 +60,27 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    // SAFETY: closure and result are 'static.
+    unsafe { spawn_member(worker, f, (), Worker::admit) }
+}
+
+/// As [`spawn_on`], for a member of whatever it belongs to. `admit` puts it into a queue, or ends it at once.
+///
+/// # Safety
+/// What `F` and `T` borrow outlives the membership and the handle.
+#[track_caller]
+#[inline(always)]
+pub(crate) unsafe fn spawn_member<F, T, M>(
+    worker: &Worker,
+    f: F,
+    member: M,
+    admit: unsafe fn(&Worker, NonNull<Thread>),
+) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+    M: Member,
+{
     let label = Label {
         id: Cell::new(worker.new_id()),
         name: None,
@@ -66,9 +88,9 @@ where
         stack_size: worker.shared.stack_size,
         pinned: false,
     };
-    let head = packet::new(f, label);
+    let head = packet::new(f, label, member);
     // SAFETY: the new packet's descriptor, unstarted, given up here.
-    unsafe { worker.admit(head.cast()) };
+    unsafe { admit(worker, head.cast()) };
     JoinHandle::new(head)
 }
 
@@ -209,6 +231,26 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
+        // SAFETY: as promised by the caller.
+        unsafe { self.launch_member(shared, site, f, ()) }
+    }
+
+    /// As [`launch`](Self::launch), for a member of whatever it belongs to.
+    ///
+    /// # Safety
+    /// What `F` and `T` borrow outlives the membership and the handle.
+    pub(crate) unsafe fn launch_member<F, T, M>(
+        self,
+        shared: &Arc<Shared>,
+        site: &'static Location<'static>,
+        f: F,
+        member: M,
+    ) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+        M: Member,
+    {
         let stack_size = self.checked_stack_size(shared)?;
         let workers = shared.seats().len();
         let here = Worker::current().filter(|worker| Arc::ptr_eq(&worker.shared, shared));
@@ -225,7 +267,7 @@ impl Builder {
             stack_size,
             pinned: place.is_some(),
         };
-        let head = packet::new(f, label);
+        let head = packet::new(f, label, member);
         match here.filter(|worker| place.is_none_or(|index| index == worker.seat.index)) {
             // SAFETY: the new packet's descriptor, unstarted, given up here.
             Some(worker) => unsafe { worker.admit(head.cast()) },

@@ -1,8 +1,9 @@
 //! The handle of a host, and how a host ends.
 
 use super::packet::{self, Head, Outcome};
+use super::panic::{Panic, Panics};
 use crate::sched::thread::Thread;
-use std::any::Any;
+use crate::sched::worker::Worker;
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -31,8 +32,8 @@ unsafe impl<T: Send> Sync for JoinHandle<T> {}
 /// Why a host has no result.
 #[non_exhaustive]
 pub enum JoinError {
-    /// It panicked; this is the payload.
-    Panicked(Box<dyn Any + Send + 'static>),
+    /// It panicked: the payload, and where it began.
+    Panicked(Panic),
     /// It was ended before it had a result: [cancelled](JoinHandle::cancel), by its scope, or because its runtime was shut down.
     Cancelled,
     /// It never ran, because no stack could be had for it (memory or mappings are exhausted).
@@ -63,7 +64,7 @@ impl<T> JoinHandle<T> {
     /// Waits until the host has ended and returns its result.
     ///
     /// # Errors
-    /// See [`JoinError`]. A panic of the host arrives here with its payload; `std::panic::resume_unwind` passes it on.
+    /// See [`JoinError`]. A panic of the host arrives here with its payload; [`Panic::resume`] passes it on.
     ///
     /// # Cancellation
     /// If the calling host is cancelled while it waits, the joined host is detached and runs on.
@@ -229,12 +230,13 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Drops an outcome that nobody joined; what went wrong is reported, once.
+/// Drops an outcome that nobody joined; what went wrong is reported, once, and the runtime does about it what it is to
+/// do.
 pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
     match outcome {
-        Err(JoinError::Panicked(payload)) => {
-            crate::bug::say!("{} panicked and nobody joined it: {}", who(), panic_text(&*payload));
-            packet::quietly(|| drop(payload));
+        Err(JoinError::Panicked(panic)) => {
+            crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
+            unjoined(panic);
         }
         Err(JoinError::NoStack(error)) => crate::bug::say!("{} never ran: {error}", who()),
         Err(_) => {}
@@ -242,11 +244,15 @@ pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce
     }
 }
 
-/// The text of a panic payload, if it has one.
-pub(super) fn panic_text(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(a payload without text)")
+/// What the runtime of the calling thread does about a panic that has been reported.
+#[cold]
+fn unjoined(panic: Panic) {
+    let shared = Worker::current().map(|worker| &worker.shared);
+    match (shared.map(|shared| shared.options.panics), shared) {
+        (Some(Panics::Abort), _) => std::process::abort(),
+        (Some(Panics::Propagate), Some(shared)) => shared.fail(panic),
+        _ => packet::quietly(|| drop(panic)),
+    }
 }
 
 impl<T> fmt::Debug for JoinHandle<T> {
@@ -261,7 +267,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Panicked(payload) => write!(f, "the host panicked: {}", panic_text(&**payload)),
+            Self::Panicked(payload) => write!(f, "the host panicked: {payload}"),
             Self::Cancelled => f.write_str("the host was cancelled"),
             Self::NoStack(error) => write!(f, "the host never ran, no stack could be had: {error}"),
             Self::Unwinding => f.write_str("the caller is unwinding and must not wait for the host"),

@@ -16,6 +16,8 @@ pub(crate) mod local;
 #[cfg(not(loom))]
 mod packet;
 #[cfg(not(loom))]
+pub(crate) mod panic;
+#[cfg(not(loom))]
 mod shield;
 #[cfg(not(loom))]
 mod suspend;
@@ -23,13 +25,18 @@ mod suspend;
 pub(crate) mod wire;
 
 #[cfg(not(loom))]
-pub(crate) use {builder::check_stack_size, builder::spawn_on, join::report_unjoined, packet::quietly};
-#[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::{JoinError, JoinHandle},
     local::HostLocal,
+    panic::{Panic, Panics},
     shield::{is_cancelled, shield},
     suspend::{Abandoned, WakeToken, suspend},
+};
+#[cfg(not(loom))]
+pub(crate) use {
+    builder::{check_stack_size, spawn_member, spawn_on},
+    join::report_unjoined,
+    packet::{Member, quietly},
 };

@@ -8,6 +8,7 @@
 
 use super::join::JoinError;
 use super::local;
+use super::panic::Panic;
 use crate::sched::block::CancelUnwind;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
@@ -32,55 +33,92 @@ pub(super) struct Head<T> {
 
 /// See the module's text.
 #[repr(C)]
-struct Packet<T, F> {
+struct Packet<T, F, M> {
     head: Head<T>,
+    member: M,
     closure: UnsafeCell<MaybeUninit<F>>,
+}
+
+/// What a host belongs to beside its handle: nothing, or a scope.
+pub(crate) trait Member {
+    /// What outlives the membership.
+    type Group: Copy;
+    /// The object is there; the host has not been given to a scheduler.
+    fn enter(&self, thread: NonNull<Thread>);
+    /// The host is about to be published, and may be its handle's alone after that.
+    fn leave(&self) -> Self::Group;
+    /// After `leave`: it has been published, and the handle has it.
+    fn left(group: Self::Group);
+    /// Nobody has the host but the scheduler, and its outcome has been dropped.
+    fn gone(&self);
+    /// It has ended without a result: the error for its handle.
+    fn failed(&self, error: JoinError) -> JoinError;
+}
+
+/// A host of nobody's.
+impl Member for () {
+    type Group = ();
+    #[inline(always)]
+    fn enter(&self, _: NonNull<Thread>) {}
+    #[inline(always)]
+    fn leave(&self) {}
+    #[inline(always)]
+    fn left((): ()) {}
+    #[inline(always)]
+    fn gone(&self) {}
+    #[inline(always)]
+    fn failed(&self, error: JoinError) -> JoinError {
+        error
+    }
 }
 
 /// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
 #[inline(always)]
-pub(super) fn new<T, F: FnOnce() -> T>(closure: F, label: Label) -> NonNull<Head<T>> {
-    let packet = take_block(Layout::new::<Packet<T, F>>()).cast::<Packet<T, F>>();
+pub(super) fn new<T, F: FnOnce() -> T, M: Member>(closure: F, label: Label, member: M) -> NonNull<Head<T>> {
+    let packet = take_block(Layout::new::<Packet<T, F, M>>()).cast::<Packet<T, F, M>>();
     // Field by field: a packet built as a value would be copied into its place.
     // SAFETY: fresh memory of this layout; `outcome` is `MaybeUninit`.
     unsafe {
         let place = packet.as_ptr();
-        (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F>::BODY, label));
+        (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F, M>::BODY, label));
         (&raw mut (*place).head.completion).write(Completion::new());
         (&raw mut (*place).closure).write(UnsafeCell::new(MaybeUninit::new(closure)));
+        (&raw mut (*place).member).write(member);
+        (*place).member.enter(packet.cast());
     }
     packet.cast()
 }
 
-struct Vtable<T, F>(T, F);
+struct Vtable<T, F, M>(T, F, M);
 
-impl<T, F: FnOnce() -> T> Vtable<T, F> {
+impl<T, F: FnOnce() -> T, M: Member> Vtable<T, F, M> {
     const BODY: &'static Body = &Body {
-        run: run::<T, F>,
-        abandon: abandon::<T, F>,
-        publish: publish::<T>,
-        dispose: dispose::<T>,
-        free: free::<T, F>,
+        run: run::<T, F, M>,
+        abandon: abandon::<T, F, M>,
+        publish: publish::<T, F, M>,
+        dispose: dispose::<T, F, M>,
+        free: free::<T, F, M>,
     };
 }
 
 /// # Safety
 /// `thread` heads a packet of these types; invariant 2 allows the access that the caller is about to make.
-unsafe fn packet<'a, T, F>(thread: NonNull<Thread>) -> &'a Packet<T, F> {
+unsafe fn packet<'a, T, F, M>(thread: NonNull<Thread>) -> &'a Packet<T, F, M> {
     // SAFETY: invariant 1, and alive by the contract.
-    unsafe { thread.cast::<Packet<T, F>>().as_ref() }
+    unsafe { thread.cast::<Packet<T, F, M>>().as_ref() }
 }
 
 /// [`Body::run`].
 ///
 /// # Safety
 /// `thread` heads a packet of these types, and neither this nor `abandon` has been called on it.
-unsafe fn run<T, F: FnOnce() -> T>(thread: NonNull<Thread>) {
+unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
     // SAFETY: the scheduler calls this once, on the host's own stack; invariant 2.
     unsafe {
-        let packet = packet::<T, F>(thread);
+        let packet = packet::<T, F, M>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
-        let result = catch_unwind(AssertUnwindSafe(closure)).map_err(caught);
+        let result =
+            catch_unwind(AssertUnwindSafe(closure)).map_err(|payload| packet.member.failed(caught(payload)));
         if !packet.head.thread.locals.get().is_null() {
             local::end(&packet.head.thread);
         }
@@ -91,24 +129,28 @@ unsafe fn run<T, F: FnOnce() -> T>(thread: NonNull<Thread>) {
 /// Tells the unwind that ends a cancelled host from a panic.
 #[cold]
 fn caught(payload: Box<dyn Any + Send>) -> JoinError {
-    if payload.is::<CancelUnwind>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+    if payload.is::<CancelUnwind>() {
+        JoinError::Cancelled
+    } else {
+        JoinError::Panicked(Panic::caught(payload))
+    }
 }
 
 /// [`Body::abandon`].
 ///
 /// # Safety
 /// As for [`run`].
-unsafe fn abandon<T, F: FnOnce() -> T>(thread: NonNull<Thread>, why: Abandoned) {
+unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: Abandoned) {
     // SAFETY: called instead of `run`; invariant 2. The closure's destructors may have made host-local values.
     unsafe {
-        let packet = packet::<T, F>(thread);
+        let packet = packet::<T, F, M>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
         quietly(|| drop(closure));
         local::end(&packet.head.thread);
-        (*packet.head.outcome.get()).write(Err(match why {
+        (*packet.head.outcome.get()).write(Err(packet.member.failed(match why {
             Abandoned::Shutdown => JoinError::Cancelled,
             Abandoned::NoStack(error) => JoinError::NoStack(error),
-        }));
+        })));
     }
 }
 
@@ -116,17 +158,21 @@ unsafe fn abandon<T, F: FnOnce() -> T>(thread: NonNull<Thread>, why: Abandoned) 
 ///
 /// # Safety
 /// `thread` heads a packet with this outcome, which is full; called once.
-unsafe fn publish<T>(thread: NonNull<Thread>) -> Fate {
-    // SAFETY: invariant 3: the head does not depend on the closure's type. Not touched after the swap unless ours.
-    match unsafe { thread.cast::<Head<T>>().as_ref() }.completion.publish() {
-        Published::Kept => Fate::Published,
-        Published::Owed(waiter) => {
-            // SAFETY: the swap took the joiner's waiter out of the word.
-            unsafe { waiter.wake_kept() };
-            Fate::Published
-        }
-        Published::Unwanted => Fate::Unwanted,
+unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
+    // SAFETY: alive; not touched after the swap unless ours.
+    let packet = unsafe { packet::<T, F, M>(thread) };
+    if packet.head.completion.is_detached() {
+        return Fate::Unwanted;
     }
+    let group = packet.member.leave();
+    match packet.head.completion.publish() {
+        Published::Kept => {}
+        // SAFETY: the swap took the joiner's waiter out of the word.
+        Published::Owed(waiter) => unsafe { waiter.wake_kept() },
+        Published::Unwanted => return Fate::Unwanted,
+    }
+    M::left(group);
+    Fate::Published
 }
 
 /// The outcome of a packet.
@@ -159,12 +205,13 @@ pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
 ///
 /// # Safety
 /// After `publish` said `Unwanted`, once.
-unsafe fn dispose<T>(thread: NonNull<Thread>) {
+unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
     // SAFETY: after DETACHED the packet is the scheduler's alone; the outcome is full (invariant 2).
     unsafe {
         let outcome = take_outcome(thread.cast::<Head<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
         local::end(thread.as_ref());
+        packet::<T, F, M>(thread).member.gone();
     }
 }
 
@@ -172,11 +219,11 @@ unsafe fn dispose<T>(thread: NonNull<Thread>) {
 ///
 /// # Safety
 /// `thread` heads a packet of these types whose outcome has been taken; it is not used any more.
-unsafe fn free<T, F>(thread: NonNull<Thread>) {
+unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
     // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is dropped here.
     unsafe {
         std::ptr::drop_in_place(thread.as_ptr());
-        give_block(thread.cast(), Layout::new::<Packet<T, F>>());
+        give_block(thread.cast(), Layout::new::<Packet<T, F, M>>());
     }
 }
 

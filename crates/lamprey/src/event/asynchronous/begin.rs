@@ -55,7 +55,7 @@ async fn implicit<E: Event<Output = Matter<T>>, T: Send + 'static>(event: E) -> 
         Matter::Plain(value) => Ok(value),
         Matter::Work(work) => match parasite_fn(work).await {
             // On to whoever asks for the result, or to the report of a panic that nobody asked for.
-            Err(JoinError::Panicked(payload)) => std::panic::resume_unwind(payload),
+            Err(JoinError::Panicked(panic)) => panic.resume(),
             outcome => outcome,
         },
     }

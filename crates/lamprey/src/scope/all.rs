@@ -1,0 +1,94 @@
+//! Two shapes of scope that most programs need: all of them, and the first that succeeds.
+
+use super::scope;
+use crate::channel::channel;
+use crate::sched;
+
+/// Runs all tasks as hosts, at the same time, and returns their results in the order of the tasks.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let text = String::from("abc");
+/// let upper = lamprey::scope::join_all(text.chars().map(|c| move || c.to_ascii_uppercase()));
+/// assert_eq!(upper, ['A', 'B', 'C']);
+/// # });
+/// ```
+///
+/// # Panics
+/// With the first panic of a task; the others are cancelled and waited for. Outside of a host.
+///
+/// # Cancellation
+/// Cancels the tasks and waits for them.
+///
+/// # Blocking
+/// As [`scope()`].
+#[track_caller]
+pub fn join_all<'env, T, F>(tasks: impl IntoIterator<Item = F>) -> Vec<T>
+where
+    F: FnOnce() -> T + Send + 'env,
+    T: Send + 'env,
+{
+    scope(|s| {
+        let handles: Vec<_> = tasks.into_iter().map(|task| s.spawn(task)).collect();
+        // One that failed has failed the scope, which knows the reason.
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|_| sched::unwind_cancelled()))
+            .collect()
+    })
+}
+
+/// Runs all tasks as hosts, at the same time, until the first succeeds; the others are cancelled, and have ended when this
+/// returns.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// # lamprey::run(|| {
+/// let fastest = lamprey::scope::race([30_000, 2, 60_000].map(|ms| move || {
+///     lamprey::sleep(Duration::from_millis(ms));
+///     if ms > 0 { Ok(ms) } else { Err("too early") }
+/// }));
+/// assert_eq!(fastest, Ok(2));
+/// # });
+/// ```
+///
+/// # Errors
+/// If none succeeds: the errors, in the order in which they came.
+///
+/// # Panics
+/// With the first panic of a task; the others are cancelled and waited for. Outside of a host.
+///
+/// # Cancellation
+/// Cancels the tasks and waits for them. A task that succeeds at the same time as another has its value dropped.
+///
+/// # Blocking
+/// As [`scope()`].
+#[track_caller]
+pub fn race<'env, T, E, F>(tasks: impl IntoIterator<Item = F>) -> Result<T, Vec<E>>
+where
+    F: FnOnce() -> Result<T, E> + Send + 'env,
+    T: Send + 'env,
+    E: Send + 'env,
+{
+    scope(|s| {
+        let (tx, rx) = channel();
+        for task in tasks {
+            let tx = tx.clone();
+            s.spawn(move || drop(tx.send(task())));
+        }
+        drop(tx);
+        let mut errors = Vec::new();
+        while let Ok(result) = rx.recv() {
+            match result {
+                Ok(value) => {
+                    s.cancel();
+                    return Ok(value);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        Err(errors)
+    })
+}

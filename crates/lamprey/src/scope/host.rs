@@ -1,0 +1,172 @@
+//! Hosts as children of a scope.
+
+use super::Scope;
+use super::kin::Membership;
+use crate::sched::switch;
+use crate::sched::thread::{Abandoned, Thread};
+use crate::sched::worker::Worker;
+use crate::thread::{Builder, JoinError, JoinHandle, spawn_member};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+/// Owns the outcome of a host of a scope. Dropping it leaves the host to the scope.
+pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope mut &'scope ()>);
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a host that the scope waits for; as [`spawn`](crate::spawn()), but it may borrow.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let text = String::from("borrowed");
+    /// let length = lamprey::scope(|s| s.spawn(|| text.len()).join().unwrap());
+    /// assert_eq!(length, 8);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// Outside of a host: see [`spawn_in`](Self::spawn_in).
+    ///
+    /// # Blocking
+    /// Never.
+    #[track_caller]
+    #[inline(always)]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let Some(worker) = Worker::current() else { outside() };
+        let admit = if self.is_moot { abandon } else { Worker::admit };
+        // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does not outlive it.
+        let handle = unsafe { spawn_member(worker, f, Membership::new(&self.kin), admit) };
+        ScopedJoinHandle(handle, PhantomData)
+    }
+
+    /// As [`spawn`](Self::spawn), with a name, a stack size or a place of its own.
+    ///
+    /// # Errors
+    /// As [`Builder::spawn`].
+    #[track_caller]
+    pub fn spawn_with<F, T>(&'scope self, builder: Builder, f: F) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let Some(handle) = crate::Handle::current() else { outside() };
+        self.spawn_in(&handle, builder, f)
+    }
+
+    /// As [`spawn_with`](Self::spawn_with), in a runtime of choice: for a scope on an OS thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = lamprey::Runtime::builder().workers(1).build()?;
+    /// let mut count = 0;
+    /// lamprey::scope(|s| {
+    ///     s.spawn_in(&runtime.handle(), lamprey::Builder::new(), || count += 1).unwrap();
+    /// });
+    /// assert_eq!(count, 1);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Builder::spawn`].
+    #[track_caller]
+    pub fn spawn_in<F, T>(
+        &'scope self,
+        runtime: &crate::Handle,
+        builder: Builder,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        if self.is_moot {
+            let text = "a scope that was made while its thread unwinds has no children";
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+        }
+        let (site, member) = (Location::caller(), Membership::new(&self.kin));
+        // SAFETY: as in `spawn`.
+        let handle = unsafe { builder.launch_member(runtime.shared(), site, f, member) }?;
+        Ok(ScopedJoinHandle(handle, PhantomData))
+    }
+}
+
+/// # Safety
+/// Unstarted and owned by the caller, who gives it up.
+unsafe fn abandon(_: &Worker, thread: NonNull<Thread>) {
+    // SAFETY: as promised by the caller.
+    unsafe { switch::abandon(thread, Abandoned::Shutdown) };
+}
+
+#[cold]
+#[track_caller]
+fn outside() -> ! {
+    panic!("Scope::spawn was called outside of a host; use Scope::spawn_in with a runtime's Handle")
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// Waits until the host has ended and returns its result.
+    ///
+    /// # Errors
+    /// See [`JoinError`]. Where the scope [propagates](crate::Panics::Propagate) panics, they go there, and
+    /// [`JoinError::Cancelled`] comes here.
+    ///
+    /// # Cancellation
+    /// If the caller is cancelled while it waits, the host is left to the scope.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    #[inline(always)]
+    pub fn join(self) -> Result<T, JoinError> {
+        self.0.join()
+    }
+
+    /// As [`JoinHandle::join_evt`].
+    pub fn join_evt(&mut self) -> crate::event::FutureEvt<&mut JoinHandle<T>> {
+        self.0.join_evt()
+    }
+
+    /// As [`JoinHandle::cancel`]: this child only.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// True once the host has ended.
+    pub fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// The host's number, unique in its runtime.
+    pub fn id(&self) -> u64 {
+        self.0.id()
+    }
+
+    /// The host's name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        self.0.name()
+    }
+}
+
+/// The awaitable form of [`join`](ScopedJoinHandle::join).
+impl<T> Future for ScopedJoinHandle<'_, T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

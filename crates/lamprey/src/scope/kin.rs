@@ -1,0 +1,396 @@
+//! What a scope knows of its children: how many are not gone yet, how to reach each of them, and the first panic.
+//!
+//! # Children
+//! | kind | how it is counted | how it is cancelled |
+//! |---|---|---|
+//! | host | from its spawn to the end of its object, or to its published outcome ([`Membership`]) | through the list of hosts |
+//! | stackless parasite | as long as its future, and what it captured, is there ([`Share`]) | through the list of tasks, once it has been pending |
+//! | stackful parasite | as above | by a wire that its closure runs on |
+//!
+//! # Invariants
+//! 1. `alive` is not 0 while anything is there that may borrow from outside of the scope, but for outcomes whose handle is
+//!    there, too: handles do not outlive the scope, and a parasite's that is dropped early comes to [`Kin::adopt`].
+//! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist themselves first.
+//! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
+//! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that section. If there is no waiter, the
+//!    parent has not yet come to wait, and will see 0.
+//!
+//! # Who may touch what
+//! `state`: in sections of [`Guarded`], which run no code of the program.
+//!
+//! # Rejected
+//! * An atomic count beside the lists: a read-modify-write more for each child.
+//! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
+//!
+//! # Checked by
+//! `tests/scope.rs`, `tests/scope_race.rs`; the way to a host: `model::reach`.
+
+use crate::queue::guarded::Guarded;
+use crate::queue::list::{List, Node};
+use crate::sched::cancel::{Call, call_off, visit_all};
+use crate::sched::task::Task;
+use crate::sched::thread::Thread;
+use crate::sched::{self, Wait, Waiter, Woke};
+use crate::thread::wire::Wire;
+use crate::thread::{JoinError, Member, Panic, Panics, quietly};
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::{Mutex, PoisonError};
+
+/// See the module's text.
+pub(crate) struct Kin {
+    state: Guarded<State>,
+    panics: Panics,
+    /// Trips the body of the scope, when a child fails.
+    pub(super) body: Wire,
+    /// Trips the stackful parasites.
+    pub(super) parasites: Wire,
+    adopted: Mutex<Adopted>,
+}
+
+struct State {
+    alive: usize,
+    is_cancelled: bool,
+    hosts: List<Cell<*const Thread>>,
+    tasks: List<Cell<*const Task>>,
+    failure: Option<Panic>,
+    waiter: Option<Waiter>,
+}
+
+// SAFETY: the lists and their nodes are reached in sections only.
+unsafe impl Send for State {}
+
+/// Outcomes that nobody asks for any more.
+struct Adopted {
+    handles: Vec<Box<dyn Outcome>>,
+    sweep_at: usize,
+}
+
+/// The handle of a child.
+pub(super) trait Outcome: Send {
+    /// True once dropping it does not wait.
+    fn is_there(&self) -> bool;
+    /// Waits for the outcome, and drops it.
+    fn finish(self: Box<Self>);
+}
+
+/// Children that are told to end at a time.
+const BATCH: usize = 128;
+
+impl Kin {
+    pub(super) fn new(panics: Panics) -> Self {
+        let state = State {
+            alive: 0,
+            is_cancelled: false,
+            hosts: List::new(),
+            tasks: List::new(),
+            failure: None,
+            waiter: None,
+        };
+        Self {
+            state: Guarded::new(state),
+            panics,
+            body: Wire::new(),
+            parasites: Wire::new(),
+            adopted: Mutex::new(Adopted { handles: Vec::new(), sweep_at: 16 }),
+        }
+    }
+
+    /// One child more.
+    #[inline(always)]
+    pub(super) fn share(&self) -> Share {
+        self.state.with(|state| state.alive += 1);
+        Share(NonNull::from(self))
+    }
+
+    /// One child less.
+    #[inline(always)]
+    fn count_down(&self) {
+        self.depart(|_| {});
+    }
+
+    /// A section, and one child less. The scope may be gone after it.
+    #[inline(always)]
+    fn depart(&self, section: impl FnOnce(&mut State)) {
+        let waiter = self.state.with(|state| {
+            section(state);
+            state.alive -= 1;
+            if state.alive == 0 { state.waiter.take() } else { None }
+        });
+        if let Some(waiter) = waiter {
+            // SAFETY: taken out in the section: the one wake (invariant 4).
+            unsafe { waiter.wake() };
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.state.with(|state| state.is_cancelled)
+    }
+
+    /// Cancels all children, those that are there and those to come.
+    pub(super) fn cancel(&self) {
+        self.state.with(|state| state.is_cancelled = true);
+        self.parasites.cut();
+        while self.cancel_some_hosts() {}
+        while self.cancel_some_tasks() {}
+    }
+
+    /// True if there may be more.
+    fn cancel_some_hosts(&self) -> bool {
+        let mut called = [const { None }; BATCH];
+        self.state.with(|state| {
+            for place in &mut called {
+                let Some(node) = state.hosts.pop() else { break };
+                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant 2). After that
+                // it cannot end before it has been visited, or before this kernel thread goes on to it.
+                *place =
+                    unsafe { Some(call_off(NonNull::new_unchecked(node.as_ref().value.get().cast_mut()))) };
+            }
+        });
+        let is_full = called[BATCH - 1].is_some();
+        // SAFETY: as above.
+        unsafe { visit_all(called.into_iter().flatten().filter(Call::is_open)) };
+        is_full
+    }
+
+    /// True if there may be more.
+    fn cancel_some_tasks(&self) -> bool {
+        let mut tasks = [const { None }; BATCH];
+        self.state.with(|state| {
+            for place in &mut tasks {
+                let Some(node) = state.tasks.pop() else { break };
+                // SAFETY: listed, so the task is there (invariant 2), and from here on by the reference that we take.
+                unsafe {
+                    let task = NonNull::new_unchecked(node.as_ref().value.get().cast_mut());
+                    task.as_ref().life.retain();
+                    *place = Some(task);
+                }
+            }
+        });
+        let is_full = tasks[BATCH - 1].is_some();
+        for task in tasks.into_iter().flatten() {
+            // SAFETY: the reference is ours.
+            unsafe {
+                Task::cancel(task);
+                Task::release(task);
+            }
+        }
+        is_full
+    }
+
+    /// Waits until no child is left; false if the caller was cancelled meanwhile, and all children with it.
+    pub(super) fn wait(&self) -> bool {
+        let me = sched::waiter();
+        let must_wait = self.state.with(|state| {
+            let must_wait = state.alive != 0;
+            state.waiter = must_wait.then_some(me);
+            must_wait
+        });
+        if !must_wait || sched::block(Wait::Scope) == Woke::Woken {
+            return true;
+        }
+        self.cancel();
+        sched::block_until_woken(Wait::Scope);
+        false
+    }
+
+    /// A panic of a child. `None`: it is the scope's now.
+    #[cold]
+    pub(super) fn failed(&self, panic: Panic) -> Option<Panic> {
+        match self.panics {
+            Panics::Report => return Some(panic),
+            Panics::Abort => {
+                crate::bug::say!("a child of a scope panicked: {panic}");
+                std::process::abort();
+            }
+            Panics::Propagate => {}
+        }
+        self.note(panic);
+        self.cancel();
+        self.body.cut();
+        None
+    }
+
+    /// Keeps the first panic; others are reported.
+    pub(super) fn note(&self, panic: Panic) {
+        let second = self.state.with(|state| {
+            if state.failure.is_some() {
+                return Some(panic);
+            }
+            state.failure = Some(panic);
+            None
+        });
+        if let Some(second) = second {
+            crate::bug::say!("another child of the scope panicked: {second}");
+            quietly(|| drop(second));
+        }
+    }
+
+    pub(super) fn take_failure(&self) -> Option<Panic> {
+        self.state.with(|state| state.failure.take())
+    }
+
+    /// Takes over the outcome of a parasite whose handle was dropped before it was there.
+    ///
+    /// # Safety
+    /// What it borrows outlives the scope.
+    pub(super) unsafe fn adopt(&self, outcome: Box<dyn Outcome + '_>) {
+        // SAFETY: `finish_adopted` drops it before the scope ends; the rest is the caller's promise.
+        let outcome = unsafe { std::mem::transmute::<Box<dyn Outcome + '_>, Box<dyn Outcome>>(outcome) };
+        let over: Vec<_> = {
+            let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
+            adopted.handles.push(outcome);
+            if adopted.handles.len() < adopted.sweep_at {
+                return;
+            }
+            let over = adopted.handles.extract_if(.., |outcome| outcome.is_there()).collect();
+            adopted.sweep_at = adopted.handles.len() * 2 + 16;
+            over
+        };
+        over.into_iter().for_each(|outcome| outcome.finish());
+    }
+
+    /// After the last child: drops what outcomes are left.
+    pub(super) fn finish_adopted(&self) {
+        let take = || {
+            let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut adopted.handles)
+        };
+        take().into_iter().for_each(|outcome| outcome.finish());
+    }
+}
+
+/// A child's share of a scope: as long as it is there, the scope is, and what it borrows.
+pub(super) struct Share(NonNull<Kin>);
+
+// SAFETY: what is reached through it is guarded.
+unsafe impl Send for Share {}
+// SAFETY: as above.
+unsafe impl Sync for Share {}
+
+impl Share {
+    #[inline(always)]
+    pub(super) fn kin(&self) -> &Kin {
+        // SAFETY: the scope waits for its shares.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Share {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.kin().count_down();
+    }
+}
+
+/// What a host's object holds of its scope. Its share is given up by the object's end, not by a destructor.
+pub(crate) struct Membership {
+    node: Node<Cell<*const Thread>>,
+    kin: NonNull<Kin>,
+}
+
+impl Membership {
+    /// One child more.
+    #[inline(always)]
+    pub(super) fn new(kin: &Kin) -> Self {
+        Self { node: Node::new(Cell::new(ptr::null())), kin: NonNull::from(kin) }
+    }
+
+    fn kin(&self) -> &Kin {
+        // SAFETY: counted (invariant 1).
+        unsafe { self.kin.as_ref() }
+    }
+}
+
+impl Member for Membership {
+    type Group = NonNull<Kin>;
+
+    #[inline(always)]
+    fn enter(&self, thread: NonNull<Thread>) {
+        self.node.value.set(thread.as_ptr());
+        let is_late = self.kin().state.with(|state| {
+            state.alive += 1;
+            if !state.is_cancelled {
+                // SAFETY: fresh, in its place, and unlisted before that ends.
+                unsafe { state.hosts.push(NonNull::from(&self.node)) };
+            }
+            state.is_cancelled
+        });
+        if is_late {
+            // SAFETY: the caller's own, and not started.
+            unsafe { sched::cancel::ask(thread) };
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&self) -> NonNull<Kin> {
+        // SAFETY: listed there, if at all.
+        self.kin().state.with(|state| unsafe { state.hosts.remove(NonNull::from(&self.node)) });
+        self.kin
+    }
+
+    #[inline(always)]
+    fn left(group: NonNull<Kin>) {
+        // SAFETY: counted until this.
+        unsafe { group.as_ref() }.count_down();
+    }
+
+    #[inline(always)]
+    fn gone(&self) {
+        // SAFETY: listed there, if at all.
+        self.kin().depart(|state| unsafe {
+            state.hosts.remove(NonNull::from(&self.node));
+        });
+    }
+
+    #[cold]
+    fn failed(&self, error: JoinError) -> JoinError {
+        let panic = match error {
+            JoinError::Panicked(panic) => panic,
+            JoinError::NoStack(error) if self.kin().panics != Panics::Report => Panic::caught(Box::new(
+                format!("a child of a scope never ran, no stack could be had: {error}"),
+            )),
+            error => return error,
+        };
+        self.kin().failed(panic).map_or(JoinError::Cancelled, JoinError::Panicked)
+    }
+}
+
+/// How a stackless parasite is reached: a part of its future, pinned with it.
+pub(super) struct Reached(Node<Cell<*const Task>>);
+
+// SAFETY: the node is reached in sections of its scope only.
+unsafe impl Send for Reached {}
+// SAFETY: as above.
+unsafe impl Sync for Reached {}
+
+impl Reached {
+    pub(super) fn new() -> Self {
+        Self(Node::new(Cell::new(ptr::null())))
+    }
+
+    /// True if it has been listed.
+    pub(super) fn has_entered(&self) -> bool {
+        !self.0.value.get().is_null()
+    }
+
+    /// Lists the task, once; false if the scope has been cancelled.
+    ///
+    /// # Safety
+    /// It stays where it is until [`leave`](Self::leave), which comes before the task's future is gone.
+    pub(super) unsafe fn enter(&self, kin: &Kin, task: NonNull<Task>) -> bool {
+        kin.state.with(|state| {
+            if !state.is_cancelled && !self.0.is_linked() {
+                self.0.value.set(task.as_ptr());
+                // SAFETY: as promised by the caller.
+                unsafe { state.tasks.push(NonNull::from(&self.0)) };
+            }
+            !state.is_cancelled
+        })
+    }
+
+    pub(super) fn leave(&self, kin: &Kin) {
+        // SAFETY: listed there, if at all.
+        kin.state.with(|state| unsafe { state.tasks.remove(NonNull::from(&self.0)) });
+    }
+}

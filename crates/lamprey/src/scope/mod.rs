@@ -1,0 +1,203 @@
+//! Structured concurrency: threads that end before the block that started them, and what ends them early.
+//!
+//! | to do | use |
+//! |---|---|
+//! | start children that may borrow, and wait for all of them | [`scope`](scope()), [`Scope`] |
+//! | keep each child's panic to itself | [`isolate`], [`scope_with`] |
+//! | the first that succeeds | [`race`] |
+//! | the results of all | [`join_all`] |
+//! | cancel from elsewhere whatever listens | [`CancelToken`] |
+//!
+//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`.
+
+mod all;
+mod host;
+mod kin;
+mod parasite;
+mod token;
+
+pub use all::{join_all, race};
+pub use host::ScopedJoinHandle;
+pub use parasite::ScopedParasite;
+pub use token::{CancelToken, Cancelled};
+
+use self::kin::Kin;
+use crate::sched::block::CancelUnwind;
+use crate::sched::{self};
+use crate::thread::level::Tripped;
+use crate::thread::{Panic, Panics};
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Starts children that may borrow from outside of the scope: what [`scope()`] gives to its closure.
+///
+/// It can be shared with the children, which then start siblings of theirs.
+pub struct Scope<'scope, 'env: 'scope> {
+    kin: Kin,
+    /// Made while its thread unwound: it has no children.
+    is_moot: bool,
+    // Both invariant, as std's: a longer 'scope would let a handle out, a shorter 'env would let children borrow from inside.
+    _scope: PhantomData<&'scope mut &'scope ()>,
+    _env: PhantomData<&'env mut &'env ()>,
+}
+
+/// Runs `body`, waits until all children that were started on the [`Scope`] have ended, and returns what `body` returned.
+///
+/// Children may borrow what lives longer than the scope, because it cannot be left before them: not by a panic, not by cancellation, not
+/// by forgetting a handle.
+///
+/// * If a child **panics**, the other children and the body are cancelled, and the scope panics with that payload once all have
+///   ended ([`Panics::Propagate`]; [`isolate`] and [`scope_with`] have it otherwise).
+/// * If the body panics, or the calling thread is **cancelled** in the body or while it waits for the children, the children are
+///   cancelled, waited for, and then it goes on to unwind.
+/// * [`Scope::cancel`] cancels the children only.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let mut squares = vec![0; 100];
+/// lamprey::scope(|s| {
+///     for (n, square) in squares.iter_mut().enumerate() {
+///         s.spawn(move || *square = n * n);
+///     }
+/// }); // all of them have ended
+/// assert_eq!(squares.iter().sum::<usize>(), 328_350);
+/// # });
+/// ```
+/// A child cannot keep what ends with the body:
+/// ```compile_fail,E0597
+/// lamprey::scope(|s| {
+///     let inner = String::new();
+///     s.spawn(|| println!("{inner}"));
+/// });
+/// ```
+/// nor can its handle leave the scope:
+/// ```compile_fail
+/// let text = String::new();
+/// let handle = lamprey::scope(|s| s.spawn(|| text.len()));
+/// ```
+/// nor a child send what is not [`Send`]:
+/// ```compile_fail,E0277
+/// let shared = std::rc::Rc::new(1);
+/// lamprey::scope(|s| {
+///     s.spawn(|| println!("{shared}"));
+/// });
+/// ```
+///
+/// # Panics
+/// With the first panic of the body or a child. Others are reported on standard error.
+///
+/// # Cancellation
+/// See above: it is always waited for the children. A child that cannot be ended (it computes for ever, or is
+/// [shielded](crate::shield)) keeps the scope from ending.
+///
+/// # Blocking
+/// A host or stackful parasite switches away until the children have ended; an OS thread parks (its children go through
+/// [`Scope::spawn_in`]). In a stackless parasite it holds up the host below: use [`parasite_fn`](crate::parasite_fn) there. In a
+/// destructor while a host unwinds it must not wait, and so starts nothing: children are dropped unrun.
+pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
+    scope_with(Panics::Propagate, body)
+}
+
+/// A [`scope()`] in which each child's panic stays with the child: it goes to whoever joins its handle, or is reported.
+///
+/// # Examples
+/// ```
+/// # lamprey::run(|| {
+/// let fine = lamprey::scope::isolate(|s| {
+///     let bad = s.spawn(|| panic!("this one"));
+///     let good = s.spawn(|| 7);
+///     assert!(bad.join().is_err());
+///     good.join().unwrap()
+/// });
+/// assert_eq!(fine, 7);
+/// # });
+/// ```
+///
+/// # Panics
+/// With the body's own panic.
+pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
+    scope_with(Panics::Report, body)
+}
+
+/// A [`scope()`] with a policy for the panics of its children.
+///
+/// # Examples
+/// ```
+/// use lamprey::{Panics, scope::scope_with};
+/// # lamprey::run(|| {
+/// let n = scope_with(Panics::Abort, |s| s.spawn(|| 7).join().unwrap()); // a panic in there would end the process
+/// assert_eq!(n, 7);
+/// # });
+/// ```
+pub fn scope_with<'env, T>(
+    panics: Panics,
+    body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+) -> T {
+    let scope = Scope {
+        kin: Kin::new(panics),
+        is_moot: sched::must_not_block(),
+        _scope: PhantomData,
+        _env: PhantomData,
+    };
+    let left = catch_unwind(AssertUnwindSafe(|| scope.kin.body.run(|| body(&scope))));
+    let left = left.map_err(|payload| scope.body_unwound(payload));
+    let was_awaited = scope.kin.wait();
+    scope.kin.finish_adopted();
+    if let Some(panic) = scope.kin.take_failure() {
+        panic.resume();
+    }
+    match left {
+        Ok(Ok(value)) if was_awaited => value,
+        Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
+        Ok(Err(Tripped)) => crate::bug::bug!("a scope was given up without a reason"),
+    }
+}
+
+/// The body was cancelled from outside of the scope.
+struct Unwound;
+
+impl<'scope> Scope<'scope, '_> {
+    /// The children are cancelled, and what the body unwound with is kept if it is a panic.
+    #[cold]
+    fn body_unwound(&self, payload: Box<dyn Any + Send>) -> Unwound {
+        if !payload.is::<CancelUnwind>() {
+            self.kin.note(Panic::caught(payload));
+        }
+        self.kin.cancel();
+        Unwound
+    }
+
+    /// Cancels all children, those that are there and those to come; see [`JoinHandle::cancel`](crate::JoinHandle::cancel). The body goes on.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// lamprey::scope(|s| {
+    ///     for _ in 0..100 {
+    ///         s.spawn(|| lamprey::sleep(std::time::Duration::MAX));
+    ///     }
+    ///     s.cancel();
+    /// });
+    /// # });
+    /// ```
+    ///
+    /// # Blocking
+    /// Never. From the body, from children, from elsewhere.
+    pub fn cancel(&'scope self) {
+        self.kin.cancel();
+    }
+
+    /// True once [`cancel`](Self::cancel) has been called, or a child has failed.
+    pub fn is_cancelled(&'scope self) -> bool {
+        self.kin.is_cancelled()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("cancelled", &self.kin.is_cancelled()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,240 @@
+//! Parasites as children of a scope.
+//!
+//! Their futures and closures hold a [`Share`], so the scope waits for those. Their outcomes are with the handle, which does not
+//! outlive the scope; or, if that was dropped before the outcome was there, with the scope. They are never detached: a detached
+//! parasite drops its outcome by itself, perhaps after the scope.
+
+use super::Scope;
+use super::kin::{Kin, Outcome, Reached, Share};
+use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
+use crate::sched::task::Task;
+use crate::thread::level::Tripped;
+use crate::thread::{JoinError, Panic};
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Owns the outcome of a parasite of a scope. Dropping it leaves the parasite to the scope: other than
+/// [`ParasiteHandle`]'s it does not cancel.
+pub struct ScopedParasite<'scope, T: Send> {
+    /// There until the drop. `None` from a parasite that was cancelled, or whose panic is the scope's.
+    handle: ManuallyDrop<ParasiteHandle<Option<T>>>,
+    kin: &'scope Kin,
+    _scope: PhantomData<&'scope mut &'scope ()>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a stackless parasite that the scope waits for; as [`parasite`](crate::parasite()), but it may borrow.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let text = String::from("borrowed");
+    /// let length = lamprey::scope(|s| s.parasite(async { text.len() }).join().unwrap());
+    /// assert_eq!(length, 8);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// Outside of a host.
+    ///
+    /// # Blocking
+    /// Never, unless the future itself calls blocking code.
+    #[track_caller]
+    #[inline(always)]
+    pub fn parasite<F>(&'scope self, future: F) -> ScopedParasite<'scope, F::Output>
+    where
+        F: Future + Send + 'scope,
+        F::Output: Send + 'scope,
+    {
+        let child =
+            Child { future, reached: Reached::new(), share: self.kin.share(), is_refused: self.is_moot };
+        // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the scope, or with the
+        // scope, and is never dropped by the parasite.
+        let handle = unsafe { start_borrowing(child) };
+        ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
+    }
+
+    /// Starts a stackful parasite that the scope waits for; as [`parasite_fn`](crate::parasite_fn), but it may borrow.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let text = String::from("borrowed");
+    /// let length = lamprey::scope(|s| s.parasite_fn(|| text.len()).join().unwrap());
+    /// assert_eq!(length, 8);
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// Outside of a host.
+    ///
+    /// # Blocking
+    /// Never: if the closure blocks, the caller goes on.
+    #[track_caller]
+    #[inline(always)]
+    pub fn parasite_fn<F, T>(&'scope self, f: F) -> ScopedParasite<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let (share, is_refused) = (self.kin.share(), self.is_moot);
+        let child = move || {
+            // Ends after the closure and what it captured.
+            let share = share;
+            if is_refused {
+                return None;
+            }
+            match catch_unwind(AssertUnwindSafe(|| share.kin().parasites.run(f))) {
+                Ok(Ok(value)) => Some(value),
+                Ok(Err(Tripped)) => None,
+                Err(payload) => {
+                    failed(share.kin(), payload);
+                    None
+                }
+            }
+        };
+        // SAFETY: as in `parasite`.
+        let handle = unsafe { start_fn_borrowing(child) };
+        ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
+    }
+}
+
+/// A panic becomes the scope's, or goes on.
+#[cold]
+fn failed(kin: &Kin, payload: Box<dyn Any + Send>) {
+    if payload.is::<crate::sched::block::CancelUnwind>() {
+        resume_unwind(payload);
+    }
+    if let Some(panic) = kin.failed(Panic::caught(payload)) {
+        panic.resume();
+    }
+}
+
+/// What runs as a stackless child. In this order: the future and what it captured end before the share.
+struct Child<F> {
+    future: F,
+    reached: Reached,
+    share: Share,
+    is_refused: bool,
+}
+
+impl<F: Future> Future for Child<F> {
+    type Output = Option<F::Output>;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: `future` and `reached` are only used in place, and dropped there.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.is_refused {
+            return Poll::Ready(None);
+        }
+        // SAFETY: as above.
+        let future = unsafe { Pin::new_unchecked(&mut this.future) };
+        match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+            Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
+            Ok(Poll::Pending) => this.pending(cx),
+            Err(payload) => {
+                failed(this.share.kin(), payload);
+                Poll::Ready(None)
+            }
+        }
+    }
+}
+
+impl<F: Future> Child<F> {
+    /// It has been pending: from now on it can be cancelled. If the scope has been, it is not polled again.
+    fn pending(&mut self, cx: &Context<'_>) -> Poll<Option<F::Output>> {
+        let Some(task) = Task::of(cx) else { return Poll::Pending };
+        // SAFETY: pinned, and left in `drop`, before the future is gone.
+        if unsafe { self.reached.enter(self.share.kin(), task) } { Poll::Pending } else { Poll::Ready(None) }
+    }
+}
+
+impl<F> Drop for Child<F> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.reached.has_entered() {
+            self.reached.leave(self.share.kin());
+        }
+    }
+}
+
+impl<T: Send> ScopedParasite<'_, T> {
+    /// Waits until the parasite has ended and returns its result.
+    ///
+    /// # Errors
+    /// See [`JoinError`]. Where the scope [propagates](crate::Panics::Propagate) panics, they go there, and
+    /// [`JoinError::Cancelled`] comes here.
+    ///
+    /// # Cancellation
+    /// If the caller is cancelled while it waits, the parasite is left to the scope.
+    ///
+    /// # Blocking
+    /// As [`ParasiteHandle::join`].
+    #[inline(always)]
+    pub fn join(mut self) -> Result<T, JoinError> {
+        if !self.handle.is_finished() {
+            // By reference: if the wait is cut short, the handle is there to be adopted.
+            return flat(crate::wait(&mut *self.handle));
+        }
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: never used again.
+        flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join())
+    }
+
+    /// True once the parasite has ended.
+    pub fn is_finished(&self) -> bool {
+        self.handle.is_finished()
+    }
+}
+
+fn flat<T>(outcome: Result<Option<T>, JoinError>) -> Result<T, JoinError> {
+    outcome?.ok_or(JoinError::Cancelled)
+}
+
+/// The awaitable form of [`join`](ScopedParasite::join).
+impl<T: Send> Future for ScopedParasite<'_, T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(flat(ready!(Pin::new(&mut *self.handle).poll(cx))))
+    }
+}
+
+impl<T: Send> Drop for ScopedParasite<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: used no more.
+        let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
+        if handle.is_finished() {
+            drop(handle);
+        } else {
+            // SAFETY: what it borrows lives for 'scope.
+            unsafe { self.kin.adopt(Box::new(handle)) };
+        }
+    }
+}
+
+impl<T: Send> Outcome for ParasiteHandle<T> {
+    fn is_there(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn finish(self: Box<Self>) {
+        // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody joins.
+        let outcome = crate::shield(|| self.join());
+        crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
+    }
+}
+
+impl<T: Send> fmt::Debug for ScopedParasite<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedParasite").field("finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,212 @@
+//! Cancellation as a value: what is cancelled need not be known to who cancels.
+//!
+//! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full once it has been
+//! cancelled for those who wait for that, and the tokens that were made from it.
+
+use crate::channel::IVar;
+use crate::event::FutureEvt;
+use crate::thread::level::Tripped;
+use crate::thread::wire::Wire;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Cancels whatever has been told to listen to it, once and for all. Clones are the same token.
+///
+/// Code listens in two ways: [`run`](Self::run) (and [`run_async`](Self::run_async)) ends what is inside at its next blocking point;
+/// [`wait_evt`](Self::wait_evt) is an event for a choice, where the program itself decides what to do.
+///
+/// # Examples
+/// ```
+/// use lamprey::{CancelToken, Cancelled, channel, spawn};
+/// use lamprey::event::{Event, choose};
+///
+/// lamprey::run(|| {
+///     let token = CancelToken::new();
+///     let (theirs, other) = (token.clone(), token.child());
+///     let (tx, rx) = channel::<u32>();
+///     let ends = spawn(move || theirs.run(|| rx.recv()));
+///     let decides = spawn(move || {
+///         let (_tx, rx) = channel::<u32>();
+///         choose((rx.recv_evt().wrap(|n| n.unwrap()), other.wait_evt().wrap(|()| 42))).sync()
+///     });
+///     token.cancel();
+///     assert_eq!(ends.join().unwrap(), Err(Cancelled));
+///     assert_eq!(decides.join().unwrap(), 42);
+///     drop(tx);
+/// });
+/// ```
+#[derive(Clone)]
+pub struct CancelToken(Arc<Inner>);
+
+struct Inner {
+    wire: Wire,
+    over: IVar<()>,
+    /// Those that are there: a child holds its parent, so that the way down to it is not lost.
+    children: Mutex<Children>,
+    parent: Option<Arc<Inner>>,
+}
+
+#[derive(Default)]
+struct Children {
+    tokens: Vec<Weak<Inner>>,
+    /// How many there may be before those that are gone are looked for.
+    sweep_at: usize,
+}
+
+/// What was run under a token has been cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl CancelToken {
+    /// A token that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::of(None)
+    }
+
+    fn of(parent: Option<Arc<Inner>>) -> Self {
+        let (wire, over, children) = (Wire::new(), IVar::new(), Mutex::default());
+        Self(Arc::new(Inner { wire, over, children, parent }))
+    }
+
+    /// A token that is cancelled with this one, and may be cancelled before it.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        let child = Self::of(Some(self.0.clone()));
+        {
+            let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
+            if children.tokens.len() >= children.sweep_at {
+                children.tokens.retain(|token| token.strong_count() != 0);
+                children.sweep_at = children.tokens.len() * 2 + 16;
+            }
+            children.tokens.push(Arc::downgrade(&child.0));
+        }
+        // After it has been entered: `cancel` first cuts, and then takes the children.
+        if self.is_cancelled() {
+            child.cancel();
+        }
+        child
+    }
+
+    /// Cancels it, and all that were made from it. Again it does nothing.
+    ///
+    /// # Blocking
+    /// Never: what is cancelled ends by itself, soon. From hosts, parasites and OS threads.
+    pub fn cancel(&self) {
+        let mut tokens = vec![self.0.clone()];
+        while let Some(token) = tokens.pop() {
+            if !token.wire.cut() {
+                continue;
+            }
+            let _ = token.over.put(());
+            let children =
+                std::mem::take(&mut *token.children.lock().unwrap_or_else(PoisonError::into_inner));
+            tokens.extend(children.tokens.iter().filter_map(Weak::upgrade));
+        }
+    }
+
+    /// True once it has been cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.wire.is_cut()
+    }
+
+    /// Runs `inside` until the token is cancelled: then the blocking call that it is in, or comes to next, unwinds to here.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if that has ended it, or if the token was cancelled before: then `inside` has not run at all. If `inside` returns, its
+    /// value counts.
+    ///
+    /// # Panics
+    /// With `inside`'s own panic.
+    ///
+    /// # Cancellation
+    /// What is cancelled further out goes through here. The call that is cut short has happened or not, as its own documentation says.
+    ///
+    /// # Blocking
+    /// As `inside` does. From hosts, stackful parasites and OS threads; a stackless parasite has [`run_async`](Self::run_async).
+    pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
+        self.0.wire.run(inside).map_err(|Tripped| Cancelled)
+    }
+
+    /// Drives `future` until the token is cancelled: then it is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let token = lamprey::CancelToken::new();
+    /// let theirs = token.clone();
+    /// let parasite = lamprey::parasite(async move { theirs.run_async(std::future::pending::<()>()).await });
+    /// token.cancel();
+    /// assert_eq!(parasite.join().unwrap(), Err(lamprey::Cancelled));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run). If both come together, the result counts.
+    pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
+        if self.is_cancelled() {
+            return Err(Cancelled);
+        }
+        let mut future = std::pin::pin!(future);
+        let mut cancelled = std::pin::pin!(self.wait_async());
+        std::future::poll_fn(|cx| {
+            if let std::task::Poll::Ready(output) = future.as_mut().poll(cx) {
+                return std::task::Poll::Ready(Ok(output));
+            }
+            cancelled.as_mut().poll(cx).map(|()| Err(Cancelled))
+        })
+        .await
+    }
+
+    /// Waits until it is cancelled.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here, and nothing has happened.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    pub fn wait(&self) {
+        self.0.over.get_ref();
+    }
+
+    /// The awaitable form of [`wait`](Self::wait).
+    pub async fn wait_async(&self) {
+        self.0.over.get_ref_async().await;
+    }
+
+    /// [`wait`](Self::wait) as an event.
+    pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<>> {
+        let token = self.clone();
+        crate::event::future_evt(async move { token.wait_async().await })
+    }
+}
+
+impl Drop for Inner {
+    /// Without recursion: a chain of tokens may be long.
+    fn drop(&mut self) {
+        let mut parent = self.parent.take();
+        while let Some(mut inner) = parent.and_then(Arc::into_inner) {
+            parent = inner.parent.take();
+        }
+    }
+}
+
+impl Default for CancelToken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for CancelToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelToken").field("cancelled", &self.is_cancelled()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
