@@ -141,11 +141,6 @@ impl<S> Line<S> {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn wake_policy(&self) -> Wake {
-        self.wake
-    }
-
     /// True if HELD was set just now.
     #[inline(always)]
     pub(crate) fn is_held(&self) -> bool {

@@ -291,19 +291,13 @@ impl<T: ?Sized> Mutex<T> {
         self.poisoned.store(false, Ordering::Relaxed);
     }
 
-    /// What one asks for who comes to wait.
-    #[inline(always)]
-    fn want(&self) -> u32 {
-        if self.line.wake_policy() == Wake::Switch { HAND_OVER } else { TRIES }
-    }
-
     /// Takes the lock when that could not be done in one step.
     #[inline(never)]
     fn wait(&self, deadline: Option<Instant>) -> Ended<()> {
         if self.line.barge() || (self.line.spin_while_held() && self.line.barge()) {
             return Ended::Has(());
         }
-        self.line.acquire(self.want(), deadline, Wait::Lock).without_want()
+        self.line.acquire(TRIES, deadline, Wait::Lock).without_want()
     }
 
     /// Of one who has the lock.

@@ -16,7 +16,7 @@ pub enum Wake {
     /// It goes on; the host waits for its turn in the run queue.
     #[default]
     Enqueue,
-    /// It hands the lock over and switches to the host at once, and waits for its own turn in the run queue. (If it cannot, because it
-    /// unwinds or is not a host itself, or if others are due, as with `Enqueue`.)
+    /// It switches to the host at once, which takes the lock (unless a thread of another worker is faster), and waits for its own turn in
+    /// the run queue. If it cannot, because it unwinds or is not a host itself, as with `Enqueue`.
     Switch,
 }

@@ -145,5 +145,6 @@ impl<S: Kind> Line<S> {
     }
 }
 
-/// How often a lock is looked at before its thread blocks.
-const SPINS: u32 = if cfg!(loom) { 0 } else { 40 };
+/// How often a lock is looked at before its thread blocks: about 100 ns. Eight hosts on two workers took 18 ns a turn without
+/// that, 15 with 10 looks, 13 with 40; but a host of the same worker that holds the lock while it is blocked is looked at in vain.
+const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };
