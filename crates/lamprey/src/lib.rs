@@ -107,7 +107,7 @@ pub use {
     sched::source::{Notifier, Source},
     sched::stats::Stats,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, ThreadInfo, ThreadKind, WakeToken, YieldNow,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow,
         current, is_cancelled, shield, spawn, suspend, yield_now, yield_now_async,
     },
     time::{Sleep, TimedOut, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},

@@ -5,7 +5,7 @@ use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle, Panics};
+use crate::thread::{Builder, JoinError, JoinHandle, Panics, Survivor};
 use crate::{io, time};
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,8 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// call that they are in, or come to next, unwinds, so that their destructors run; whoever joins them gets
 /// [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of waiting. A call on the
 /// blocking pool is waited for. A host that computes without end, or catches the unwind and goes on, cannot be ended:
-/// after 10 seconds the drop says so on standard error and leaves its kernel thread running. A runtime that is dropped by
+/// after 10 seconds the drop says so on standard error, lists such hosts, and leaves their kernel threads running
+/// ([`shutdown`](Self::shutdown) has a deadline of one's own). A runtime that is dropped by
 /// one of its own hosts, or within [`block`](crate::block), is told to end and not waited for.
 ///
 /// # Examples
@@ -61,6 +62,8 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// ```
 pub struct Runtime {
     shared: Arc<Shared>,
+    /// It has been told to end.
+    is_over: bool,
 }
 
 /// Spawns hosts in a runtime from anywhere. It does not keep the runtime running.
@@ -299,28 +302,79 @@ impl RuntimeBuilder {
         let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
         let config =
             Config { workers: self.workers, policy: self.policy, sources, stacks, stack_size, options };
-        Ok(Runtime { shared: Shared::start(config)? })
+        Ok(Runtime { shared: Shared::start(config)?, is_over: false })
+    }
+}
+
+impl Runtime {
+    /// Ends the runtime: cancels all threads, waits until they have ended, `within` at most, and returns those that have not.
+    ///
+    /// It is what dropping the runtime does (see [`Runtime`], *The end*), with a deadline of one's own and an answer. An empty vector means that
+    /// all is over: every destructor has run, every kernel thread of the runtime has ended. A survivor is left alone: it goes on if it can, on a kernel thread that
+    /// nobody waits for any more; what it waits for may still come, or never, and harms nobody.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = lamprey::Runtime::builder().workers(2).build()?;
+    /// let (tx, rx) = lamprey::channel::<u32>();
+    /// runtime.run(move || {
+    ///     lamprey::spawn(|| lamprey::sleep(Duration::MAX)); // is cancelled
+    ///     let stubborn = lamprey::Builder::new().name("stubborn");
+    ///     stubborn.spawn(move || lamprey::shield(|| rx.recv())).unwrap();
+    ///     lamprey::sleep(Duration::from_millis(5)); // both have started
+    /// });
+    /// for survivor in runtime.shutdown(Duration::from_millis(50)) {
+    ///     assert_eq!(survivor.thread().name(), Some("stubborn"));
+    ///     assert_eq!(survivor.wait(), Some(lamprey::Wait::Recv));
+    ///     println!("{survivor}"); // with its stack
+    /// }
+    /// # drop(tx);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Blocking
+    /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the runtime's own hosts, or within
+    /// [`block`](crate::block), it cannot wait for itself: it only tells the runtime to end, and returns nobody.
+    pub fn shutdown(mut self, within: Duration) -> Vec<Survivor> {
+        self.end(within).map_or_else(Vec::new, |(survivors, _)| survivors)
+    }
+
+    /// `None` if all is over, or cannot be waited for.
+    fn end(&mut self, within: Duration) -> Option<(Vec<Survivor>, usize)> {
+        if std::mem::replace(&mut self.is_over, true) {
+            return None;
+        }
+        let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
+        if own || io::pool::on_pool_thread() {
+            // The runtime waits for the calling host; within `block`, for the host that waits for this call, perhaps.
+            self.shared.stop(Duration::ZERO);
+            return None;
+        }
+        // On a host of another runtime: that one's worker goes on.
+        crate::shield(|| {
+            io::block(|| {
+                if self.shared.stop(within) == 0 {
+                    return None;
+                }
+                let (found, workers) = self.shared.survey();
+                Some((found.into_iter().map(Survivor::new).collect(), workers))
+            })
+        })
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
-        if own || io::pool::on_pool_thread() {
-            // The runtime waits for the calling host; within `block`, for the host that waits for this call, perhaps.
-            self.shared.stop(Duration::ZERO);
+        let Some((survivors, workers)) = self.end(PATIENCE).filter(|(_, workers)| *workers > 0) else {
             return;
-        }
-        // On a host of another runtime: that one's worker goes on.
-        let left = io::block(|| self.shared.stop(PATIENCE));
-        if left > 0 {
-            let seconds = PATIENCE.as_secs();
-            crate::bug::say!(
-                "{left} of {} workers did not end within {seconds} s of the end of their runtime: a host \
-                 computes without blocking, or caught its cancellation",
-                self.shared.seats().len()
-            );
-        }
+        };
+        let (all, seconds) = (self.shared.seats().len(), PATIENCE.as_secs());
+        crate::bug::say!(
+            "{workers} of {all} workers did not end within {seconds} s of the end of their runtime: a host \
+             computes without blocking, shields itself, or caught its cancellation"
+        );
+        survivors.iter().for_each(|survivor| crate::bug::say!("{survivor}"));
     }
 }
 

@@ -23,10 +23,10 @@ fn left(rx: &Receiver<Value>) -> usize {
 }
 
 /// An end that is left alone when the model has failed: the lock may be held then, and the checker is gone.
-struct Quiet<T>(std::mem::ManuallyDrop<T>);
+pub(super) struct Quiet<T>(std::mem::ManuallyDrop<T>);
 
 impl<T> Quiet<T> {
-    fn new(end: T) -> Self {
+    pub(super) fn new(end: T) -> Self {
         Self(std::mem::ManuallyDrop::new(end))
     }
 }

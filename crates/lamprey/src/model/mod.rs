@@ -24,6 +24,8 @@ mod owned;
 mod park;
 mod party;
 mod reach;
+mod rwlock;
+mod semaphore;
 mod slab;
 
 use crate::sched::bias::Slot;
@@ -113,6 +115,10 @@ pub(crate) enum Broken {
     LinePass,
     /// Who waits for a notification lets the mutex go before it is in line.
     CondvarEarly,
+    /// A writer does not look at how many read.
+    RwCount,
+    /// Who is told that a semaphore is closed keeps what it asked for.
+    SemaphoreClosed,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.

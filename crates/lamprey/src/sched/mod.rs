@@ -47,6 +47,10 @@ pub(crate) mod stats;
 #[cfg(not(loom))]
 mod steal;
 #[cfg(not(loom))]
+mod stuck;
+#[cfg(not(loom))]
+pub(crate) mod survey;
+#[cfg(not(loom))]
 pub(crate) mod switch;
 pub(crate) mod task;
 mod woken;

@@ -80,6 +80,9 @@ impl Worker {
         if !self.stopping.get() && self.shared.stopping.load(Ordering::Acquire) {
             self.stop();
         }
+        if self.stopping.get() {
+            self.answer_survey();
+        }
         let now = clock::ticks();
         self.measure(now);
         if now.wrapping_sub(self.polled.get()) >= self.poll_every {

@@ -6,6 +6,7 @@ use super::block::Waiter;
 use super::offer::Ticker;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
+use super::survey::{Found, Survey};
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::worker::{Seat, Worker};
@@ -60,6 +61,7 @@ pub(crate) struct Shared {
     ended: Condvar,
     /// The panic that has ended the runtime.
     failure: Mutex<Option<Panic>>,
+    pub(super) survey: Survey,
 }
 
 impl Shared {
@@ -81,6 +83,7 @@ impl Shared {
             alive: Mutex::new(0),
             ended: Condvar::new(),
             failure: Mutex::new(None),
+            survey: Survey::new(),
         });
         let seats = (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared)))).collect();
         shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
@@ -160,6 +163,19 @@ impl Shared {
         *alive
     }
 
+    /// The threads of workers that do not come to their end, and how many workers those are. After [`stop`](Self::stop).
+    pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
+        self.survey.ask();
+        self.seats().iter().for_each(|seat| seat.notify());
+        let alive = || *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (answered, mut found) = self.survey.collect(alive(), Instant::now() + ANSWER);
+        for seat in self.seats().iter().filter(|seat| !answered.contains(&seat.index)) {
+            // Relaxed: a number; one that is out of date is of a thread without a worker.
+            found.extend(super::stuck::look(seat.tid.load(Ordering::Relaxed)));
+        }
+        (found, alive())
+    }
+
     /// A panic that nobody joined ends the runtime: [`run`](crate::Runtime::run) goes on with the first.
     pub(crate) fn fail(&self, panic: Panic) {
         let mut failure = self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -201,6 +217,9 @@ impl Shared {
     }
 }
 
+/// How long a worker has to answer a survey before it counts as stuck.
+const ANSWER: Duration = Duration::from_millis(100);
+
 /// A worker's kernel thread, from its start to its end.
 ///
 /// A panic here is one of a source or a policy, or ours: hosts catch theirs.
@@ -211,6 +230,8 @@ fn worker_main(
     report: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<()> {
     swapstack::overflow::arm_thread()?;
+    // SAFETY: no arguments, no memory. Relaxed: see `survey`.
+    seat.tid.store(unsafe { libc::gettid() }, Ordering::Relaxed);
     let sources = crate::bug::no_unwind("the factory of a source", || Sources::make(&config.sources))?;
     let program =
         config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));

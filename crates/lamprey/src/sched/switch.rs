@@ -237,7 +237,10 @@ impl Worker {
         // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and has not
         // been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is written before the
         // stack is left, and only this kernel thread reads it.
-        unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
+        let word = unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
+        if word != 0 {
+            self.answer_probe(me, word); // see `survey`
+        }
     }
 
     /// Gives `thread` a stack and makes it the running one. If there is no stack, the root is told and goes on instead.

@@ -26,7 +26,7 @@ use crate::queue::inbox::Inbox;
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
 use std::sync::{Arc, OnceLock};
 use swapstack::{LocalPool, PooledStack};
 
@@ -43,6 +43,8 @@ pub(crate) struct Seat {
     pub(crate) idle: AtomicBool,
     /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
+    /// The kernel thread, 0 until it has started, and once it has ended.
+    pub(crate) tid: AtomicI32,
     pub(crate) counters: Counters,
     pub(crate) attention: Attention,
 }
@@ -57,6 +59,7 @@ impl Seat {
         Self {
             index,
             runtime,
+            tid: AtomicI32::new(0),
             counters: Counters::default(),
             attention: Attention::new(),
             inbox: Inbox::new(),
@@ -139,6 +142,8 @@ pub(crate) struct Worker {
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
     pub(super) stopping: Cell<bool>,
+    /// It has answered the survey.
+    pub(super) surveyed: Cell<bool>,
     next_id: Cell<u64>,
     /// Threads that could not have a stack; the root ends them.
     pub(super) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
@@ -194,6 +199,7 @@ impl Worker {
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
             stopping: Cell::new(false),
+            surveyed: Cell::new(false),
             refused: UnsafeCell::new(Vec::new()),
             next_id: Cell::new(seat.index as u64 + 1),
             root: Thread::root(),
@@ -286,7 +292,7 @@ impl Worker {
 
     /// Enters a host into the list of started hosts.
     pub(super) fn enlist(&self, thread: NonNull<Thread>) {
-        let newest = self.newest.replace(thread.as_ptr());
+        let newest = self.newest.get();
         // SAFETY: listed hosts are alive until `delist`, and so is one that is about to be listed.
         unsafe {
             thread.as_ref().older.set(newest);
@@ -295,6 +301,9 @@ impl Worker {
                 second.newer.set(thread.as_ptr());
             }
         }
+        // Last: a signal handler on this kernel thread may walk the list at any moment (`stuck`).
+        compiler_fence(Ordering::Release);
+        self.newest.set(thread.as_ptr());
         self.count_hosts(self.hosts.get() + 1);
     }
 

@@ -7,18 +7,21 @@
 //! | the first that succeeds | [`race`] |
 //! | the results of all | [`join_all`] |
 //! | cancel from elsewhere whatever listens | [`CancelToken`] |
+//! | start children again when they fail | [`Supervisor`] |
 //!
-//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`.
+//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`, [`supervisor`].
 
 mod all;
 mod host;
 mod kin;
 mod parasite;
+pub mod supervisor;
 mod token;
 
 pub use all::{join_all, race};
 pub use host::ScopedJoinHandle;
 pub use parasite::ScopedParasite;
+pub use supervisor::{Backoff, Restart, Strategy, Supervisor, SupervisorError, SupervisorHandle};
 pub use token::{CancelToken, Cancelled};
 
 use self::kin::Kin;

@@ -16,6 +16,7 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::policy::{Order, Wake};
+use crate::event::protocol::left_out;
 use crate::sched::Wait;
 use crate::time;
 use std::fmt;
@@ -40,7 +41,9 @@ impl Kind for Permits {
 
     fn take(&mut self, _: &mut bool, want: &mut u32) -> Turn {
         if self.closed {
-            *want = CLOSED;
+            if !left_out!(SemaphoreClosed) {
+                *want = CLOSED;
+            }
             return Turn::Has;
         }
         let Some(rest) = self.free.checked_sub((*want).into()) else { return Turn::Waits };

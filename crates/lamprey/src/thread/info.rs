@@ -32,6 +32,16 @@ pub enum ThreadKind {
 }
 
 impl ThreadInfo {
+    pub(super) fn new(
+        id: u64,
+        name: Option<Arc<str>>,
+        kind: ThreadKind,
+        worker: Option<usize>,
+        spawn_site: Option<&'static Location<'static>>,
+    ) -> Self {
+        Self { id, name, kind, worker, spawn_site }
+    }
+
     /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those that live.
     pub fn id(&self) -> u64 {
         self.id

@@ -20,6 +20,8 @@ pub(crate) mod panic;
 #[cfg(not(loom))]
 mod shield;
 #[cfg(not(loom))]
+mod survivor;
+#[cfg(not(loom))]
 mod suspend;
 #[cfg(not(loom))]
 pub(crate) mod wire;
@@ -32,6 +34,7 @@ pub use {
     local::HostLocal,
     panic::{Panic, Panics},
     shield::{is_cancelled, shield},
+    survivor::{Stack, Survivor},
     suspend::{Abandoned, WakeToken, suspend},
 };
 #[cfg(not(loom))]

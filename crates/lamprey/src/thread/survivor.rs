@@ -1,0 +1,99 @@
+//! Threads that are left when a runtime has been shut down and does not end.
+
+use super::info::{ThreadInfo, ThreadKind};
+use crate::sched::Wait;
+use crate::sched::survey::Found;
+use std::fmt;
+
+/// A thread that did not end in time: see [`Runtime::shutdown`](crate::Runtime::shutdown).
+#[derive(Debug)]
+pub struct Survivor {
+    thread: ThreadInfo,
+    wait: Option<Wait>,
+    stack: Stack,
+}
+
+/// Where a thread is: its calls, the innermost first. Names and lines are looked up when it is displayed.
+#[derive(Debug, Clone, Default)]
+pub struct Stack(Vec<usize>);
+
+impl Survivor {
+    pub(crate) fn new(found: Found) -> Self {
+        let kind = if found.is_parasite { ThreadKind::Parasite } else { ThreadKind::Host };
+        let thread = ThreadInfo::new(found.id, found.name, kind, Some(found.worker), Some(found.spawn_site));
+        Self { thread, wait: found.wait, stack: Stack(found.stack) }
+    }
+
+    /// Who it is.
+    pub fn thread(&self) -> &ThreadInfo {
+        &self.thread
+    }
+
+    /// What it waits for; `None` if it computes, or waits for its worker, which computes for another.
+    pub fn wait(&self) -> Option<Wait> {
+        self.wait
+    }
+
+    /// Where it is. Empty if that could not be found out: of those that wait behind a thread that computes, and of one that has next to no
+    /// stack left.
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+}
+
+impl Stack {
+    /// True if nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Survivor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.thread.kind() == ThreadKind::Parasite { "parasite" } else { "host" };
+        write!(f, "{kind} {}", self.thread.id())?;
+        if let Some(name) = self.thread.name() {
+            write!(f, " `{name}`")?;
+        }
+        if let Some(worker) = self.thread.worker() {
+            write!(f, " of worker {worker}")?;
+        }
+        if let Some(site) = self.thread.spawn_site() {
+            write!(f, ", spawned at {site}")?;
+        }
+        match self.wait {
+            Some(wait) => write!(f, ", waits: {wait}")?,
+            None if self.stack.is_empty() => f.write_str(", waits for its worker")?,
+            None => f.write_str(", runs")?,
+        }
+        if self.stack.is_empty() { Ok(()) } else { write!(f, "\n{}", self.stack) }
+    }
+}
+
+impl fmt::Display for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut result = Ok(());
+        for (n, &address) in self.0.iter().enumerate() {
+            let mut is_named = false;
+            // A return address: the call is just before it.
+            let call = std::ptr::without_provenance_mut(address.saturating_sub(1));
+            backtrace::resolve(call, |symbol| {
+                if result.is_err() {
+                    return;
+                }
+                is_named = true;
+                result = match (symbol.name(), symbol.filename(), symbol.lineno()) {
+                    (Some(name), Some(file), Some(line)) => {
+                        writeln!(f, "{n:>4}: {name:#}\n          at {}:{line}", file.display())
+                    }
+                    (Some(name), _, _) => writeln!(f, "{n:>4}: {name:#}"),
+                    _ => writeln!(f, "{n:>4}: {address:#x}"),
+                };
+            });
+            if !is_named {
+                writeln!(f, "{n:>4}: {address:#x}")?;
+            }
+        }
+        result
+    }
+}

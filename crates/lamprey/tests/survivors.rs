@@ -1,0 +1,146 @@
+//! Shutting down with a deadline: who does not end is named, with what it waits for and where it is.
+mod common;
+
+use common::{FOREVER, within};
+use lamprey::{Builder, Runtime, Survivor, Wait, channel, shield, sleep, spawn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const LONG: Duration = Duration::from_secs(1000);
+const SHORT: Duration = Duration::from_millis(50);
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder().workers(workers).build().unwrap()
+}
+
+fn named<'a>(survivors: &'a [Survivor], name: &str) -> &'a Survivor {
+    survivors.iter().find(|survivor| survivor.thread().name() == Some(name)).unwrap()
+}
+
+#[inline(never)]
+fn waits_for_ever(rx: &lamprey::Receiver<u32>) {
+    let _ = rx.recv();
+    std::hint::black_box(());
+}
+
+#[inline(never)]
+fn computes_for_ever(end: &AtomicBool) {
+    while !end.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn when_all_end_nobody_is_left() {
+    within(FOREVER, || {
+        let runtime = runtime(2);
+        runtime.run(|| {
+            for _ in 0..100 {
+                spawn(|| sleep(LONG));
+            }
+            sleep(Duration::from_millis(2));
+        });
+        let start = Instant::now();
+        assert!(runtime.shutdown(LONG).is_empty());
+        assert!(start.elapsed() < LONG);
+    });
+}
+
+#[test]
+fn one_that_shields_itself_is_named_with_its_wait_and_its_stack() {
+    within(FOREVER, || {
+        let runtime = runtime(2);
+        let (tx, rx) = channel::<u32>();
+        let (ended, end) = std::sync::mpsc::channel();
+        runtime.run(move || {
+            spawn(|| sleep(LONG));
+            let stubborn = Builder::new().name("stubborn").spawn(move || {
+                shield(|| waits_for_ever(&rx));
+                ended.send(()).unwrap();
+            });
+            drop(stubborn);
+            sleep(Duration::from_millis(5));
+        });
+        let survivors = runtime.shutdown(SHORT);
+        assert_eq!(survivors.len(), 1, "{survivors:?}");
+        let survivor = named(&survivors, "stubborn");
+        assert_eq!(survivor.wait(), Some(Wait::Recv));
+        let text = survivor.to_string();
+        assert!(text.contains("`stubborn`") && text.contains("receive on a channel"), "{text}");
+        assert!(text.contains("waits_for_ever") && text.contains("survivors.rs:"), "{text}");
+        // It has not been harmed: what it waits for still comes, and then it ends.
+        tx.send(1).unwrap();
+        end.recv().unwrap();
+    });
+}
+
+#[test]
+fn one_that_computes_is_named_with_its_stack_and_so_are_those_behind_it() {
+    within(FOREVER, || {
+        let runtime = runtime(1);
+        let end = Arc::new(AtomicBool::new(false));
+        let theirs = end.clone();
+        let (started, start) = std::sync::mpsc::channel();
+        let host = runtime.handle().spawn(move || {
+            drop(Builder::new().name("behind").spawn(|| sleep(LONG)));
+            lamprey::yield_now();
+            lamprey::yield_now();
+            let busy = Builder::new().name("busy").spawn(move || {
+                started.send(()).unwrap();
+                computes_for_ever(&theirs);
+            });
+            drop(busy);
+        });
+        start.recv().unwrap();
+        let survivors = runtime.shutdown(SHORT);
+        let text: String = survivors.iter().map(|survivor| format!("{survivor}\n")).collect();
+        let busy = named(&survivors, "busy");
+        assert_eq!(busy.wait(), None);
+        assert!(busy.to_string().contains("computes_for_ever"), "{text}");
+        assert_eq!(named(&survivors, "behind").wait(), Some(Wait::Sleep));
+        assert!(!survivors.iter().any(|survivor| survivor.thread().name() == Some("ended")));
+        end.store(true, Ordering::Relaxed);
+        let _ = host.join();
+    });
+}
+
+#[test]
+fn one_that_catches_its_cancellation_and_goes_on_is_named() {
+    within(FOREVER, || {
+        let runtime = runtime(1);
+        let end = Arc::new(AtomicBool::new(false));
+        let theirs = end.clone();
+        let (started, start) = std::sync::mpsc::channel();
+        let clings = Builder::new().name("clings").spawn_in(&runtime.handle(), move || {
+            started.send(()).unwrap();
+            while !theirs.load(Ordering::Relaxed) {
+                let _ = std::panic::catch_unwind(|| sleep(LONG));
+            }
+        });
+        start.recv().unwrap();
+        let survivors = runtime.shutdown(SHORT);
+        assert_eq!(named(&survivors, "clings").wait(), None);
+        end.store(true, Ordering::Relaxed);
+        let _ = clings.unwrap().join();
+    });
+}
+
+#[test]
+fn from_a_host_of_another_runtime_and_from_an_own_one() {
+    within(FOREVER, || {
+        let other = runtime(1);
+        other.run(|| {
+            let runtime = runtime(1);
+            runtime.run(|| drop(spawn(|| sleep(LONG))));
+            assert!(runtime.shutdown(LONG).is_empty());
+        });
+        let own = Arc::new(runtime(1));
+        let theirs = std::sync::Mutex::new(Some(runtime(1)));
+        let handle = theirs.lock().unwrap().as_ref().unwrap().handle();
+        let host = handle.spawn(move || theirs.into_inner().unwrap().unwrap().shutdown(LONG).len());
+        // It cannot wait for itself.
+        assert!(matches!(host.join(), Ok(0) | Err(lamprey::JoinError::Cancelled)));
+        drop(own);
+    });
+}
