@@ -4,31 +4,39 @@
 
 pub mod async_send;
 pub mod budget;
+pub mod cancel;
 pub mod channels;
 pub mod choose_all;
+pub mod condvar;
 pub mod damp;
+pub mod hosts;
 pub mod http;
 pub mod idle;
 pub mod inflation;
+pub mod locking;
 pub mod memory;
+pub mod mutex;
 pub mod offering;
 pub mod oneshot;
 pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
 pub mod pingpong;
+pub mod quicksort;
 pub mod ring;
+pub mod scope;
 pub mod select;
 pub mod spawn;
 pub mod stream;
 pub mod switch;
+pub mod sysbench;
 pub mod timers;
 pub mod yielding;
 
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 26] = [
+pub const ALL: [&Bench; 34] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -52,6 +60,14 @@ pub const ALL: [&Bench; 26] = [
     &stream::MAILBOX,
     &oneshot::BENCH,
     &channels::BENCH,
+    &mutex::BENCH,
+    &condvar::BENCH,
+    &condvar::AFFINITY,
+    &sysbench::THREADS,
+    &sysbench::MUTEX,
+    &quicksort::BENCH,
+    &scope::BENCH,
+    &cancel::BENCH,
     &timers::BENCH,
     &idle::BENCH,
     &http::BENCH,

@@ -63,6 +63,7 @@ impl<'a> Contender<'a> {
             Code::Here(_) => None,
             Code::Around(program, _) => rivals::find(program).err(),
             Code::Go => rivals::go::program().err(),
+            Code::Boost => rivals::boost::program().err(),
         };
         let missing = missing.map(|e| (true, format!("{e:#}")));
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
@@ -123,6 +124,7 @@ impl<'a> Contender<'a> {
     fn start(&self) -> Result<Process> {
         let mut command = match self.variant.code {
             Code::Go => Command::new(rivals::go::program()?),
+            Code::Boost => Command::new(rivals::boost::program()?),
             Code::Here(_) | Code::Around(..) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.arg("child");
@@ -130,7 +132,7 @@ impl<'a> Contender<'a> {
             }
         };
         command.arg(self.bench.name);
-        if !matches!(self.variant.code, Code::Go) {
+        if !matches!(self.variant.code, Code::Go | Code::Boost) {
             command.arg(self.variant.name);
         }
         Process::start(command.arg(self.workers.to_string()))

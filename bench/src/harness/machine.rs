@@ -63,10 +63,11 @@ fn field(path: &str, name: &str) -> String {
 /// Versions of the rivals: crates as locked at build time, programs as found on PATH.
 fn versions() -> BTreeMap<&'static str, String> {
     let lock = include_str!("../../../Cargo.lock");
-    let mut found: BTreeMap<_, _> = ["tokio", "may", "corosensei", "crossbeam-channel", "flume"]
-        .into_iter()
-        .filter_map(|name| Some((name, locked(lock, name)?)))
-        .collect();
+    let mut found: BTreeMap<_, _> =
+        ["tokio", "may", "corosensei", "crossbeam-channel", "flume", "parking_lot"]
+            .into_iter()
+            .filter_map(|name| Some((name, locked(lock, name)?)))
+            .collect();
     found.extend(said("go", "version").map(|v| ("go", v)));
     found.extend(said("nginx", "-v").map(|v| ("nginx", v)));
     found

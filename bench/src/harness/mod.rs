@@ -99,6 +99,8 @@ pub enum Code {
     Around(&'static str, Prepare),
     /// In `go/`, built when the Go tool is on PATH.
     Go,
+    /// In `boost/`, built when g++ is on PATH and finds Boost.Fiber.
+    Boost,
 }
 
 impl Variant {
@@ -115,6 +117,11 @@ impl Variant {
     /// The Go program of the same bench name.
     pub const fn go() -> Self {
         Self { name: "go", rival: true, code: Code::Go }
+    }
+
+    /// The program of the same bench name on Boost.Fiber.
+    pub const fn boost() -> Self {
+        Self { name: "boost", rival: true, code: Code::Boost }
     }
 }
 

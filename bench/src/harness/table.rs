@@ -8,14 +8,22 @@ use std::fmt::Write;
 pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing]) -> String {
     let mut out = format!("\n{name}: {about}\n");
     if !measured.is_empty() {
-        out += "  variant               workers  metric             min     median  unit   runs  to reach\n";
+        out += "  variant               workers  metric             min     median  unit   runs   ratio  to reach\n";
     }
     for m in measured {
         let verdicts = targets::verdicts(m, measured).join("; ");
         let (min, median) = (short(m.min), short(m.median));
         let row = format!(
-            "  {:<20}  {:>7}  {:<12} {:>9}  {:>9}  {:<5} {:>5}  {}",
-            m.variant, m.workers, m.metric, min, median, m.unit, m.runs, verdicts
+            "  {:<20}  {:>7}  {:<12} {:>9}  {:>9}  {:<5} {:>5}  {:>6}  {}",
+            m.variant,
+            m.workers,
+            m.metric,
+            min,
+            median,
+            m.unit,
+            m.runs,
+            ratio(m, measured),
+            verdicts
         );
         out += row.trim_end();
         out.push('\n');
@@ -26,6 +34,12 @@ pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing
             .expect("a String takes all");
     }
     out
+}
+
+/// How many times it takes what the first that was measured, Lamprey, takes for the same.
+fn ratio(m: &Measured, all: &[Measured]) -> String {
+    let first = all.iter().find(|f| f.workers == m.workers && f.metric == m.metric);
+    first.filter(|f| f.min > 0.0 && f.variant != m.variant).map_or_else(String::new, |f| short(m.min / f.min))
 }
 
 /// Three digits that matter.
@@ -46,18 +60,21 @@ mod tests {
         assert_eq!([1234.5, 123.4, 12.34, 1.234, 0.0].map(short), ["1234", "123", "12.3", "1.23", "0.00"]);
     }
 
+    fn hop(variant: &str, workers: usize, min: f64) -> Measured {
+        let (bench, metric, unit) = ("ring".into(), "hop".into(), "ns".into());
+        Measured { bench, variant: variant.into(), workers, metric, unit, min, median: min + 1.0, runs: 5 }
+    }
+
+    #[test]
+    fn a_rival_is_held_against_the_first_with_as_many_workers() {
+        let all =
+            [hop("lamprey", 1, 10.0), hop("lamprey", 2, 20.0), hop("tokio", 1, 25.0), hop("tokio", 2, 30.0)];
+        assert_eq!(all.each_ref().map(|m| ratio(m, &all)), ["", "", "2.50", "1.50"]);
+    }
+
     #[test]
     fn rows_and_gaps_are_shown() {
-        let measured = Measured {
-            bench: "ring".into(),
-            variant: "lamprey".into(),
-            workers: 1,
-            metric: "hop".into(),
-            unit: "ns".into(),
-            min: 30.0,
-            median: 31.0,
-            runs: 5,
-        };
+        let measured = hop("lamprey", 1, 30.0);
         let gap = |skipped| Missing {
             bench: "ring".into(),
             variant: "go".into(),

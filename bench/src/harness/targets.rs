@@ -1,4 +1,4 @@
-//! What Lamprey is to reach ("Speed and memory to reach" in the first, third and fourth issue), held against what was measured.
+//! What Lamprey is to reach ("Speed and memory to reach" in the first, third, fourth and fifth issue), held against what was measured.
 
 use super::record::Measured;
 
@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 56] = [
+const TARGETS: [Target; 103] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -85,6 +85,53 @@ const TARGETS: [Target; 56] = [
     target("stream_mailbox", "lamprey", 2, "message", Times(1.0, "flume", 2)),
     target("oneshot", "lamprey", 1, "oneshot", Value(15.0)),
     target("channels", "channel", 1, "channel", Value(64.0)),
+    target("mutex", "lamprey", 1, "alone", Value(5.0)),
+    target("mutex", "lamprey", 1, "contended", Value(5.0)),
+    target("mutex", "lamprey", 2, "contended", Value(25.0)),
+    target("condvar", "lamprey", 1, "pair", Times(1.0, "pthread", 1)),
+    target("condvar", "lamprey", 1, "pair", Times(1.0, "tokio", 1)),
+    target("condvar", "lamprey", 1, "pair", Times(1.0, "tokio-std", 1)),
+    target("condvar", "lamprey", 1, "pair", Times(1.0, "go", 1)),
+    target("condvar", "lamprey", 1, "pair", Times(1.0, "boost", 1)),
+    target("condvar", "lamprey", 1, "many", Times(1.0, "pthread", 1)),
+    target("condvar", "lamprey", 1, "many", Times(1.0, "tokio", 1)),
+    target("condvar", "lamprey", 1, "many", Times(1.0, "tokio-std", 1)),
+    target("condvar", "lamprey", 1, "many", Times(1.0, "go", 1)),
+    target("condvar", "lamprey", 1, "many", Times(1.0, "boost", 1)),
+    target("condvar", "lamprey", 2, "pair", Times(1.0, "pthread", 2)),
+    target("condvar", "lamprey", 2, "pair", Times(1.0, "tokio", 2)),
+    target("condvar", "lamprey", 2, "pair", Times(1.0, "tokio-std", 2)),
+    target("condvar", "lamprey", 2, "pair", Times(1.0, "go", 2)),
+    target("condvar", "lamprey", 2, "pair", Times(1.0, "boost", 2)),
+    target("condvar", "lamprey", 2, "many", Times(1.0, "pthread", 2)),
+    target("condvar", "lamprey", 2, "many", Times(1.0, "tokio", 2)),
+    target("condvar", "lamprey", 2, "many", Times(1.0, "tokio-std", 2)),
+    target("condvar", "lamprey", 2, "many", Times(1.0, "go", 2)),
+    target("condvar", "lamprey", 2, "many", Times(1.0, "boost", 2)),
+    target("sysbench_threads", "lamprey", 1, "of_1024", Times(1.0, "pthread", 1)),
+    target("sysbench_threads", "lamprey", 1, "of_1024", Times(1.0, "go", 1)),
+    target("sysbench_threads", "lamprey", 1, "of_1024", Times(1.0, "boost", 1)),
+    target("sysbench_threads", "lamprey", 2, "of_1024", Times(1.0, "pthread", 2)),
+    target("sysbench_threads", "lamprey", 2, "of_1024", Times(1.0, "go", 2)),
+    target("sysbench_threads", "lamprey", 2, "of_1024", Times(1.0, "boost", 2)),
+    target("sysbench_mutex", "lamprey", 1, "of_1024", Times(1.0, "pthread", 1)),
+    target("sysbench_mutex", "lamprey", 1, "of_1024", Times(1.0, "go", 1)),
+    target("sysbench_mutex", "lamprey", 1, "of_1024", Times(1.0, "boost", 1)),
+    target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "pthread", 2)),
+    target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "go", 2)),
+    target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "boost", 2)),
+    target("quicksort", "hosts", 1, "cut_256", Times(1.0, "pthread", 1)),
+    target("quicksort", "hosts", 1, "cut_256", Times(1.0, "go", 1)),
+    target("quicksort", "hosts", 1, "cut_256", Times(1.0, "boost", 1)),
+    target("quicksort", "hosts", 2, "cut_256", Times(1.0, "pthread", 2)),
+    target("quicksort", "hosts", 2, "cut_256", Times(1.0, "go", 2)),
+    target("quicksort", "hosts", 2, "cut_256", Times(1.0, "boost", 2)),
+    target("condvar_affinity", "placed", 2, "number", Times(1.0, "apart", 2)),
+    target("scope", "hosts", 1, "child", Value(25.0)),
+    target("scope", "parasites", 1, "child", Value(25.0)),
+    target("cancel", "hosts", 1, "cancel", Value(300.0)),
+    target("cancel", "hosts", 1, "cancel", Times(1.0, "tokio", 1)),
+    target("cancel", "stackless", 1, "cancel", Value(300.0)),
     target("idle", "lamprey", 1, "cpu", Value(0.1)),
     target("idle", "lamprey", 2, "cpu", Value(0.1)),
     target("http", "lamprey", 1, "request", Times(1.0 / 0.9, "nginx", 1)),

@@ -1,13 +1,19 @@
 //! The rivals: the same work, written as their own users would write it (choices in `README.md`).
 
+pub mod boost;
 pub mod corosensei;
 pub mod go;
 pub mod may;
 pub mod nginx;
+pub mod os_locks;
+pub mod os_scope;
+pub mod pthread;
 pub mod smol;
 pub mod threads;
 pub mod tokio;
 pub mod tokio_events;
+pub mod tokio_locks;
+pub mod tokio_structure;
 pub mod tokio_tasks;
 
 use anyhow::{Context, Result};

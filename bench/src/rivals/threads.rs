@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LIVES: &str = "both ends live";
 
 /// Threads that are started later stay there too.
-fn cores(workers: usize) -> Result<()> {
+pub(super) fn cores(workers: usize) -> Result<()> {
     if workers == 1 { stay_on(0) } else { Ok(()) }
 }
 

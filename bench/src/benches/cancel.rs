@@ -1,0 +1,123 @@
+//! The end of a blocked thread that is cancelled.
+
+use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::rivals::tokio_structure;
+use anyhow::Result;
+use lamprey::{Builder, JoinError, ParasiteHandle, Receiver};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Threads that are blocked at a time.
+pub const BATCH: u64 = 100;
+
+/// See `about`.
+pub const BENCH: Bench = Bench {
+    name: "cancel",
+    about: "100 threads wait to receive, each from a channel of its own, with a value on the stack that has a destructor; one after \
+            the other is cancelled and joined; ns for each, from before the one until after the other. hosts wait on the other \
+            worker, if there are two, parasites on the canceller's. `tokio`: `abort` and `.await`; `go`: each has a context to cancel and selects on its `Done` \
+            (Go has no other way), and what is deferred closes the channel that it is joined by",
+    workers: &[1, 2],
+    size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(50) },
+    runs: 21,
+    variants: &[
+        Variant::ours("hosts", |w| runner(w, hosts)),
+        Variant::ours("stackful", |w| runner(w, stackful)),
+        Variant::ours("stackless", |w| runner(w, stackless)),
+        Variant::rival("tokio", tokio_structure::cancel),
+        Variant::go(),
+    ],
+};
+
+/// So many batches.
+pub fn samples(took: Duration, batches: u64) -> Vec<Sample> {
+    vec![Sample::ns_each("cancel", took, batches * BATCH)]
+}
+
+/// What `each` batch takes.
+fn runner(workers: usize, each: fn(usize) -> Duration) -> Result<Runner> {
+    let runtime = super::runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let batches = n.div_ceil(BATCH);
+        Ok(samples(runtime.run(move || (0..batches).map(|_| each(workers)).sum()), batches))
+    }))
+}
+
+/// With more than one worker the hosts are not on the canceller's.
+fn hosts(workers: usize) -> Duration {
+    let here = lamprey::current().worker().expect("this is a host");
+    let ended = Arc::new(AtomicU64::new(0));
+    let blocked = Arc::new(AtomicU64::new(0));
+    let spawn = |_| {
+        let (tx, rx) = lamprey::channel::<u64>();
+        let (blocked, witness) = (blocked.clone(), Witness(ended.clone()));
+        let body = move || {
+            let _witness = witness;
+            // Relaxed: it only counts.
+            blocked.fetch_add(1, Relaxed);
+            rx.recv()
+        };
+        (Builder::new().worker((here + 1) % workers).spawn(body).expect("there is such a worker"), tx)
+    };
+    let hosts: Vec<_> = (0..BATCH).map(spawn).collect();
+    // Relaxed: as above.
+    super::locking::until(|| blocked.load(Relaxed) == BATCH, lamprey::yield_now);
+    let begun = Instant::now();
+    for (host, _tx) in hosts {
+        host.cancel();
+        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+    }
+    let took = begun.elapsed();
+    // Relaxed: the hosts were joined.
+    assert_eq!(ended.load(Relaxed), BATCH);
+    took
+}
+
+fn stackless(_: usize) -> Duration {
+    parasites(|rx, witness| {
+        lamprey::parasite(async move {
+            let _witness = witness;
+            rx.recv_async().await
+        })
+    })
+}
+
+fn stackful(_: usize) -> Duration {
+    parasites(|rx, witness| {
+        lamprey::parasite_fn(move || {
+            let _witness = witness;
+            rx.recv()
+        })
+    })
+}
+
+type Received = Result<u64, lamprey::RecvError>;
+
+/// They are blocked once they have been started.
+fn parasites(start: fn(Receiver<u64>, Witness) -> ParasiteHandle<Received>) -> Duration {
+    let ended = Arc::new(AtomicU64::new(0));
+    let one = |_| {
+        let (tx, rx) = lamprey::channel();
+        (start(rx, Witness(ended.clone())), tx)
+    };
+    let parasites: Vec<_> = (0..BATCH).map(one).collect();
+    let begun = Instant::now();
+    for (parasite, _tx) in parasites {
+        assert!(matches!(parasite.cancel(), Err(JoinError::Cancelled)));
+    }
+    let took = begun.elapsed();
+    // Relaxed: `cancel` has waited for them.
+    assert_eq!(ended.load(Relaxed), BATCH);
+    took
+}
+
+/// Counts its end.
+pub struct Witness(pub Arc<AtomicU64>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        // Relaxed: joining the thread orders it before the look.
+        self.0.fetch_add(1, Relaxed);
+    }
+}
