@@ -3,6 +3,10 @@
 //
 // One worker: the algorithm that Boost.Fiber comes with, round robin. More: work stealing, on a kernel thread for each.
 #include <boost/fiber/all.hpp>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <csignal>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -256,28 +260,43 @@ static const std::map<std::string, void (*)(uint64_t)> benches{
     {"quicksort", quicksort},
 };
 
-int main(int count, char** arguments) try {
-    check(count == 3 && benches.count(arguments[1]), "usage: boost BENCH WORKERS");
-    const auto bench = benches.at(arguments[1]);
-    const int workers = std::stoi(arguments[2]);
+// In a process of its own, as idle threads look for work in a loop: none is left of them between two runs.
+static void run(void (*bench)(uint64_t), uint64_t n, int workers) try {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // it does not outlive a parent that is killed
     using boost::fibers::algo::work_stealing;
     for (int i = 1; i < workers; i++)
         std::thread([=] {
             boost::fibers::use_scheduling_algorithm<work_stealing>(workers);
-            // It runs what it steals while this never ends: the program leaves by `_Exit`.
+            // It runs what it steals while this never ends.
             mutex lock;
             condition_variable never;
             std::unique_lock<mutex> guard(lock);
             never.wait(guard, [] { return false; });
         }).detach();
     if (workers > 1) boost::fibers::use_scheduling_algorithm<work_stealing>(workers);
-    for (std::string order; std::getline(std::cin, order);) {
-        check(order.rfind("run ", 0) == 0, "not an order");
-        bench(std::stoull(order.substr(4)));
-        std::cout << "done" << std::endl;
-    }
+    bench(n);
+    std::cout << "done" << std::endl;
     std::_Exit(0);
 } catch (const std::exception& e) {
     std::cout << "error " << e.what() << std::endl;
     std::_Exit(1);
+}
+
+int main(int count, char** arguments) try {
+    check(count == 3 && benches.count(arguments[1]), "usage: boost BENCH WORKERS");
+    const auto bench = benches.at(arguments[1]);
+    const int workers = std::stoi(arguments[2]);
+    for (std::string order; std::getline(std::cin, order);) {
+        check(order.rfind("run ", 0) == 0, "not an order");
+        const uint64_t n = std::stoull(order.substr(4));
+        const pid_t child = fork();
+        check(child >= 0, "cannot fork");
+        if (child == 0) run(bench, n, workers);
+        int status;
+        check(waitpid(child, &status, 0) == child, "cannot wait");
+        if (status != 0) return 1; // it has said why, or the signal will do
+    }
+} catch (const std::exception& e) {
+    std::cout << "error " << e.what() << std::endl;
+    return 1;
 }
