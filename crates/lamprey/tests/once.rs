@@ -203,12 +203,12 @@ fn hosts_of_two_runtimes_and_os_threads_make_one_value() {
         let job = {
             let (place, made) = (place.clone(), made.clone());
             move || {
-                let value: &Box<u32> = place.get_or_init(|| {
+                let value: &String = place.get_or_init(|| {
                     tick(&made);
                     lamprey::yield_now();
-                    Box::new(7)
+                    "seven".to_owned()
                 });
-                assert_eq!(**value, 7);
+                assert_eq!(value, "seven");
             }
         };
         let runtimes = [2, 2].map(|workers| {

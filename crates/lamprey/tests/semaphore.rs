@@ -135,15 +135,14 @@ fn cancelled_while_granted_it_passes_its_permits_on() {
 fn a_future_that_is_dropped_passes_its_permits_on() {
     run(1, || {
         let seats = seats(0);
-        let behind = wait(async {
+        wait(async {
             let mut first = Box::pin(seats.acquire_async(1));
             assert!(poll!(&mut first).is_pending());
             let behind = asks(&seats, 1);
             seats.add_permits(1);
             drop(first);
-            behind
+            drop(behind.await.unwrap().unwrap());
         });
-        drop(behind.join().unwrap().unwrap());
         wait(async {
             let _all = seats.acquire_async(1).await.unwrap();
             let mut never = pin!(seats.acquire_async(1));
