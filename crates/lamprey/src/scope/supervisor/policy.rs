@@ -93,7 +93,10 @@ impl Backoff {
     /// If it is not from 0 to 1.
     #[must_use]
     pub fn jitter(mut self, jitter: f64) -> Self {
-        assert!((0.0..=1.0).contains(&jitter), "the jitter of a back-off is {jitter}; it must be from 0 to 1");
+        assert!(
+            (0.0..=1.0).contains(&jitter),
+            "the jitter of a back-off is {jitter}; it must be from 0 to 1"
+        );
         self.jitter = jitter;
         self
     }

@@ -113,6 +113,9 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
             _ => None,
         });
         let patience = due.min().map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
+        if patience.is_zero() {
+            return None;
+        }
         match self.notices.recv_timeout(patience) {
             Ok(notice) => Some(notice),
             Err(RecvTimeoutError::Timeout) => None,
