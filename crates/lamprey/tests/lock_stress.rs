@@ -64,7 +64,7 @@ fn one_who_waits_does_not_starve() {
 fn every_way_to_lock_and_to_give_up() {
     const TURNS: usize = 400;
     let options = MutexOptions::new();
-    for options in [options, options.wake(Wake::Switch), options.order(Order::Lifo)] {
+    for options in [options, options.wake(Wake::Switch), options.order(Order::Lifo), options.biased(true)] {
         run(2, move || {
             let locks = Arc::new([options.mutex(0usize), options.mutex(0)]);
             let mut hosts = Vec::new();

@@ -16,13 +16,14 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_secs(60);
 
-fn policies() -> [MutexOptions; 4] {
+fn policies() -> [MutexOptions; 5] {
     let options = MutexOptions::new();
     [
         options,
         options.order(Order::Lifo),
         options.wake(Wake::Switch),
         options.order(Order::Lifo).wake(Wake::Switch),
+        options.biased(true),
     ]
 }
 

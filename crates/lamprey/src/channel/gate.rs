@@ -48,8 +48,8 @@ mod sender;
 mod wait;
 
 pub(crate) use sender::sender;
-pub(super) use wait::or_cancelled;
 pub(crate) use wait::Interrupted;
+pub(super) use wait::or_cancelled;
 
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;

@@ -113,12 +113,12 @@ unsafe impl<T: Send> Sync for Meeting<T> {}
 /// That of the calling kernel thread's worker.
 #[cfg(not(loom))]
 #[inline(always)]
-fn slot() -> Option<&'static Slot> {
+pub(crate) fn slot() -> Option<&'static Slot> {
     crate::sched::worker::Worker::current().and_then(crate::sched::worker::Worker::slot)
 }
 
 #[cfg(loom)]
-fn slot() -> Option<&'static Slot> {
+pub(crate) fn slot() -> Option<&'static Slot> {
     crate::model::slot()
 }
 

@@ -53,18 +53,19 @@ pub use bounded::bounded;
 #[cfg(not(loom))]
 pub use broadcast::broadcast;
 pub use err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub(crate) use gate::Owed;
 #[cfg(not(loom))]
 pub use ivar::IVar;
 #[cfg(not(loom))]
 pub use mailbox::mailbox;
+pub(crate) use meeting::slot;
 #[cfg(not(loom))]
 pub use multicast::multicast;
 #[cfg(not(loom))]
 pub use mvar::{MVar, NotNow};
 pub use offer::{RecvEvt, SendEvt};
-pub(crate) use gate::Owed;
-pub(crate) use party::{At, Party, PartyNode};
 pub use oneshot::oneshot;
+pub(crate) use party::{At, Party, PartyNode};
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;
 pub(crate) use rendezvous::channel_for_once;

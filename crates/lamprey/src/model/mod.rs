@@ -113,6 +113,8 @@ pub(crate) enum Broken {
     LineKeep,
     /// Who was woken to try again and goes instead does not say so.
     LinePass,
+    /// The atomic steps of a line do not wait for its owner to be outside.
+    LineShare,
     /// Who waits for a notification lets the mutex go before it is in line.
     CondvarEarly,
     /// A writer does not look at how many read.

@@ -4,6 +4,7 @@
 //! Line, choice, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this build. Threads block
 //! as OS threads, and a deadline may pass at any moment.
 
+use super::owned::as_worker;
 use super::{Broken, check, check_bounded, must_fail};
 use crate::event::{Event, choose};
 use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
@@ -62,7 +63,11 @@ fn lock() -> Lock {
 }
 
 fn lock_with(order: Order) -> Lock {
-    Lock(ManuallyDrop::new(Arc::new(MutexOptions::new().order(order).mutex(Watched::default()))))
+    lock_of(MutexOptions::new().order(order))
+}
+
+fn lock_of(options: MutexOptions) -> Lock {
+    Lock(ManuallyDrop::new(Arc::new(options.mutex(Watched::default()))))
 }
 
 fn add(lock: &Lock) {
@@ -158,6 +163,22 @@ fn time_out_before_another() {
     other.join().unwrap();
     let got = leaver.join().unwrap();
     assert_eq!(total(&lock), 1 + got);
+}
+
+/// Another waits later.
+fn time_out_and_then_another() {
+    let lock = lock();
+    let got: u32 = [add_soon as fn(&Lock) -> u32, add_one]
+        .into_iter()
+        .map(|body| {
+            let theirs = lock.clone();
+            let held = lock.lock().unwrap();
+            let other = thread::spawn(move || body(&theirs));
+            drop(held);
+            other.join().unwrap()
+        })
+        .sum();
+    assert_eq!(total(&lock), got);
 }
 
 /// A choice of two locks, which are both let go.
@@ -279,6 +300,63 @@ fn parasite(is_shared: bool, cancels: bool) {
     });
 }
 
+/// A worker owns it; another thread comes, which may be a worker too.
+fn owner_and_another(is_worker: bool) {
+    as_worker(|| {
+        let lock = lock_of(MutexOptions::new().biased(true));
+        add(&lock);
+        let theirs = lock.clone();
+        let other = thread::spawn(move || if is_worker { as_worker(|| add(&theirs)) } else { add(&theirs) });
+        add(&lock);
+        other.join().unwrap();
+        assert_eq!(total(&lock), 3);
+    });
+}
+
+/// Another comes for it as an event.
+fn owner_and_a_choice() {
+    as_worker(|| {
+        let lock = lock_of(MutexOptions::new().biased(true));
+        add(&lock);
+        let theirs = lock.clone();
+        let other =
+            thread::spawn(move || theirs.lock_evt().poll().map_or(0, |guard| guard.unwrap().add(1).min(1)));
+        add(&lock);
+        let got = other.join().unwrap();
+        assert_eq!(total(&lock), 2 + got);
+    });
+}
+
+/// It holds it when another comes and gives up.
+fn owner_lets_go_while_another_times_out() {
+    as_worker(|| {
+        let lock = lock_of(MutexOptions::new().biased(true));
+        let held = lock.lock().unwrap();
+        let theirs = lock.clone();
+        let other = thread::spawn(move || add_soon(&theirs));
+        drop(held);
+        let got = other.join().unwrap();
+        assert_eq!(total(&lock), got);
+    });
+}
+
+#[test]
+fn the_owner_locks_while_another_does() {
+    check_bounded(3, || owner_and_another(false));
+    check_bounded(3, || owner_and_another(true));
+    check_bounded(3, owner_and_a_choice);
+}
+
+#[test]
+fn the_owner_unlocks_while_another_times_out() {
+    check_bounded(3, owner_lets_go_while_another_times_out);
+}
+
+#[test]
+fn an_owner_that_nobody_waits_for_is_caught() {
+    must_fail(Broken::LineShare, owner_and_a_choice);
+}
+
 #[test]
 fn two_threads_lock() {
     check(two);
@@ -368,7 +446,7 @@ fn a_grant_that_is_kept_is_caught() {
 
 #[test]
 fn one_who_goes_instead_of_trying_is_caught() {
-    must_fail(Broken::LinePass, time_out_before_another);
+    must_fail(Broken::LinePass, time_out_and_then_another);
 }
 
 #[test]

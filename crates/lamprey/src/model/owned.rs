@@ -12,7 +12,7 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_millis(1);
 
 /// Has the calling thread be a worker with a slot while `body` runs.
-fn as_worker<R>(body: impl FnOnce() -> R) -> R {
+pub(super) fn as_worker<R>(body: impl FnOnce() -> R) -> R {
     let lease = Leaked(ManuallyDrop::new(Lease::take().expect("the table has a free slot")));
     SLOT.with(|slot| slot.set(Some(lease.0.slot())));
     let result = body();

@@ -84,14 +84,25 @@ pub(crate) struct Section<'a> {
 pub(crate) struct Bias(AtomicU32);
 
 impl Bias {
-    /// Of an object that nobody has used.
-    pub(crate) fn new() -> Self {
-        Self(AtomicU32::new(VIRGIN))
+    crate::sync::const_fn! {
+        /// Of an object that nobody has used.
+        pub(crate) const fn new() -> Self {
+            Self(AtomicU32::new(VIRGIN))
+        }
     }
 
-    /// Of an object that shall never have an owner.
-    pub(crate) fn shared() -> Self {
-        Self(AtomicU32::new(SHARED))
+    crate::sync::const_fn! {
+        /// Of an object that shall never have an owner.
+        pub(crate) const fn shared() -> Self {
+            Self(AtomicU32::new(SHARED))
+        }
+    }
+
+    /// True if the object has no owner, and never will have: whoever sees that may touch it by its atomic steps.
+    #[inline(always)]
+    pub(crate) fn is_shared(&self) -> bool {
+        // Acquire pairs with the Release store of SHARED in `revoke` and with the changes in `claim`.
+        self.0.load(Ordering::Acquire) == SHARED
     }
 
     /// How the caller may touch the object now: once for each operation.

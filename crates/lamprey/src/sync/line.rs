@@ -35,6 +35,11 @@
 //! holder of EDIT, whom the owner waits for before it goes. Threads leave from the middle (timeout, cancellation). The state may be
 //! larger than two bits.
 //!
+//! # Owner bias
+//! Of a kind whose state is nothing but HELD, the worker that owns the line changes the word by plain stores, in sections of
+//! [`sched::bias`](crate::sched::bias). Everything else is done by the atomic steps, after a look that nobody is in such a section on
+//! another kernel thread ([`Line::share`]): the owner too does it so, and if the line is taken away from it meanwhile, both do.
+//!
 //! # Rejected
 //! * A lock beside the word ([`channel::gate`](crate::channel)): two words to change for each lock and unlock.
 //! * Retrying only (no hand-over): who waits may starve, and a choice cannot be told to try again. Handing over only: each
@@ -53,9 +58,11 @@ pub(crate) use self::wait::Ended;
 
 use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
+use crate::channel::slot;
 use crate::channel::{Owed, Party, PartyNode};
 use crate::event::protocol::left_out;
 use crate::queue::list::List;
+use crate::sched::bias::{Access, Bias};
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};
 
@@ -102,6 +109,7 @@ pub trait Kind: Copy {
 /// See the module's text.
 pub struct Line<S> {
     word: AtomicPtr<PartyNode<u32>>,
+    bias: Bias,
     order: Order,
     wake: Wake,
     state: UnsafeCell<S>,
@@ -137,7 +145,14 @@ impl<S> Line<S> {
     super::const_fn! {
         /// Of a state that nobody waits for.
         pub(crate) const fn new(state: S, order: Order, wake: Wake) -> Self {
-            Self { word: AtomicPtr::new(ptr::null_mut()), order, wake, state: UnsafeCell::new(state) }
+            Self::with_bias(state, order, wake, Bias::shared())
+        }
+    }
+
+    super::const_fn! {
+        /// As [`new`](Self::new), perhaps with an owner.
+        pub(crate) const fn with_bias(state: S, order: Order, wake: Wake, bias: Bias) -> Self {
+            Self { word: AtomicPtr::new(ptr::null_mut()), bias, order, wake, state: UnsafeCell::new(state) }
         }
     }
 
@@ -158,13 +173,41 @@ impl<S> Line<S> {
     /// Sets HELD if it is not, and nobody waits. For kinds whose state is nothing but HELD.
     #[inline(always)]
     pub(crate) fn try_hold(&self) -> bool {
+        if !self.bias.is_shared() {
+            return self.change_if_owned(0, HELD);
+        }
         let held = ptr::without_provenance_mut(HELD);
         // Acquire pairs with the Release CAS in `let_go`, and the Release store at the end of an EDIT. Relaxed on failure: nothing read.
         self.word.compare_exchange(ptr::null_mut(), held, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
+    /// Changes the word by a plain store, if the calling worker owns the line and the word is `from`.
+    #[inline(always)]
+    fn change_if_owned(&self, from: usize, to: usize) -> bool {
+        // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
+        let Access::Owner(_section) = (unsafe { self.bias.enter(slot()) }) else { return false };
+        // Relaxed: nobody else is here; who was before, or comes next, is ordered by the bias.
+        let is_from = self.word.load(Ordering::Relaxed).addr() == from;
+        if is_from {
+            // Relaxed: as above.
+            self.word.store(ptr::without_provenance_mut(to), Ordering::Relaxed);
+        }
+        is_from
+    }
+
+    /// Before any atomic step: nobody is in a section of another worker. (A step of the owner itself needs no section: the plain
+    /// ones are of the same kernel thread, and whoever takes the line away from it uses atomic ones.)
+    #[inline(always)]
+    fn share(&self) {
+        if !self.bias.is_shared() && !left_out!(LineShare) {
+            // SAFETY: as in `change_if_owned`; the section ends here.
+            drop(unsafe { self.bias.enter(slot()) });
+        }
+    }
+
     /// As [`try_hold`](Self::try_hold), whoever waits.
     pub(crate) fn barge(&self) -> bool {
+        self.share();
         let mut spins = 0;
         loop {
             // Relaxed: a guess, confirmed by the CAS.
@@ -186,6 +229,9 @@ impl<S> Line<S> {
     /// Clears HELD if nobody waits; false, and nothing done, if somebody does. For kinds whose state is nothing but HELD.
     #[inline(always)]
     pub(crate) fn let_go(&self) -> bool {
+        if !self.bias.is_shared() {
+            return self.change_if_owned(HELD, 0);
+        }
         let held = ptr::without_provenance_mut(HELD);
         // Release pairs with the Acquire CASes that take HELD or EDIT. Relaxed on failure: nothing read.
         self.word.compare_exchange(held, ptr::null_mut(), Ordering::Release, Ordering::Relaxed).is_ok()
@@ -193,6 +239,7 @@ impl<S> Line<S> {
 
     /// As [`let_go`](Self::let_go), also if one has been woken who will look after the others.
     pub(crate) fn let_go_to_woken(&self) -> bool {
+        self.share();
         let mut spins = 0;
         loop {
             // Relaxed: a guess, confirmed by the CAS.
@@ -214,6 +261,7 @@ impl<S> Line<S> {
     /// Takes EDIT; gives the word without it.
     #[inline(always)]
     fn enter(&self) -> *mut PartyNode<u32> {
+        self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
         if bits(word) & EDIT == 0 && self.try_enter(word) { word } else { self.enter_slowly() }
@@ -350,6 +398,7 @@ impl<S: Kind> Line<S> {
     /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left, or has been taken out and let go.
     #[inline(always)]
     unsafe fn join(&self, node: NonNull<PartyNode<u32>>, again: bool) -> bool {
+        self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
         if !again && word.addr() == HELD && self.queue_first(node) {

@@ -26,6 +26,7 @@ use super::policy::{Order, Wake};
 use crate::channel::Owed;
 use crate::event::protocol::Synced;
 use crate::sched::Wait;
+use crate::sched::bias::Bias;
 use crate::sched::task::Form;
 use crate::time;
 use std::cell::UnsafeCell;
@@ -112,14 +113,14 @@ impl<T> Mutex<T> {
         /// A mutex that nobody holds, with the default policies: first come, first served; whoever is woken waits for its turn in
         /// the run queue. For others see [`MutexOptions`].
         pub const fn new(value: T) -> Self {
-            Self::of(value, Order::Fifo, Wake::Enqueue)
+            Self::of(value, Order::Fifo, Wake::Enqueue, Bias::shared())
         }
     }
 
     super::const_fn! {
-        const fn of(value: T, order: Order, wake: Wake) -> Self {
+        const fn of(value: T, order: Order, wake: Wake, bias: Bias) -> Self {
             Self {
-                line: Line::new(Exclusive, order, wake),
+                line: Line::with_bias(Exclusive, order, wake, bias),
                 poisoned: AtomicBool::new(false),
                 id: Id::new(),
                 value: UnsafeCell::new(value),

@@ -1,6 +1,7 @@
 //! The policies of a mutex.
 
 use super::Mutex;
+use crate::sched::bias::Bias;
 use crate::sync::{Order, Wake};
 
 /// Makes mutexes with other policies than the default ones.
@@ -18,12 +19,13 @@ use crate::sync::{Order, Wake};
 pub struct MutexOptions {
     order: Order,
     wake: Wake,
+    biased: bool,
 }
 
 impl MutexOptions {
     /// The default ones.
     pub const fn new() -> Self {
-        Self { order: Order::Fifo, wake: Wake::Enqueue }
+        Self { order: Order::Fifo, wake: Wake::Enqueue, biased: false }
     }
 
     /// Who goes first.
@@ -38,10 +40,18 @@ impl MutexOptions {
         self
     }
 
+    /// Whether the mutex belongs to the first worker that takes it (swapstack-taco-2013, 6.3). While only hosts and parasites of that
+    /// worker take it, they need no atomic steps; the first one from elsewhere takes it away from the worker for good, which costs some
+    /// microseconds, and from then on it is as other mutexes.
+    pub const fn biased(mut self, biased: bool) -> Self {
+        self.biased = biased;
+        self
+    }
+
     super::super::const_fn! {
         /// A mutex with these policies.
         pub const fn mutex<T>(self, value: T) -> Mutex<T> {
-            Mutex::of(value, self.order, self.wake)
+            Mutex::of(value, self.order, self.wake, if self.biased { Bias::new() } else { Bias::shared() })
         }
     }
 }
