@@ -337,7 +337,11 @@ impl Runtime {
     /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the runtime's own hosts, or within
     /// [`block`](crate::block), it cannot wait for itself: it only tells the runtime to end, and returns nobody.
     pub fn shutdown(mut self, within: Duration) -> Vec<Survivor> {
-        self.end(within).map_or_else(Vec::new, |(survivors, _)| survivors)
+        match self.end(within) {
+            // With no worker left, those that were found have ended meanwhile.
+            Some((survivors, workers)) if workers > 0 => survivors,
+            _ => Vec::new(),
+        }
     }
 
     /// `None` if all is over, or cannot be waited for.

@@ -325,3 +325,16 @@ fn a_call_on_the_pool_is_taken_back_or_waited_for() {
         });
     });
 }
+
+#[test]
+fn an_os_thread_that_sleeps_is_ended_by_its_deadline_and_its_token() {
+    within(FOREVER, || {
+        assert_eq!(with_timeout(SHORT, || lamprey::sleep(LONG)), Err(TimedOut));
+        let token = lamprey::CancelToken::new();
+        let theirs = token.clone();
+        let sleeper = std::thread::spawn(move || theirs.run(|| lamprey::sleep(LONG)));
+        std::thread::sleep(SHORT);
+        token.cancel();
+        assert_eq!(sleeper.join().unwrap(), Err(lamprey::Cancelled));
+    });
+}

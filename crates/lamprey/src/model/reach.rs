@@ -3,7 +3,9 @@
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::reach::{Asked, Reach};
-use crate::sync_shim::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell, heavy_barrier, relax, thread};
+use crate::sync_shim::{
+    Arc, AtomicBool, AtomicPtr, AtomicU8, Ordering, UnsafeCell, heavy_barrier, relax, thread,
+};
 use std::ptr;
 
 /// A worker reduced to an inbox for one errand, and to whether it is there.
@@ -14,7 +16,8 @@ struct Seat {
 
 struct Host {
     seat: Seat,
-    reach: Reach<Seat>,
+    home: AtomicPtr<Seat>,
+    ask: AtomicU8,
     told: AtomicBool,
 }
 
@@ -28,7 +31,12 @@ const ERRAND: *mut () = ptr::without_provenance_mut(1);
 impl Host {
     fn new() -> Arc<Self> {
         let seat = Seat { inbox: AtomicPtr::new(ptr::null_mut()), is_gone: UnsafeCell::new(false) };
-        Arc::new(Self { seat, reach: Reach::new(), told: AtomicBool::new(false) })
+        let (home, ask) = (AtomicPtr::new(ptr::null_mut()), AtomicU8::new(0));
+        Arc::new(Self { seat, home, ask, told: AtomicBool::new(false) })
+    }
+
+    fn reach(&self) -> Reach<'_, Seat> {
+        Reach { home: &self.home, ask: &self.ask }
     }
 
     /// The worker's root: what has been sent arrives.
@@ -37,18 +45,18 @@ impl Host {
         if self.seat.inbox.swap(ptr::null_mut(), Ordering::AcqRel) == ERRAND {
             // Relaxed: looked at after all is over.
             self.told.store(true, Ordering::Relaxed);
-            self.reach.leave();
+            self.reach().leave();
         }
     }
 
     /// The whole life of the host on its worker; true if it ran.
     fn live(&self) -> bool {
-        self.reach.begin(&self.seat);
-        let runs = !self.reach.is_asked();
+        self.reach().begin(&self.seat);
+        let runs = !self.reach().is_asked();
         self.attend();
         let mut spins = 0;
-        if self.reach.end() {
-            while self.reach.is_visited() {
+        if self.reach().end() {
+            while self.reach().is_visited() {
                 self.attend();
                 relax(&mut spins);
             }
@@ -60,12 +68,12 @@ impl Host {
 
     /// A canceller from elsewhere; what it was told to do, and whether it sent the errand.
     fn cancel(&self) -> (Asked, bool) {
-        let asked = self.reach.ask(ptr::null());
+        let asked = self.reach().ask(ptr::null());
         if asked != Asked::Away {
             return (asked, false);
         }
         heavy_barrier();
-        let Some(seat) = self.reach.visit() else { return (asked, false) };
+        let Some(seat) = self.reach().visit() else { return (asked, false) };
         // SAFETY: the visit keeps it there; that is what the model is about.
         let seat = unsafe { seat.as_ref() };
         // SAFETY: loom checks it.
@@ -93,8 +101,8 @@ fn cancelled_while_it_starts() {
     let host = Host::new();
     let theirs = host.clone();
     let canceller = thread::spawn(move || theirs.cancel());
-    host.reach.begin(&host.seat);
-    let runs = !host.reach.is_asked();
+    host.reach().begin(&host.seat);
+    let runs = !host.reach().is_asked();
     let (asked, sent) = canceller.join().unwrap();
     assert!(asked == Asked::Away && (sent || !runs), "it runs on, and nobody tells it");
 }

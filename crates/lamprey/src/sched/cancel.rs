@@ -210,14 +210,14 @@ impl Worker {
     /// been sent.
     #[inline(always)]
     pub(super) fn part(&self, me: &Thread) {
-        if me.reach.end() {
+        if me.reach().end() {
             self.await_visitor(me);
         }
     }
 
     #[cold]
     fn await_visitor(&self, me: &Thread) {
-        while me.reach.is_visited() {
+        while me.reach().is_visited() {
             self.policy.ready(Ready(self.running()), Why::Yielded);
             self.switch_to(me, NonNull::from(&self.root));
         }
@@ -259,7 +259,7 @@ pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
 pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
     let here = Worker::current().map_or(ptr::null(), Worker::seat_ptr);
     // SAFETY: as promised by the caller.
-    Call(thread, unsafe { thread.as_ref() }.reach.ask(here))
+    Call(thread, unsafe { thread.as_ref() }.reach().ask(here))
 }
 
 /// The second half of [`ask`], for many: with one heavy barrier.
@@ -292,7 +292,7 @@ pub(crate) unsafe fn visit_all(calls: impl Iterator<Item = Call>) {
 unsafe fn visit(thread: NonNull<Thread>) {
     // SAFETY: as promised by the caller; a visited host's home is there until the visit is over.
     unsafe {
-        let Some(home) = thread.as_ref().reach.visit() else { return };
+        let Some(home) = thread.as_ref().reach().visit() else { return };
         let errand = Errand { link: Cell::new(ptr::null_mut()), run: carry_out };
         let order = NonNull::from(Box::leak(Box::new(Order { errand, thread })));
         let home = Seat::retain(home);
@@ -317,7 +317,7 @@ unsafe fn carry_out(errand: NonNull<Errand>, worker: Option<&Worker>) {
         {
             worker.cancel(thread);
         }
-        thread.as_ref().reach.leave();
+        thread.as_ref().reach().leave();
     }
 }
 

@@ -118,7 +118,7 @@ impl Worker {
         // SAFETY: ours alone. The stack is used by this context alone, and `context_main` never returns.
         unsafe {
             let thread = &context.as_ref().thread;
-            thread.reach.begin(Arc::as_ptr(&self.seat));
+            thread.reach().begin(Arc::as_ptr(&self.seat));
             thread.low_water.set(low_water(&stack));
             thread.sp.set(swapstack::init(stack.top(), context_main, context.as_ptr().cast()));
             thread.stack.set(Some(stack));

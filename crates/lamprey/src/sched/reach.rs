@@ -36,10 +36,10 @@
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, light_barrier};
 use std::ptr::{self, NonNull};
 
-/// See the module's text. `S` is the seat.
-pub(crate) struct Reach<S> {
-    home: AtomicPtr<S>,
-    ask: AtomicU8,
+/// See the module's text: a view of two fields of a descriptor, which lie where there is place for them. `S` is the seat.
+pub(crate) struct Reach<'a, S> {
+    pub(crate) home: &'a AtomicPtr<S>,
+    pub(crate) ask: &'a AtomicU8,
 }
 
 const ASKED: u8 = 1;
@@ -60,29 +60,32 @@ pub(crate) enum Asked {
     Away,
 }
 
-impl<S> Reach<S> {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        Self { home: AtomicPtr::new(ptr::null_mut()), ask: AtomicU8::new(0) }
+impl<S> Clone for Reach<'_, S> {
+    fn clone(&self) -> Self {
+        *self
     }
+}
 
+impl<S> Copy for Reach<'_, S> {}
+
+impl<S> Reach<'_, S> {
     /// The seat of a host that has started and not ended, for those who wake it, or sit there.
     #[inline(always)]
-    pub(crate) fn home(&self) -> *const S {
+    pub(crate) fn home(self) -> *const S {
         // Relaxed: written before anybody could name the host as a waiter; cancellers see to the order by barriers.
         self.home.load(Ordering::Relaxed)
     }
 
     /// Home: the host starts.
     #[inline(always)]
-    pub(crate) fn begin(&self, home: *const S) {
+    pub(crate) fn begin(self, home: *const S) {
         // Relaxed: see `home`.
         self.home.store(home.cast_mut(), Ordering::Relaxed);
     }
 
     /// Home, after `begin`: true if it was asked to end before.
     #[inline(always)]
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(self) -> bool {
         light_barrier();
         // Relaxed: the barriers order it (see the module's text).
         self.ask.load(Ordering::Relaxed) & ASKED != 0
@@ -90,7 +93,7 @@ impl<S> Reach<S> {
 
     /// Home: the host ends; true if it must wait until [`is_visited`](Self::is_visited) says no.
     #[inline(always)]
-    pub(crate) fn end(&self) -> bool {
+    pub(crate) fn end(self) -> bool {
         // Release: a canceller that sees ENDED does nothing; what came before need not be seen, but costs nothing.
         self.home.store(ended(), Ordering::Release);
         light_barrier();
@@ -99,14 +102,14 @@ impl<S> Reach<S> {
     }
 
     /// True until the visit is over.
-    pub(crate) fn is_visited(&self) -> bool {
+    pub(crate) fn is_visited(self) -> bool {
         // Acquire pairs with the Release in `leave`.
         self.ask.load(Ordering::Acquire) & VISITED != 0
     }
 
     /// Anybody: wants the host to end. `here`: the caller's own seat, or null. (In one step from 0: a second canceller that only
     /// added VISITED would add it after the first had left.)
-    pub(crate) fn ask(&self, here: *const S) -> Asked {
+    pub(crate) fn ask(self, here: *const S) -> Asked {
         let home = self.home();
         if home == ended::<S>().cast_const() {
             return Asked::Before;
@@ -123,7 +126,7 @@ impl<S> Reach<S> {
 
     /// The canceller whom `ask` told so, after a heavy barrier: where the host is. `None`: it will see for itself, or has ended,
     /// and the visit is over.
-    pub(crate) fn visit(&self) -> Option<NonNull<S>> {
+    pub(crate) fn visit(self) -> Option<NonNull<S>> {
         // Acquire pairs with nothing: the seat was made before the host could begin.
         let home = self.home.load(Ordering::Acquire);
         if home.is_null() || home == ended() {
@@ -134,7 +137,7 @@ impl<S> Reach<S> {
     }
 
     /// What was sent home has arrived: the last access of the visit.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn leave(self) {
         // Release pairs with the Acquire in `is_visited`.
         self.ask.fetch_and(!VISITED, Ordering::Release);
     }

@@ -108,7 +108,7 @@ impl Worker {
         // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
         // it started; the state is ours to read if it is here.
         let entry = unsafe { thread.as_ref() };
-        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach.home());
+        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
         let is_ours = is_here && entry.state.get() == State::Blocked;
         if is_ours {
             self.make_ready(thread, Woke::Woken);
@@ -263,7 +263,7 @@ impl Worker {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         entry.stack.set(Some(stack));
-        entry.reach.begin(Arc::as_ptr(&self.seat));
+        entry.reach().begin(Arc::as_ptr(&self.seat));
         entry.state.set(State::Runnable);
         self.enlist(thread);
         self.running.set(thread);
@@ -365,7 +365,7 @@ impl Worker {
         unsafe {
             self.seat.counters.hosts.add(1);
             let body = thread.as_ref().body;
-            if self.stopping.get() || thread.as_ref().reach.is_asked() {
+            if self.stopping.get() || thread.as_ref().reach().is_asked() {
                 // A host like any other, so that the destructors of what the closure owns may do what they like.
                 self.doom(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
@@ -438,7 +438,7 @@ pub(super) fn root_has_blocked() -> ! {
 pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
-    let home = entry.reach.home();
+    let home = entry.reach().home();
     if let Some(worker) = Worker::current()
         && ptr::eq(Arc::as_ptr(&worker.seat), home)
     {
@@ -457,7 +457,7 @@ pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
     // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
     if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach.home())
+        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach().home())
         && matches!(entry.state.get(), State::Blocked | State::Committed)
     {
         return worker.wake_parasite(entry, form);
@@ -475,7 +475,7 @@ unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
     // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
     // moment, hence the count taken first.
     unsafe {
-        let home = thread.as_ref().reach.home();
+        let home = thread.as_ref().reach().home();
         Arc::increment_strong_count(home);
         let seat = Arc::from_raw(home);
         if seat.deliver(Waiter::thread(thread)).is_err() {

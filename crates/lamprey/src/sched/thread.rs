@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
-//! | `reach` | see [`reach`](super::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
+//! | `home`, `ask` | see [`reach`](super::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
 //!
 //! # States (`state`)
@@ -29,6 +29,7 @@ use {
     super::reach::Reach,
     super::task::Task,
     super::worker::Seat,
+    crate::sync_shim::{AtomicPtr, AtomicU8},
     std::panic::Location,
     std::ptr::NonNull,
     std::sync::Arc,
@@ -75,7 +76,9 @@ pub(crate) struct Thread {
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     #[cfg(not(loom))]
-    pub(crate) reach: Reach<Seat>,
+    ask: AtomicU8,
+    #[cfg(not(loom))]
+    home: AtomicPtr<Seat>,
     /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
@@ -244,6 +247,13 @@ impl Thread {
         Self::bare(Kind::Parasite, State::Runnable, body, label)
     }
 
+    /// Its home, and whether it has been asked to end.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn reach(&self) -> Reach<'_, Seat> {
+        Reach { home: &self.home, ask: &self.ask }
+    }
+
     /// A stackful thread of Lamprey's.
     #[cfg(not(loom))]
     #[inline(always)]
@@ -269,7 +279,8 @@ impl Thread {
             woke: Cell::new(Woke::Woken),
             eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
-            reach: Reach::new(),
+            home: AtomicPtr::new(ptr::null_mut()),
+            ask: AtomicU8::new(0),
             link: Cell::new(ptr::null_mut()),
             body,
             older: Cell::new(ptr::null()),

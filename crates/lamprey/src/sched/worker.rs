@@ -218,7 +218,7 @@ impl Worker {
     pub(super) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
         self.root.set_cancelled(true); // see `refuse_block`
-        self.root.reach.begin(Arc::as_ptr(&self.seat));
+        self.root.reach().begin(Arc::as_ptr(&self.seat));
         WORKER.set(self);
     }
 

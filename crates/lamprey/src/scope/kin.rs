@@ -256,7 +256,14 @@ impl Kin {
             let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut adopted.handles)
         };
-        take().into_iter().for_each(|outcome| outcome.finish());
+        // An outcome may hold handles, which are adopted when it is dropped.
+        loop {
+            let handles = take();
+            if handles.is_empty() {
+                return;
+            }
+            handles.into_iter().for_each(|outcome| outcome.finish());
+        }
     }
 }
 

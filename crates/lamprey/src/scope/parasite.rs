@@ -83,24 +83,9 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let (share, is_refused) = (self.kin.share(), self.is_moot);
-        let child = move || {
-            // Ends after the closure and what it captured.
-            let share = share;
-            if is_refused {
-                return None;
-            }
-            match catch_unwind(AssertUnwindSafe(|| share.kin().parasites.run(f))) {
-                Ok(Ok(value)) => Some(value),
-                Ok(Err(Tripped)) => None,
-                Err(payload) => {
-                    failed(share.kin(), payload);
-                    None
-                }
-            }
-        };
+        let child = StackfulChild { f, share: self.kin.share(), is_refused: self.is_moot };
         // SAFETY: as in `parasite`.
-        let handle = unsafe { start_fn_borrowing(child) };
+        let handle = unsafe { start_fn_borrowing(move || child.run()) };
         ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
     }
 }
@@ -113,6 +98,32 @@ fn failed(kin: &Kin, payload: Box<dyn Any + Send>) {
     }
     if let Some(panic) = kin.failed(Panic::caught(payload)) {
         panic.resume();
+    }
+}
+
+/// What runs as a stackful child. In this order: the closure and what it captured end before the share, also if it never runs.
+struct StackfulChild<F> {
+    f: F,
+    share: Share,
+    is_refused: bool,
+}
+
+impl<T, F: FnOnce() -> T> StackfulChild<F> {
+    fn run(self) -> Option<T> {
+        // Dropped in the reverse order.
+        let Self { share, f, is_refused } = self;
+        if is_refused {
+            drop(f);
+            return None;
+        }
+        match catch_unwind(AssertUnwindSafe(|| share.kin().parasites.run(f))) {
+            Ok(Ok(value)) => Some(value),
+            Ok(Err(Tripped)) => None,
+            Err(payload) => {
+                failed(share.kin(), payload);
+                None
+            }
+        }
     }
 }
 

@@ -36,7 +36,8 @@ struct Origin {
     backtrace: Backtrace,
 }
 
-/// What becomes of a panic that nobody joins: the handle was dropped, or is dropped unjoined.
+/// What becomes of a panic that nobody joins: the handle was dropped, or is dropped unjoined. (If that is outside of the runtime, on an OS
+/// thread, it is only reported.)
 ///
 /// Of a runtime ([`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics)) the default is [`Report`](Self::Report), of a
 /// [`scope`](crate::scope()) it is [`Propagate`](Self::Propagate).

@@ -1,6 +1,7 @@
 //! Putting cancellation off.
 
 use crate::sched::cancel::{Frame, within};
+use crate::sched::worker::Worker;
 
 /// Runs `section` to its end, whatever is cancelled outside of it meanwhile: blocking calls in it wait as if nothing were.
 /// The cancellation is delivered at the first blocking call after it.
@@ -61,5 +62,6 @@ pub fn shield<R>(section: impl FnOnce() -> R) -> R {
 /// # Blocking
 /// Never.
 pub fn is_cancelled() -> bool {
-    crate::sched::is_cancelled()
+    let in_poll = Worker::current().is_some_and(|worker| worker.running_ref().polled().is_some());
+    !in_poll && crate::sched::is_cancelled()
 }

@@ -66,9 +66,13 @@ pub(crate) fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
 /// points.
 #[cfg(not(loom))]
 pub fn sleep(duration: Duration) {
-    let Some(worker) = Worker::current().filter(|_| !sched::must_not_block()) else {
-        return std::thread::sleep(duration);
+    let Some(worker) = Worker::current() else {
+        // Nobody wakes it; a level may end it.
+        return sched::unwind_if_cancelled(sched::os::block(deadline(duration)));
     };
+    if sched::must_not_block() {
+        return std::thread::sleep(duration);
+    }
     let woke = match deadline(duration) {
         Some(deadline) => timers::block_until(worker, Wait::Sleep, deadline),
         None => worker.block(Wait::Sleep),

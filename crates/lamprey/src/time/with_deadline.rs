@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Blocking
 /// As `inside` does. From hosts, stackful parasites and OS threads; in a destructor during an unwind it only runs `inside`, whose
-/// blocking calls fail there anyhow. A stackless parasite has the awaitable form. Code that computes without blocking is not ended: it can ask
+/// blocking calls fail there anyhow. On an OS thread a socket's call is not cut short: sockets wait in the kernel there. A stackless parasite has the awaitable form. Code that computes without blocking is not ended: it can ask
 /// [`is_cancelled`](crate::is_cancelled).
 pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
     match super::deadline(duration) {
