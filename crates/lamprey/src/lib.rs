@@ -88,6 +88,11 @@ struct Parasites;
 #[doc = include_str!("../../../docs/events.md")]
 struct Events;
 
+/// Those of the chapter on how threads end.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
+struct ThreadsThatEndWell;
+
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError,
     Sender, TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
@@ -102,13 +107,14 @@ pub use {
     io::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},
-    scope::{CancelToken, Cancelled, Scope, scope},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Notifier, Source},
     sched::stats::Stats,
+    scope::{CancelToken, Cancelled, Scope, scope},
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow,
-        current, is_cancelled, shield, spawn, suspend, yield_now, yield_now_async,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo,
+        ThreadKind, WakeToken, YieldNow, current, is_cancelled, shield, spawn, suspend, yield_now,
+        yield_now_async,
     },
     time::{Sleep, TimedOut, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
 };
