@@ -81,7 +81,7 @@ fn two_wait_for_all() {
     let waiters = [shared.with(Shared::take), shared.with(Shared::take)];
     shared.lock().add(2);
     shared.0.1.notify_all();
-    waiters.map(|waiter| waiter.join().unwrap());
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
 }
 
 /// A waiter gives up while it is notified: then it was notified, or the other one is.

@@ -121,7 +121,7 @@ fn two_behind_one(order: Order) {
         thread::spawn(move || add(&lock))
     });
     drop(held);
-    threads.map(|thread| thread.join().unwrap());
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(total(&lock), 2);
 }
 

@@ -135,13 +135,12 @@ impl<S: Kind> Line<S> {
 
     /// Waits a moment for a holder that runs on another kernel thread.
     pub(crate) fn spin_while_held(&self) -> bool {
-        for _ in 0..SPINS {
-            if !self.is_held() {
-                return true;
-            }
+        let mut looks = SPINS;
+        while looks > 0 && self.is_held() {
             spin_loop();
+            looks -= 1;
         }
-        false
+        looks > 0
     }
 }
 
