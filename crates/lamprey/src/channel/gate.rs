@@ -7,12 +7,9 @@
 //! arrives later leaves as many units alone as have been granted, so nobody is overtaken; and a waiter that goes away with
 //! a grant hands it to the next, so nothing is lost.
 //!
-//! # States (`locked`)
-//! ```text
-//! false --with--> true     a section works on the state, the queues and the nodes that are linked in them
-//! true --its end--> false  then the wakes that it owes are delivered
-//! ```
-//! A node: NEW, LINKED (waiter set), and unlinked again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//! # States
+//! Those of [`Guarded`]: a section works on the state, the queues and the nodes that are linked in them; after its end the wakes
+//! that it owes are delivered. A node: NEW, LINKED (waiter set), and unlinked again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
 //!
 //! # Invariants
 //! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch. What is to be
@@ -31,7 +28,7 @@
 //! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued: its owner.
 //!
 //! # Orderings
-//! Entering is an Acquire CAS, leaving a Release store: a section sees all that earlier ones did.
+//! A section sees all that earlier ones did ([`Guarded`]).
 //!
 //! # Rejected
 //! * Handing the value over in the waiter's node, as the rendezvous does: a future that is dropped then has to put it back,
@@ -51,19 +48,16 @@ pub(crate) use sender::sender;
 pub(crate) use wait::Interrupted;
 pub(super) use wait::or_cancelled;
 
+use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
 use crate::sched::task::Form;
-use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, relax};
 pub(crate) use node::Owed;
 use node::Waiting;
 use std::ptr::NonNull;
 
 /// See the module's text.
-pub(crate) struct Gate<S> {
-    locked: AtomicBool,
-    inner: UnsafeCell<Inner<S>>,
-}
+pub(crate) struct Gate<S>(Guarded<Inner<S>>);
 
 struct Inner<S> {
     state: S,
@@ -110,18 +104,12 @@ impl<S> Gate<S> {
     /// An atomic of the checker cannot be made at compile time.
     #[cfg(loom)]
     pub(crate) fn new(state: S) -> Self {
-        Self {
-            locked: AtomicBool::new(false),
-            inner: UnsafeCell::new(Inner { state, queues: [const { Queue::new() }; 2] }),
-        }
+        Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
     }
 
     #[cfg(not(loom))]
     pub(crate) const fn new(state: S) -> Self {
-        Self {
-            locked: AtomicBool::new(false),
-            inner: UnsafeCell::new(Inner { state, queues: [const { Queue::new() }; 2] }),
-        }
+        Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
     }
 
     /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program (invariant 1).
@@ -135,7 +123,7 @@ impl<S> Gate<S> {
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         // In place: what is put together in a section and copied out of it waits for its own stores.
         let (mut owed, mut all) = (None, 0);
-        let result = self.locked(|inner| {
+        let result = self.0.with(|inner| {
             section(&mut Section {
                 state: &mut inner.state,
                 queues: &mut inner.queues,
@@ -152,56 +140,18 @@ impl<S> Gate<S> {
         result
     }
 
-    #[inline(always)]
-    fn locked<R>(&self, section: impl FnOnce(&mut Inner<S>) -> R) -> R {
-        self.lock();
-        // SAFETY: the lock is held.
-        let result = self.inner.with_mut(|inner| section(unsafe { &mut *inner }));
-        self.unlock();
-        result
-    }
-
-    #[inline(always)]
-    fn lock(&self) {
-        // Acquire pairs with the Release store in `unlock`. Relaxed on failure: another try follows.
-        if self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            self.lock_slowly();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn lock_slowly(&self) {
-        let mut spins = 0;
-        // Acquire and Relaxed: as in `lock`.
-        while self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            relax(&mut spins);
-        }
-    }
-
-    #[inline(always)]
-    fn unlock(&self) {
-        #[cfg(loom)]
-        if is_broken(Broken::GateUnlock) {
-            // Relaxed: the broken variant, which orders nothing.
-            return self.locked.store(false, Ordering::Relaxed);
-        }
-        // Release pairs with the Acquire CAS in `lock` and `lock_slowly`.
-        self.locked.store(false, Ordering::Release);
-    }
-
     /// Wakes all who wait in the queues whose bits are set.
     #[cold]
     #[inline(never)]
     fn wake_rounds(&self, queues: u8) {
         for queue in (0..2).filter(|queue| queues & (1 << queue) != 0) {
-            let round = self.locked(|inner| {
+            let round = self.0.with(|inner| {
                 inner.queues[queue].round = inner.queues[queue].round.wrapping_add(1);
                 inner.queues[queue].round
             });
             loop {
                 let mut owed = [const { None }; 16];
-                self.locked(|inner| {
+                self.0.with(|inner| {
                     for place in &mut owed {
                         *place = inner.queues[queue].take_of_before(round);
                     }

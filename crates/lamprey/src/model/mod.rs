@@ -17,6 +17,7 @@ mod fresh;
 mod gate;
 mod hosted;
 mod inbox;
+mod kin;
 mod life;
 mod mutex;
 mod oneshot;

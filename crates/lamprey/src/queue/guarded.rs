@@ -1,5 +1,10 @@
 //! A value under one bit, for sections of a few instructions.
 //!
+//! # States (`is_taken`)
+//! ```text
+//! false --with--> true     a section works on the value
+//! true --its end--> false
+//! ```
 //! # Invariants
 //! 1. A section runs no code of the program, does not switch, and does not panic: a kernel thread that finds the bit set
 //!    spins for it.
@@ -10,8 +15,10 @@
 //! is guarded may be freed after the section in which somebody learns that it may.
 //!
 //! # Checked by
-//! `model::kin` (loom).
+//! `model::gate`, `model::kin` (loom, with a broken variant).
 
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
 use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, relax};
 
 /// See the module's text.
@@ -26,6 +33,13 @@ unsafe impl<T: Send> Send for Guarded<T> {}
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
+    #[cfg(not(loom))]
+    pub(crate) const fn new(value: T) -> Self {
+        Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// An atomic of the checker cannot be made at compile time.
+    #[cfg(loom)]
     pub(crate) fn new(value: T) -> Self {
         Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
@@ -33,15 +47,34 @@ impl<T> Guarded<T> {
     /// Runs `section` (invariant 1).
     #[inline(always)]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        let mut spins = 0;
-        // Acquire pairs with the Release store below. Relaxed on failure: another try follows.
-        while self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            relax(&mut spins);
+        // Acquire pairs with the Release store in `leave`. Relaxed on failure: another try follows.
+        if self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.enter_slowly();
         }
         // SAFETY: the bit is ours.
         let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
-        // Release pairs with the Acquire above.
-        self.is_taken.store(false, Ordering::Release);
+        self.leave();
         result
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_slowly(&self) {
+        let mut spins = 0;
+        // Acquire and Relaxed: as in `with`.
+        while self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            relax(&mut spins);
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
+        #[cfg(loom)]
+        if is_broken(Broken::GateUnlock) {
+            // Relaxed: the broken variant, which orders nothing.
+            return self.is_taken.store(false, Ordering::Relaxed);
+        }
+        // Release pairs with the Acquire CAS in `with` and `enter_slowly`.
+        self.is_taken.store(false, Ordering::Release);
     }
 }

@@ -301,7 +301,7 @@ impl Worker {
                 second.newer.set(thread.as_ptr());
             }
         }
-        // Last: a signal handler on this kernel thread may walk the list at any moment (`stuck`).
+        // Release: last, for the compiler; a signal handler on this kernel thread may walk the list at any moment (`stuck`).
         compiler_fence(Ordering::Release);
         self.newest.set(thread.as_ptr());
         self.count_hosts(self.hosts.get() + 1);

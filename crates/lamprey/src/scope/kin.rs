@@ -23,7 +23,7 @@
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
-//! `tests/scope.rs`, `tests/scope_race.rs`; the way to a host: `model::reach`.
+//! `model::kin` (loom: the count and the wait), `tests/scope.rs`, `tests/scope_race.rs`; the way to a host: `model::reach`.
 
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
