@@ -10,7 +10,7 @@ use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
 /// A panic that has left a thread's closure or future: its payload, and where it began. It is used like its payload:
-/// [`is`](<dyn Any>::is) and [`downcast_ref`](<dyn Any>::downcast_ref) are there by `Deref`.
+/// `is` and `downcast_ref` of [`Any`](std::any::Any) are there by `Deref`.
 ///
 /// # Examples
 /// ```
