@@ -175,6 +175,15 @@ pub(crate) fn is_cancelled() -> bool {
     false
 }
 
+/// True on the only worker of a runtime: nobody of that runtime runs at the same time.
+#[inline(always)]
+pub(crate) fn is_alone() -> bool {
+    #[cfg(not(loom))]
+    return Worker::current().is_some_and(|worker| !worker.is_parallel());
+    #[cfg(loom)]
+    return false;
+}
+
 /// A future is about to do something for the first time: true if it is a parasite that lets the hosts go first, and is polled again.
 #[inline(always)]
 pub(crate) fn gives_way(cx: &Context<'_>) -> bool {

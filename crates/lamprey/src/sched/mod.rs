@@ -64,8 +64,8 @@ pub(crate) mod worker;
 pub(crate) use worker as attach;
 
 pub(crate) use block::{
-    Waiter, Who, Woke, block, block_until_woken, gives_way, is_cancelled, must_not_block, unwind_cancelled,
-    waiter, wake_thread,
+    Waiter, Who, Woke, block, block_until_woken, gives_way, is_alone, is_cancelled, must_not_block,
+    unwind_cancelled, waiter, wake_thread,
 };
 #[cfg(not(loom))]
 pub(crate) use block::{count_communication, on_host, os_waiter, unwind_if_cancelled};
