@@ -291,6 +291,26 @@ fn two_that_fail_together_are_started_again_once() {
 }
 
 #[test]
+fn one_that_ended_well_just_before_it_was_stopped_has_ended() {
+    run(1, || {
+        let [bad, good] = [counter(), counter()];
+        let supervisor = eager()
+            .strategy(Strategy::OneForAll)
+            .child("bad", Restart::OnFailure, || {
+                tick(&bad);
+                if count(&bad) == 1 { failed() } else { Ok(()) }
+            })
+            .child("good", Restart::OnFailure, || {
+                tick(&good);
+                Ok(())
+            });
+        // As above: both have ended before it looks.
+        supervisor.run().unwrap();
+        assert_eq!([count(&bad), count(&good)], [2, 1]);
+    });
+}
+
+#[test]
 fn one_restart_too_many_and_it_gives_up_and_says_who_failed_how() {
     for workers in [1, 2] {
         run(workers, || {

@@ -6,7 +6,8 @@
 //!
 //! # Invariants
 //! 1. A child runs at most once at a time: it is started only when its last run has been joined.
-//! 2. Each run has a number, which its notice of the end carries; one of a run that has been joined already counts for nothing.
+//! 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied before anybody is
+//!    started. So one that finds its child running is of that run; any other is of a run that has been joined, and counts for nothing.
 //! 3. When [`run`](Supervisor::run) is left, however that is, all children have been joined, the last one first.
 //!
 //! # Rejected

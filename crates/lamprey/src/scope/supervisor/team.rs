@@ -16,7 +16,6 @@ pub(super) enum Notice {
     /// A run of a child is ending; it can be joined without a long wait.
     Ended {
         child: usize,
-        run: u64,
     },
     Cancel {
         child: usize,
@@ -28,13 +27,12 @@ pub(super) enum Notice {
 struct Bell {
     notices: Sender<Notice>,
     child: usize,
-    run: u64,
 }
 
 impl Drop for Bell {
     fn drop(&mut self) {
         // An error: the supervisor is over.
-        let _ = self.notices.send(Notice::Ended { child: self.child, run: self.run });
+        let _ = self.notices.send(Notice::Ended { child: self.child });
     }
 }
 
@@ -54,7 +52,6 @@ enum Life<'scope, E> {
     Due(Option<Instant>),
     Running {
         handle: ScopedJoinHandle<'scope, Result<(), E>>,
-        run: u64,
         since: Instant,
     },
 }
@@ -70,7 +67,6 @@ pub(super) struct Team<'scope, 'env, 'a, E> {
     notices: Receiver<Notice>,
     /// When the latest restarts were decided, the oldest first.
     restarts: VecDeque<Instant>,
-    runs: u64,
 }
 
 impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
@@ -84,14 +80,14 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         let now = Some(Instant::now());
         let fresh = || Member { life: Life::Due(now), failures: 0, is_dismissed: false };
         let members = plan.children.iter().map(|_| fresh()).collect();
-        Self { scope, plan, members, observer, bells, notices, restarts: VecDeque::new(), runs: 0 }
+        Self { scope, plan, members, observer, bells, notices, restarts: VecDeque::new() }
     }
 
     /// Until all are over, or one is given up.
     pub(super) fn supervise(&mut self) -> Result<(), SupervisorError<E>> {
         loop {
             match self.next() {
-                Some(Notice::Ended { child, run }) => self.ended(child, run)?,
+                Some(Notice::Ended { child }) => self.ended(child)?,
                 Some(Notice::Cancel { child }) => self.dismiss(child),
                 Some(Notice::Stop) => return Ok(()),
                 None if self.is_over() => return Ok(()),
@@ -100,7 +96,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         }
     }
 
-    /// What has come. `None`: nothing, and somebody is due, or all are over.
+    /// What has come. `None`: nothing, and somebody is due, or all are over. (All that has come goes first: invariant 2.)
     fn next(&mut self) -> Option<Notice> {
         if let Ok(notice) = self.notices.try_recv() {
             return Some(notice);
@@ -139,9 +135,8 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
 
     /// Returns when it has begun to run.
     fn start(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
-        self.runs += 1;
-        let (run, since, spec) = (self.runs, Instant::now(), &self.plan.children[child]);
-        let bell = Bell { notices: self.bells.clone(), child, run };
+        let (since, spec) = (Instant::now(), &self.plan.children[child]);
+        let bell = Bell { notices: self.bells.clone(), child };
         let (begins, begun) = oneshot();
         let spawned = self.scope.spawn_with(spec.builder.clone(), move || {
             let _bell = bell;
@@ -149,7 +144,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
             (spec.body)()
         });
         match spawned {
-            Ok(handle) => self.members[child].life = Life::Running { handle, run, since },
+            Ok(handle) => self.members[child].life = Life::Running { handle, since },
             // Asking again for what is not there would not help.
             Err(error) => return Err(self.give_up(child, Failure::NotStarted(error))),
         }
@@ -159,17 +154,17 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     }
 
     /// A child has ended by itself, or for having been cancelled by name.
-    fn ended(&mut self, child: usize, run: u64) -> Result<(), SupervisorError<E>> {
+    fn ended(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
         let member = &mut self.members[child];
         let handle = match std::mem::replace(&mut member.life, Life::Over) {
-            Life::Running { handle, run: current, since } if current == run => {
+            Life::Running { handle, since } => {
                 if since.elapsed() >= self.plan.limit.1 {
                     member.failures = 0;
                 }
                 handle
             }
             other => {
-                member.life = other; // of a run that has been joined
+                member.life = other; // it has been joined since (invariant 2)
                 return Ok(());
             }
         };
