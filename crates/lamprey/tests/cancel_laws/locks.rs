@@ -6,6 +6,7 @@ use super::series::endpoint;
 use lamprey::sync::{
     Barrier, Condvar, LockError, Mutex, MutexOptions, OnceLock, Order, RwLock, Semaphore, Wake,
 };
+use lamprey::{shield, yield_now, yield_now_async};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -52,7 +53,19 @@ macro_rules! shared {
     };
 }
 
-shared!(Adds(Mutex<u32>) -> () { |mutex| *mutex.lock().unwrap() += 1, *mutex.lock_async().await.unwrap() += 1 });
+shared!(Adds(Mutex<u32>) -> () {
+    |mutex| {
+        let mut guard = mutex.lock().unwrap();
+        // So that others come meanwhile.
+        shield(yield_now);
+        *guard += 1;
+    },
+    {
+        let mut guard = mutex.lock_async().await.unwrap();
+        yield_now_async().await;
+        *guard += 1;
+    }
+});
 
 #[test]
 fn additions_under_a_mutex_are_those_that_were_not_cancelled() {
@@ -60,6 +73,62 @@ fn additions_under_a_mutex_are_those_that_were_not_cancelled() {
         let mutex = Arc::new(MutexOptions::new().order(order).wake(wake).mutex(0));
         let total = work(crew, Adds(mutex.clone()));
         assert_eq!(*mutex.try_lock().expect("it was left locked, or poisoned"), total);
+    });
+}
+
+/// Something is there for one. If the one who was cancelled did not get it, the other must.
+fn duel<E: Endpoint + Clone + 'static>(plan: Plan, end: &E, give: fn(&E)) {
+    let seed = plan.seed;
+    let (mut tries, mut shaky, mut random) = (Tries::new(plan), end.clone(), fastrand::Rng::with_seed(seed));
+    for _ in 0..12 {
+        let (mut theirs, given) = (end.clone(), end.clone());
+        let turns = [random.u32(0..4), random.u32(0..5)];
+        let steady = lamprey::spawn(move || {
+            (0..turns[0]).for_each(|_| yield_now());
+            drop(theirs.go());
+        });
+        let giver = lamprey::spawn(move || {
+            (0..turns[1]).for_each(|_| yield_now());
+            give(&given);
+        });
+        if tries.short(&mut shaky).is_some() {
+            give(end);
+        }
+        steady.join().unwrap();
+        giver.join().unwrap();
+    }
+}
+
+shared!(Spends(Semaphore) -> () {
+    |permits| permits.acquire(1).unwrap().forget(),
+    permits.acquire_async(1).await.unwrap().forget()
+});
+shared!(Takes(lamprey::MVar<()>) -> () { |var| var.take().unwrap(), var.take_async().await });
+endpoint!(Receives((lamprey::bounded::Sender<()>, lamprey::bounded::Receiver<()>)) -> () {
+    |ends| ends.1.recv().unwrap(),
+    ends.1.recv_async().await.unwrap()
+});
+
+impl Clone for Receives {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+#[test]
+fn what_one_who_was_cancelled_was_given_goes_to_the_next() {
+    holds(CASES * 4, &(plans(), 0..5), |(plan, kind)| match kind {
+        0 => duel(plan, &Spends(Arc::new(Semaphore::new(0))), |end| end.0.add_permits(1)),
+        1 => duel(plan, &Takes(Arc::new(lamprey::MVar::empty())), |end| end.0.put(()).unwrap()),
+        2 => duel(plan, &Receives(lamprey::bounded(3)), |end| end.0.0.send(()).unwrap()),
+        3 => {
+            let store = Store { things: Mutex::new(0), more: Condvar::new() };
+            duel(plan, &Consumes(Arc::new(store)), |end| end.0.put());
+        }
+        _ => duel(plan, &Adds(Arc::new(Mutex::new(0))), |end| {
+            let _guard = end.0.lock().unwrap();
+            yield_now();
+        }),
     });
 }
 
@@ -97,7 +166,7 @@ type Permits = (Semaphore, AtomicU32);
 
 fn hold(taken: u32, permits: &Permits) {
     assert!(permits.1.fetch_add(taken, SeqCst) + taken <= PERMITS);
-    std::hint::spin_loop();
+    shield(yield_now);
     permits.1.fetch_sub(taken, SeqCst);
 }
 
@@ -138,8 +207,12 @@ struct Store {
 
 impl Store {
     fn put(&self) {
-        *self.things.lock().unwrap() += 1;
+        let mut things = self.things.lock().unwrap();
+        *things += 1;
         self.more.notify_one();
+        // Who is notified has to wait for the mutex.
+        yield_now();
+        drop(things);
     }
 }
 
