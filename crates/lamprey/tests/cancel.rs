@@ -338,3 +338,29 @@ fn an_os_thread_that_sleeps_is_ended_by_its_deadline_and_its_token() {
         assert_eq!(sleeper.join().unwrap(), Err(lamprey::Cancelled));
     });
 }
+
+#[test]
+fn cancelled_when_it_has_just_been_given_a_value_it_returns_that() {
+    run(1, || {
+        let (tx, rx) = channel::<u32>();
+        let receiver = spawn(move || {
+            let got = rx.recv().unwrap();
+            assert!(lamprey::is_cancelled());
+            got
+        });
+        yield_now();
+        tx.send(7).unwrap(); // it has been woken, and has not run since
+        receiver.cancel();
+        assert_eq!(receiver.join().unwrap(), 7);
+
+        let (tx, rx) = channel::<u32>();
+        let sender = spawn(move || {
+            tx.send(8).unwrap();
+            assert!(lamprey::is_cancelled());
+        });
+        yield_now();
+        assert_eq!(rx.recv().unwrap(), 8);
+        sender.cancel();
+        sender.join().unwrap();
+    });
+}

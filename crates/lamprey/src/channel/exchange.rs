@@ -186,8 +186,12 @@ impl<T> Chan<T> {
         if !unsafe { self.meeting.leave(side, NonNull::from(node)) } {
             sched::block_until_woken(reason(side));
         }
-        let ended = outcome(node);
-        if woke == Woke::Cancelled { cancelled(side, ended) } else { ended }
+        match outcome(node) {
+            // It has happened, so the caller hears of that; and of its cancellation at its next blocking call.
+            Ended::Met(slot) => Ended::Met(slot),
+            Ended::Closed(slot) | Ended::TimedOut(slot) if woke == Woke::Cancelled => cancelled(side, slot),
+            ended => ended,
+        }
     }
 
     /// The last handle of `side` is gone: everyone who waits is of the other side.
@@ -286,19 +290,14 @@ fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
 /// and is to hear of that first.
 #[cold]
 fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
-    if sched::is_cancelled() { cancelled(side, Ended::Closed(slot)) } else { Ended::Closed(slot) }
+    if sched::is_cancelled() { cancelled(side, slot) } else { Ended::Closed(slot) }
 }
 
-/// A cancelled host unwinds: what it still holds is dropped first. A value that was received is dropped with it, a
-/// value that was sent is gone.
+/// A cancelled host unwinds: a value that it has not sent is dropped first.
 #[cold]
-fn cancelled<T>(side: Side, ended: Ended<T>) -> ! {
-    let held = match ended {
-        Ended::Met(slot) => (side == Side::Receiver).then_some(slot),
-        Ended::Closed(slot) | Ended::TimedOut(slot) => (side == Side::Sender).then_some(slot),
-    };
-    if let Some(slot) = held {
-        // SAFETY: a receiver's slot is full after it has met, a sender's until then.
+fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
+    if side == Side::Sender {
+        // SAFETY: a sender's slot is full until it has met.
         drop(unsafe { slot.assume_init() });
     }
     sched::unwind_cancelled()

@@ -88,7 +88,8 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; the value has then either been received or is dropped.
+    /// The commit point is the moment when a receiver takes the value, also while this call is blocked. A host that is
+    /// cancelled before that unwinds from here, and the value is dropped; after it the call returns as usual, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no receiver is
@@ -161,6 +162,9 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// [`SendTimeoutError`] with the value.
+    ///
+    /// # Cancellation
+    /// As for `send`.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), time::deadline(timeout)) {
             Ended::Met(_) => Ok(()),
@@ -179,7 +183,8 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if no sender is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; a value that it was just given is dropped.
+    /// The commit point is the moment when a sender gives the value, also while this call is blocked. A host that is
+    /// cancelled before that unwinds from here, and has taken nothing; after it the value is returned, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no sender is
@@ -261,6 +266,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `recv`.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), time::deadline(timeout)) {
             // SAFETY: a receiver's slot that has met.
