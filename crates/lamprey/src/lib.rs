@@ -24,7 +24,7 @@
 //! | sockets and files | [`net`], [`fs`] |
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], the `*_timeout` calls |
-//! | threads that end with the block that started them | [`scope()`], [`scope`] |
+//! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
 //! | a value for each host | [`host_local!`] |
