@@ -90,6 +90,9 @@ impl Server {
     /// # Panics
     /// Outside of a host.
     ///
+    /// # Cancellation
+    /// A host that is cancelled in here unwinds without waiting for the connections; stop the server instead.
+    ///
     /// # Blocking
     /// The calling host, until the server is stopped.
     pub fn run(self) -> usize {

@@ -33,6 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// With `main`'s own panic, if it panics; and if no runtime can be made (kernel threads or memory are exhausted): build
 /// a [`Runtime`] to get that as an error.
 ///
+/// # Cancellation
+/// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with it.
+///
 /// # Blocking
 /// The calling OS thread, or host, waits.
 #[track_caller]
@@ -114,6 +117,9 @@ impl Runtime {
     ///
     /// # Panics
     /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate) those.
+    ///
+    /// # Cancellation
+    /// A caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with it.
     ///
     /// # Blocking
     /// The calling OS thread, or host of whatever runtime, waits; uninterruptibly, because `main` may borrow.
@@ -332,6 +338,9 @@ impl Runtime {
     /// # drop(tx);
     /// # std::io::Result::Ok(())
     /// ```
+    ///
+    /// # Cancellation
+    /// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call.
     ///
     /// # Blocking
     /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the runtime's own hosts, or within

@@ -42,7 +42,10 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
     for token in 0..lexed.tokens.len() {
         match lexed.tokens[token].text {
             "unsafe" => file.unsafety(token, file.is_test(token, test)),
-            "fn" if !file.is_test(token, test) => file.function(token),
+            "fn" if !file.is_test(token, test) => {
+                file.function(token);
+                file.cancellation(token);
+            }
             _ if !file.is_test(token, test) => file.ordering(token),
             _ => {}
         }
@@ -205,6 +208,21 @@ impl File<'_> {
             );
         } else if length > FUNCTION_LISTED {
             self.report.long_functions.push(format!("{length:5} {}:{line} {name}", self.name));
+        }
+    }
+
+    /// What blocks can be cancelled, and says what that means; but for `pub(crate)` functions.
+    fn cancellation(&mut self, token: usize) {
+        let docs = self.comments(token, 1);
+        let Some((_, blocking)) = docs.split_once("# Blocking\n") else { return };
+        let is_inner = token > 0 && self.text(token - 1) == ")"; // pub(crate)
+        let never = blocking.trim_start_matches(['/', ' ', '\n']).starts_with("Never");
+        if !never && !is_inner && !docs.contains("# Cancellation\n") {
+            let name = self.text(token + 1).to_owned();
+            self.error(
+                self.lexed.tokens[token].line,
+                &format!("`{name}` blocks: no `# Cancellation` section says when it has happened, and what is left if not"),
+            );
         }
     }
 

@@ -112,7 +112,8 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; the value has then not been sent, and is dropped.
+    /// The commit point is the moment when the value is in the buffer; then the call returns. A host that is cancelled before that unwinds
+    /// from here, and the value is dropped.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if there is no place,
@@ -164,6 +165,9 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// [`SendTimeoutError`] with the value.
+    ///
+    /// # Cancellation
+    /// As for `send`.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, time::deadline(timeout))
     }
@@ -200,7 +204,8 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if nothing is buffered and no sender is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here, and has taken nothing.
+    /// The commit point is the moment when the value leaves the buffer; then the call returns. A host that is cancelled before that unwinds
+    /// from here, and has taken nothing.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is
@@ -252,6 +257,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `recv`.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

@@ -267,6 +267,9 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `recv`.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

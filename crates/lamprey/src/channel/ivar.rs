@@ -65,7 +65,7 @@ impl<T> IVar<T> {
     /// If the variable is empty and the caller is a host that is unwinding from a panic, which must not wait.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here.
+    /// A cancelled host unwinds from here, and has changed nothing.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -77,6 +77,9 @@ impl<T> IVar<T> {
     }
 
     /// As [`get_ref`](Self::get_ref), waiting at most `timeout`; `None` after that, and where `get_ref` panics.
+    ///
+    /// # Cancellation
+    /// As for `get_ref`.
     pub fn get_ref_timeout(&self, timeout: Duration) -> Option<&T> {
         self.get_until(time::deadline(timeout)).ok()
     }
@@ -117,7 +120,7 @@ impl<T: Clone> IVar<T> {
     /// As [`get_ref`](Self::get_ref).
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here.
+    /// A cancelled host unwinds from here, and has changed nothing.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -126,6 +129,9 @@ impl<T: Clone> IVar<T> {
     }
 
     /// As [`get`](Self::get), waiting at most `timeout`; see [`get_ref_timeout`](Self::get_ref_timeout).
+    ///
+    /// # Cancellation
+    /// As for `get`.
     pub fn get_timeout(&self, timeout: Duration) -> Option<T> {
         self.get_ref_timeout(timeout).cloned()
     }

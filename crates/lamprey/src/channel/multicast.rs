@@ -194,6 +194,9 @@ impl<T: Clone> Port<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `recv`.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

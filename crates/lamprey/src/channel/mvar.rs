@@ -188,6 +188,9 @@ impl<T> MVar<T> {
     ///
     /// # Errors
     /// [`NotNow`] if it stayed empty.
+    ///
+    /// # Cancellation
+    /// As for `take`.
     pub fn take_timeout(&self, timeout: Duration) -> Result<T, NotNow> {
         or_cancelled(self.0.wait(TAKE, time::deadline(timeout), take).map_err(not_now))
     }
@@ -248,6 +251,9 @@ impl<T> MVar<T> {
     ///
     /// # Errors
     /// [`NotNow`] with the value if it stayed full.
+    ///
+    /// # Cancellation
+    /// As for `put`.
     pub fn put_timeout(&self, value: T, timeout: Duration) -> Result<(), NotNow<T>> {
         self.put_until(value, time::deadline(timeout))
     }
@@ -307,7 +313,7 @@ impl<T: Clone> MVar<T> {
     /// As [`take`](Self::take).
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here.
+    /// A cancelled host unwinds from here, and has changed nothing.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.

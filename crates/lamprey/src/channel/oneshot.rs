@@ -297,6 +297,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the value is received by the next call.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

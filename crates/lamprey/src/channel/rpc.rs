@@ -73,7 +73,7 @@ impl<Q, A> Client<Q, A> {
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that the client has
-    /// given up.
+    /// given up, unless it has replied just now: that reply is dropped.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -116,6 +116,9 @@ impl<Q, A> Client<Q, A> {
     ///
     /// # Errors
     /// [`CallTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `call`.
     pub fn call_timeout(&self, request: Q, timeout: Duration) -> Result<A, CallTimeoutError<Q>> {
         let begin = Instant::now();
         let (reply, mut answer) = oneshot::oneshot();
@@ -151,7 +154,8 @@ impl<Q, A> Server<Q, A> {
     /// As `recv`.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, the request goes to another server.
+    /// If the future is dropped before it is ready, the request goes to another server, or waits for one, also when its client has given
+    /// up meanwhile ([`Reply::is_abandoned`]).
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -178,6 +182,9 @@ impl<Q, A> Server<Q, A> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `recv`.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<(Q, Reply<A>), RecvTimeoutError> {
         self.0.recv_timeout(timeout)
     }

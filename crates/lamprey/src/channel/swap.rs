@@ -160,6 +160,9 @@ impl<T> SwapChannel<T> {
     ///
     /// # Errors
     /// `value` itself if none came.
+    ///
+    /// # Cancellation
+    /// As for `swap`.
     pub fn swap_timeout(&self, value: T, limit: Duration) -> Result<T, T> {
         let mine = Mine::new(value);
         let met = choose((self.meet_evt(&mine).wrap(Some), timeout(limit).wrap(|()| None))).sync();
@@ -195,6 +198,9 @@ impl<T> SwapChannel<T> {
     }
 
     /// [`swap`](Self::swap) as an event. If another is chosen, `value` has not been swapped, and is dropped with it.
+    ///
+    /// # Cancellation
+    /// As for [`swap`](Self::swap).
     ///
     /// # Blocking
     /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless the partner is a

@@ -248,6 +248,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
+    ///
+    /// # Cancellation
+    /// As for `changed`.
     pub fn changed_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
         self.changed_until(time::deadline(timeout))
     }

@@ -37,6 +37,9 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    ///
+    /// # Cancellation
+    /// Nothing is left behind, unless `options` say that the file is created or cut: that may have happened.
     pub async fn open_async(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::open_with_async(OpenOptions::new().read(true), path).await
     }
@@ -68,6 +71,9 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    ///
+    /// # Cancellation
+    /// Harmless.
     pub async fn metadata_async(&self) -> io::Result<Metadata> {
         self.on_pool(|file| file.metadata()).await
     }
@@ -76,6 +82,9 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    ///
+    /// # Cancellation
+    /// The file may have its new length.
     pub async fn set_len_async(&self, size: u64) -> io::Result<()> {
         self.on_pool(move |file| file.set_len(size)).await
     }
@@ -84,6 +93,9 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    ///
+    /// # Cancellation
+    /// Harmless.
     pub async fn sync_all_async(&self) -> io::Result<()> {
         self.on_pool(|file| file.sync_all()).await
     }
@@ -110,6 +122,9 @@ impl File {
     ///
     /// # Errors
     /// As for `write_at`.
+    ///
+    /// # Cancellation
+    /// The bytes may have been written, all or some of them.
     pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         take_a_turn_async().await;
@@ -155,6 +170,9 @@ impl File {
     ///
     /// # Errors
     /// The system's.
+    ///
+    /// # Cancellation
+    /// The position may have changed.
     pub async fn seek_async(&self, to: SeekFrom) -> io::Result<u64> {
         self.on_pool(move |mut file| file.seek(to)).await
     }

@@ -28,6 +28,9 @@ pub trait ToSocketAddrs {
     /// # Errors
     /// `InvalidInput` for a text that is not `host:port`; the system's, when a name cannot be looked up.
     ///
+    /// # Cancellation
+    /// As for [`lookup`].
+    ///
     /// # Blocking
     /// For a name: see [`lookup`].
     fn to_socket_addrs(&self) -> io::Result<Self::Iter>;

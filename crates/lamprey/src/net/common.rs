@@ -175,6 +175,13 @@ macro_rules! is_stream {
             ///
             /// # Errors
             /// As for reading.
+            ///
+            /// # Cancellation
+            /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+            /// has taken nothing.
+            ///
+            /// # Blocking
+            /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
             pub fn peek(&self, buf: &mut [u8]) -> ::std::io::Result<usize> {
                 self.0.recv(buf, ::rustix::net::RecvFlags::PEEK)
             }

@@ -139,6 +139,12 @@ macro_rules! is_listener {
             /// # Errors
             /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
             /// every operation.
+            ///
+            /// # Cancellation
+            /// A thread that is cancelled while it waits or pauses unwinds from here, and has accepted nothing.
+            ///
+            /// # Blocking
+            /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
             pub fn accept_patiently(&self) -> ::std::io::Result<($stream, $address)> {
                 let mut patience = $crate::net::listen::Patience::new();
                 loop {

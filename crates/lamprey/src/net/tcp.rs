@@ -48,6 +48,14 @@ impl TcpStream {
     ///
     /// # Errors
     /// The system's for the last address that was tried (`ConnectionRefused`, for one), or the name lookup's.
+    ///
+    /// # Cancellation
+    /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection that has been made by
+    /// then is broken off. A name lookup is not interrupted.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
+    /// A name is looked up on the pool.
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
     }
@@ -56,6 +64,12 @@ impl TcpStream {
     ///
     /// # Errors
     /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
+    ///
+    /// # Cancellation
+    /// As for [`connect`](Self::connect).
+    ///
+    /// # Blocking
+    /// As for `connect`.
     pub fn connect_timeout(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
         Self::connect_within(address, Some(no_zero(timeout)?))
     }
@@ -191,6 +205,13 @@ impl TcpListener {
     /// # Errors
     /// The system's. None of them harms the listener: when there are no descriptors left the connection stays in the queue, and
     /// a later call gets it. A loop that calls again at once would spin then; see [`accept_patiently`](Self::accept_patiently).
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// the connection, if there is one, is left to the next call.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         listen::accept(&self.0).and_then(accepted)
     }

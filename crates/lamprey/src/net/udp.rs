@@ -44,6 +44,12 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
+    ///
+    /// # Cancellation
+    /// A name lookup is not interrupted.
+    ///
+    /// # Blocking
+    /// For a name: see [`lookup`](super::lookup).
     pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs()?, Self::bind_to)
     }
@@ -52,6 +58,12 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
+    ///
+    /// # Cancellation
+    /// A name lookup is not interrupted.
+    ///
+    /// # Blocking
+    /// For a name: see [`lookup`](super::lookup).
     pub fn connect(&self, to: impl ToSocketAddrs) -> io::Result<()> {
         first_of(to.to_socket_addrs()?, |address| self.0.get().connect(address))
     }
@@ -60,6 +72,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's (`ConnectionRefused` may tell of an earlier datagram), or the name lookup's.
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// has sent nothing. A name lookup is not interrupted.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs()?.next().ok_or_else(no_address)?;
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
@@ -71,6 +90,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's; `TimedOut` after the read timeout.
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// the next receive gets the datagram.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.receive(buf, RecvFlags::empty())
     }
@@ -79,6 +105,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv_from`.
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// has taken nothing.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.receive(buf, RecvFlags::PEEK)
     }
@@ -94,6 +127,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's (`ConnectionRefused` tells of an earlier datagram).
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// has sent nothing.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.0.send(buf)
     }
@@ -102,6 +142,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The system's; `TimedOut` after the read timeout.
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// the next receive gets the datagram.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.recv(buf, RecvFlags::empty())
     }
@@ -110,6 +157,13 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv`.
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// has taken nothing.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.0.recv(buf, RecvFlags::PEEK)
     }
@@ -129,6 +183,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `bind`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has bound nothing.
     pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs_async().await?, Self::bind_to)
     }
@@ -137,6 +194,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `connect`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has changed nothing.
     pub async fn connect_async(&self, to: impl ToSocketAddrs) -> io::Result<()> {
         first_of(to.to_socket_addrs_async().await?, |address| self.0.get().connect(address))
     }
@@ -145,6 +205,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `send_to`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has sent nothing.
     pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
         let write_timeout = self.0.options.write_timeout.get();
@@ -155,6 +218,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv_from`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has received nothing: the datagram is still there.
     pub fn recv_from_async(
         &self,
         buf: &mut [u8],
@@ -166,6 +232,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv_from`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has received nothing: the datagram is still there.
     pub fn peek_from_async(
         &self,
         buf: &mut [u8],
@@ -187,6 +256,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `send`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has sent nothing.
     pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.send_async(buf)
     }
@@ -195,6 +267,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has received nothing: the datagram is still there.
     pub fn recv_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.recv_async(buf, RecvFlags::empty())
     }
@@ -203,6 +278,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As for `recv`.
+    ///
+    /// # Cancellation
+    /// Dropped before it is ready, it has received nothing: the datagram is still there.
     pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.recv_async(buf, RecvFlags::PEEK)
     }

@@ -48,6 +48,9 @@ impl UnixStream {
     /// # Errors
     /// The system's; `InvalidInput` for a path that is too long (108 bytes) or contains a zero byte.
     ///
+    /// # Cancellation
+    /// A thread that is cancelled while it waits unwinds from here, and has made no connection.
+    ///
     /// # Blocking
     /// Only while the listener's queue is full, and then by looking again every few milliseconds: the kernel tells nobody
     /// when there is room.
@@ -59,6 +62,12 @@ impl UnixStream {
     ///
     /// # Errors
     /// As for [`connect`](Self::connect).
+    ///
+    /// # Cancellation
+    /// As for `connect`.
+    ///
+    /// # Blocking
+    /// As for `connect`.
     pub fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
         Self::connect_to(&to_kernel(address)?)
     }
@@ -160,6 +169,13 @@ impl UnixListener {
     ///
     /// # Errors
     /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
+    ///
+    /// # Cancellation
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
+    /// the connection, if there is one, is left to the next call.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         listen::accept(&self.0).and_then(|(fd, _)| accepted(fd))
     }

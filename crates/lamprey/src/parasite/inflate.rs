@@ -52,6 +52,9 @@ pub struct Inflate {
 impl Inflate {
     /// Inflates the calling stackful parasite.
     ///
+    /// # Cancellation
+    /// A cancelled parasite unwinds from here or from its next blocking call, inflated or not.
+    ///
     /// # Blocking
     /// Whoever is below goes on first; the caller waits its turn among the hosts. In a host, on an OS thread, and inside a
     /// stackless parasite (whose poll is a call on somebody's stack) it does nothing.

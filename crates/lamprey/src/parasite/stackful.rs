@@ -52,6 +52,9 @@ use std::ptr::{self, NonNull};
 /// # Panics
 /// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
 ///
+/// # Cancellation
+/// The call itself cannot be cancelled. What the closure does when its parasite is cancelled: see [`ParasiteHandle::cancel`].
+///
 /// # Blocking
 /// Until the closure ends or blocks.
 #[inline(always)]

@@ -143,6 +143,9 @@ impl CancelToken {
     ///
     /// # Errors
     /// As [`run`](Self::run). If both come together, the result counts.
+    ///
+    /// # Cancellation
+    /// Dropping this drops `future`. What that means is up to `future`.
     pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
         if self.is_cancelled() {
             return Err(Cancelled);
@@ -170,6 +173,9 @@ impl CancelToken {
     }
 
     /// The awaitable form of [`wait`](Self::wait).
+    ///
+    /// # Cancellation
+    /// Dropping the future changes nothing.
     pub async fn wait_async(&self) {
         self.0.over.get_ref_async().await;
     }

@@ -117,6 +117,9 @@ pub fn current() -> ThreadInfo {
 /// # });
 /// ```
 ///
+/// # Cancellation
+/// Dropping the future changes nothing.
+///
 /// # Blocking
 /// The future is pending at its first poll. A parasite then waits behind the hosts that are ready.
 pub fn yield_now_async() -> YieldNow {
@@ -159,7 +162,7 @@ impl Future for YieldNow {
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host unwinds from here.
+/// A cancelled host unwinds from here, before or after its turn.
 ///
 /// # Blocking
 /// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does nothing.

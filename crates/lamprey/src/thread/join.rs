@@ -67,7 +67,7 @@ impl<T> JoinHandle<T> {
     /// See [`JoinError`]. A panic of the host arrives here with its payload; [`Panic::resume`] passes it on.
     ///
     /// # Cancellation
-    /// If the calling host is cancelled while it waits, the joined host is detached and runs on.
+    /// The commit point is the end of the joined host. If the calling host is cancelled while it waits, the joined host is detached and runs on.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.

@@ -31,6 +31,9 @@ use crate::sched::worker::Worker;
 /// # Panics
 /// With the section's own panic.
 ///
+/// # Cancellation
+/// Put off to the first blocking call after the section: see above.
+///
 /// # Blocking
 /// As the section does. On an OS thread it shields from the deadlines and tokens around it.
 pub fn shield<R>(section: impl FnOnce() -> R) -> R {

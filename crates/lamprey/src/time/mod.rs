@@ -58,7 +58,7 @@ pub(crate) fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host unwinds from here.
+/// A cancelled host unwinds from here at once, and leaves nothing behind.
 ///
 /// # Blocking
 /// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. The wake-up comes within

@@ -151,3 +151,24 @@ fn the_report_counts_what_was_looked_at() {
                    0 unsafe contracts; 1 orderings, 0 of them SeqCst";
     assert_eq!(text.lines().last(), Some(summary));
 }
+
+#[test]
+fn what_blocks_says_what_its_cancellation_means() {
+    for good in [
+        "/// Waits.\n///\n/// # Cancellation\n/// Nothing has happened.\n///\n/// # Blocking\n/// A host switches away.\n#[inline]\npub fn f() {}",
+        "/// # Blocking\n/// Never.\npub fn f() {}",
+        "/// # Blocking\n/// Never; the future is pending meanwhile.\npub async fn f() {}",
+        "/// Says nothing.\npub fn f() {}",
+        "/// # Blocking\n/// A host switches away.\npub(crate) fn f() {}",
+        "//! # Blocking\n//! Of the module.\n\nfn f() {}",
+    ] {
+        assert_eq!(broken(good), [], "{good}");
+    }
+    for (bad, line) in [
+        ("/// # Blocking\n/// A host switches away.\npub fn f() {}", 3),
+        ("/// # Blocking\n/// A host switches away.\n#[inline(always)]\npub async fn f() {}", 4),
+        ("trait X {\n    /// # Blocking\n    /// As the other.\n    fn f();\n}", 4),
+    ] {
+        assert_eq!(broken(bad), [line], "{bad}");
+    }
+}

@@ -87,7 +87,7 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// With the panics of its guards and wraps.
     ///
     /// # Cancellation
-    /// A cancelled thread unwinds from here; see [`Event`].
+    /// The commit point is the moment when one of the offers wins. A cancelled thread unwinds from here; see [`Event`].
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic does not wait: a send or

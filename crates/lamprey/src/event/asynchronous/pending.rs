@@ -61,6 +61,9 @@ impl<T> Pending<T> {
     /// # Errors
     /// [`JoinError::Cancelled`] is what is expected; `Ok` is the result, which was faster.
     ///
+    /// # Cancellation
+    /// As for [`ParasiteHandle::cancel`].
+    ///
     /// # Blocking
     /// As for [`ParasiteHandle::cancel`].
     pub fn cancel(mut self) -> Result<T, JoinError> {
