@@ -140,7 +140,8 @@ impl<Q, A> Server<Q, A> {
     /// [`RecvError`] if no client is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; the client of a request that it was just given gets [`CallError::NoReply`].
+    /// The commit point is the moment when a client gives its request. A host that is cancelled before that unwinds from here, and has taken
+    /// nothing; after it the request is returned, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.

@@ -466,63 +466,46 @@ fn history(actors: Vec<Actor>) {
 
 /// Checks all entries against each other.
 fn agrees(book: &Book) {
-    let (mut lost, mut lost_requests) = ([0, 0], 0);
     for (number, fate) in book.values.iter().enumerate() {
         assert!(fate.dropped == 1 && fate.received <= 1, "value {number}: {fate:?}");
         let giver = &book.calls[fate.giver];
         let is_received = fate.received == 1;
-        let fail = || panic!("{giver:?}: {fate:?}");
-        match (giver.op, giver.end) {
-            (Op::Send(_) | Op::Call, End::Pending) => {}
-            (Op::Send(at), End::Done) => lost[at] += usize::from(!is_received),
-            (Op::BoundedSend | Op::Put | Op::Replace, end) if is_received != (end == End::Done) => fail(),
+        let is_fine = match (giver.op, giver.end) {
+            // Whoever drops the future of a send cannot tell.
+            (Op::Send(_), End::Pending) if !giver.is_blocking => true,
+            (Op::Send(_) | Op::BoundedSend | Op::Put | Op::Replace, end) => is_received == (end == End::Done),
             (Op::Swap, _) => is_symmetric(book, giver, fate),
-            (Op::Call, End::Done) if !is_received => fail(),
-            (Op::Call, End::Refused) => match fate.receiver.map(|call| book.calls[call].end) {
-                None => lost_requests += 1,
-                Some(End::Pending) => {}
-                Some(_) => fail(),
-            },
+            (Op::Call, End::Pending) => true,
+            (Op::Call, End::Done) => is_received,
+            // There is no reply because the server was cancelled, after it had the request.
+            (Op::Call, _) => fate.receiver.is_some_and(|call| book.calls[call].end == End::Pending),
             (Op::Serve, end) => {
                 let client = &book.calls[book.values[giver.got[0]].giver];
                 match client.end {
-                    End::Pending if !is_received => {}
-                    End::Done if end == End::Done && is_received => {}
-                    _ => panic!("{giver:?}: {fate:?}, {client:?}"),
+                    End::Pending => !is_received,
+                    _ => client.end == End::Done && end == End::Done && is_received,
                 }
             }
-            (Op::Choose, End::Sent) => lost[0] += usize::from(!is_received),
+            (Op::Choose, End::Sent) => is_received,
             // What did not win is dropped with its offer.
-            (Op::Choose, End::Done) if is_received => fail(),
-            _ => {}
-        }
+            (Op::Choose, End::Done) => !is_received,
+            _ => true,
+        };
+        assert!(is_fine, "{giver:?}: {fate:?}");
     }
-    // A blocking receive that is cancelled drops what it was just given: of a plain channel only.
-    let cancelled = |op| {
-        book.calls.iter().filter(move |call| call.is_blocking && call.op == op && call.end == End::Pending)
-    };
-    for at in [0, 1] {
-        assert!(lost[at] <= cancelled(Op::Recv(at)).count(), "channel {at}: {lost:?}");
-    }
-    let gave_up = cancelled(Op::Serve).filter(|call| call.got.is_empty()).count();
-    assert!(lost_requests <= gave_up, "{lost_requests} requests");
 }
 
 /// Who swaps gets what somebody gave who gets this, or was cancelled.
-fn is_symmetric(book: &Book, giver: &Entry, fate: &Fate) {
+fn is_symmetric(book: &Book, giver: &Entry, fate: &Fate) -> bool {
     let partner = fate.receiver.map(|call| &book.calls[call]);
     match (giver.end, partner) {
-        // Both, or neither, or only the partner knows of it.
-        (End::Done, Some(partner)) => assert_eq!(partner.gave, Some(giver.got[0]), "{giver:?}"),
-        (End::Done, None) => {
-            let partner = &book.calls[book.values[giver.got[0]].giver];
-            assert_eq!(partner.end, End::Pending, "{giver:?} {partner:?}");
-        }
-        (_, None) => {}
+        (End::Done, Some(partner)) => partner.gave == Some(giver.got[0]),
+        // Only this one knows of it, or only the partner.
+        (End::Done, None) => book.calls[book.values[giver.got[0]].giver].end == End::Pending,
         (_, Some(partner)) => {
-            assert_eq!(partner.end, End::Done, "{giver:?} {partner:?}");
-            assert_eq!(book.values[partner.gave.unwrap()].received, 0, "{giver:?} {partner:?}");
+            partner.end == End::Done && partner.gave.is_some_and(|value| book.values[value].received == 0)
         }
+        (_, None) => true,
     }
 }
 
