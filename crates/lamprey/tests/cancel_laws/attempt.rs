@@ -117,7 +117,13 @@ fn start_boxed(seat: Seat, f: Box<dyn FnOnce() + Send>) -> Box<dyn FnOnce()> {
         }
         Seat::Host | Seat::Stackful => {
             let is_host = seat == Seat::Host;
-            let host = lamprey::spawn(move || if is_host { Ok(f()) } else { parasite_fn(f).join() });
+            let host = lamprey::spawn(move || {
+                if is_host {
+                    f();
+                    return Ok(());
+                }
+                parasite_fn(f).join()
+            });
             Box::new(move || {
                 value(host.join().and_then(|outcome| outcome));
             })

@@ -144,8 +144,8 @@ fn look(pair: &(u32, u32)) {
     assert_eq!(pair.0, pair.1);
 }
 
-shared!(Writes(Pair) -> () { |pair| add(&mut pair.0.write().unwrap()), add(&mut *pair.0.write_async().await.unwrap()) });
-shared!(Reads(Pair) -> () { |pair| look(&pair.0.read().unwrap()), look(&*pair.0.read_async().await.unwrap()) });
+shared!(Writes(Pair) -> () { |pair| add(&mut pair.0.write().unwrap()), add(&mut pair.0.write_async().await.unwrap()) });
+shared!(Reads(Pair) -> () { |pair| look(&pair.0.read().unwrap()), look(&pair.0.read_async().await.unwrap()) });
 
 #[test]
 fn readers_and_writers_that_are_cancelled_hold_nothing() {

@@ -72,10 +72,16 @@ endpoint!(Watch(watch::Receiver<u32>) -> Option<u32> {
     |rx| rx.changed().is_ok().then(|| rx.get()),
     rx.changed_async().await.is_ok().then(|| rx.get())
 });
+// One that is disconnected may win against a value that has come back to the other.
 endpoint!(Choice((lamprey::Receiver<u32>, lamprey::Receiver<u32>)) -> Option<u32> {
-    |both| choose([both.0.recv_evt(), both.1.recv_evt()]).sync().ok(),
-    choose([both.0.recv_evt(), both.1.recv_evt()]).await.ok()
+    |both| choose([both.0.recv_evt(), both.1.recv_evt()]).sync().or_else(|_| left_in(both)).ok(),
+    choose([both.0.recv_evt(), both.1.recv_evt()]).await.or_else(|_| left_in(both)).ok()
 });
+
+fn left_in(both: &(lamprey::Receiver<u32>, lamprey::Receiver<u32>)) -> Result<u32, lamprey::TryRecvError> {
+    both.0.try_recv().or_else(|_| both.1.try_recv())
+}
+
 endpoint!(Both((lamprey::Receiver<u32>, lamprey::Receiver<u32>)) -> Vec<Option<u32>> {
     |both| choose_all(vec![both.0.recv_evt(), both.1.recv_evt()]).sync().into_iter().map(Result::ok).collect(),
     choose_all(vec![both.0.recv_evt(), both.1.recv_evt()]).await.into_iter().map(Result::ok).collect()
