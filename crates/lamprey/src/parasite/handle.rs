@@ -57,7 +57,7 @@ impl<T> ParasiteHandle<T> {
     }
 
     #[cold]
-    pub(super) fn failed(error: JoinError) -> Self {
+    pub(crate) fn failed(error: JoinError) -> Self {
         Self(Repr::Failed(Box::new(error)))
     }
 

@@ -17,6 +17,7 @@ use super::reason::Wait;
 use super::task::{Form, Task};
 use super::thread::{Abandoned, Fate, Kind, State, Thread};
 use super::worker::Worker;
+use crate::sync_shim::relax;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use swapstack::{PooledStack, Stack, StackPointer};
@@ -415,9 +416,20 @@ pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
     unsafe {
         let body = thread.as_ref().body;
         (body.abandon)(thread, why);
+        await_visitor(thread.as_ref());
         if (body.publish)(thread) == Fate::Unwanted {
             (body.dispose)(thread);
             (body.free)(thread);
+        }
+    }
+}
+
+/// As [`Worker::part`], outside of every host: the visitor is on its way on another kernel thread, and does not block.
+fn await_visitor(thread: &Thread) {
+    if thread.reach().end() {
+        let mut spins = 0;
+        while thread.reach().is_visited() {
+            relax(&mut spins);
         }
     }
 }

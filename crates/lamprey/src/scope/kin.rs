@@ -13,7 +13,8 @@
 //! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist themselves first.
 //! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
 //! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that section. If there is no waiter, the
-//!    parent has not yet come to wait, and will see 0.
+//!    parent has not yet come to wait, and will see 0. While it is the waiter it runs no code of the program: a blocking call in
+//!    there would take the scope's wake for its own.
 //!
 //! # Who may touch what
 //! `state`: in sections of [`Guarded`], which run no code of the program.
@@ -127,9 +128,12 @@ impl Kin {
         self.state.with(|state| state.is_cancelled)
     }
 
-    /// Cancels all children, those that are there and those to come.
+    /// Cancels all children, those that are there and those to come. Again it does nothing: destructors that it runs may call it, as
+    /// many as there are children.
     pub(super) fn cancel(&self) {
-        self.state.with(|state| state.is_cancelled = true);
+        if self.state.with(|state| std::mem::replace(&mut state.is_cancelled, true)) {
+            return;
+        }
         self.parasites.cut();
         while self.cancel_some_hosts() {}
         while self.cancel_some_tasks() {}
@@ -180,18 +184,28 @@ impl Kin {
 
     /// Waits until no child is left; false if the caller was cancelled meanwhile, and all children with it.
     pub(super) fn wait(&self) -> bool {
+        if !self.queue() || sched::block(Wait::Scope) == Woke::Woken {
+            return true;
+        }
+        // Taken back before anything else: a destructor that `cancel` runs may block this very thread, and must not take our wake.
+        let was_woken = self.state.with(|state| state.waiter.take().is_none());
+        if !was_woken {
+            self.cancel();
+        }
+        if was_woken || self.queue() {
+            sched::block_until_woken(Wait::Scope);
+        }
+        false
+    }
+
+    /// Leaves the caller as the waiter; false if there is nothing to wait for.
+    fn queue(&self) -> bool {
         let me = sched::waiter();
-        let must_wait = self.state.with(|state| {
+        self.state.with(|state| {
             let must_wait = state.alive != 0;
             state.waiter = must_wait.then_some(me);
             must_wait
-        });
-        if !must_wait || sched::block(Wait::Scope) == Woke::Woken {
-            return true;
-        }
-        self.cancel();
-        sched::block_until_woken(Wait::Scope);
-        false
+        })
     }
 
     /// A panic of a child. `None`: it is the scope's now.
@@ -250,20 +264,16 @@ impl Kin {
         over.into_iter().for_each(|outcome| outcome.finish());
     }
 
-    /// After the last child: drops what outcomes are left.
-    pub(super) fn finish_adopted(&self) {
-        let take = || {
+    /// After the last child: drops what outcomes are left; false if there are none. Their destructors may start children and leave
+    /// outcomes in their turn.
+    pub(super) fn finish_adopted(&self) -> bool {
+        let handles = {
             let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut adopted.handles)
         };
-        // An outcome may hold handles, which are adopted when it is dropped.
-        loop {
-            let handles = take();
-            if handles.is_empty() {
-                return;
-            }
-            handles.into_iter().for_each(|outcome| outcome.finish());
-        }
+        let are_some = !handles.is_empty();
+        handles.into_iter().for_each(|outcome| outcome.finish());
+        are_some
     }
 }
 

@@ -147,8 +147,11 @@ pub fn scope_with<'env, T>(
     };
     let left = catch_unwind(AssertUnwindSafe(|| scope.kin.body.run(|| body(&scope))));
     let left = left.map_err(|payload| scope.body_unwound(payload));
-    let was_awaited = scope.kin.wait();
-    scope.kin.finish_adopted();
+    let mut was_awaited = scope.kin.wait();
+    // The destructors of outcomes may have started children.
+    while scope.kin.finish_adopted() {
+        was_awaited &= scope.kin.wait();
+    }
     if let Some(panic) = scope.kin.take_failure() {
         panic.resume();
     }

@@ -9,7 +9,7 @@ use super::kin::{Kin, Outcome, Reached, Share};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
 use crate::sched::task::Task;
 use crate::thread::level::Tripped;
-use crate::thread::{JoinError, Panic};
+use crate::thread::{JoinError, Panic, quietly};
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -52,8 +52,11 @@ impl<'scope> Scope<'scope, '_> {
         F: Future + Send + 'scope,
         F::Output: Send + 'scope,
     {
-        let child =
-            Child { future, reached: Reached::new(), share: self.kin.share(), is_refused: self.is_moot };
+        if self.is_moot {
+            return self.refuse(future);
+        }
+        let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.kin.share());
+        let child = Child { future, is_over: false, reached, share };
         // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the scope, or with the
         // scope, and is never dropped by the parasite.
         let handle = unsafe { start_borrowing(child) };
@@ -83,10 +86,21 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let child = StackfulChild { f, share: self.kin.share(), is_refused: self.is_moot };
+        if self.is_moot {
+            return self.refuse(f);
+        }
+        let child = StackfulChild { f, share: self.kin.share() };
         // SAFETY: as in `parasite`.
         let handle = unsafe { start_fn_borrowing(move || child.run()) };
         ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
+    }
+
+    /// The scope must not wait, so nothing is started, not even queued.
+    #[cold]
+    fn refuse<T: Send>(&'scope self, body: impl Send + 'scope) -> ScopedParasite<'scope, T> {
+        quietly(|| drop(body));
+        let handle = ManuallyDrop::new(ParasiteHandle::failed(JoinError::Cancelled));
+        ScopedParasite { handle, kin: &self.kin, _scope: PhantomData }
     }
 }
 
@@ -105,17 +119,12 @@ fn failed(kin: &Kin, payload: Box<dyn Any + Send>) {
 struct StackfulChild<F> {
     f: F,
     share: Share,
-    is_refused: bool,
 }
 
 impl<T, F: FnOnce() -> T> StackfulChild<F> {
     fn run(self) -> Option<T> {
         // Dropped in the reverse order.
-        let Self { share, f, is_refused } = self;
-        if is_refused {
-            drop(f);
-            return None;
-        }
+        let Self { share, f } = self;
         match catch_unwind(AssertUnwindSafe(|| share.kin().parasites.run(f))) {
             Ok(Ok(value)) => Some(value),
             Ok(Err(Tripped)) => None,
@@ -127,12 +136,14 @@ impl<T, F: FnOnce() -> T> StackfulChild<F> {
     }
 }
 
-/// What runs as a stackless child. In this order: the future and what it captured end before the share.
+/// What runs as a stackless child. In this order: the future and what it captured end before the share. That is over when the value is
+/// handed on: what could still unwind then would drop the value after the share.
 struct Child<F> {
-    future: F,
+    future: ManuallyDrop<F>,
+    /// The future has been dropped.
+    is_over: bool,
     reached: Reached,
     share: Share,
-    is_refused: bool,
 }
 
 impl<F: Future> Future for Child<F> {
@@ -142,18 +153,32 @@ impl<F: Future> Future for Child<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `future` and `reached` are only used in place, and dropped there.
         let this = unsafe { self.get_unchecked_mut() };
-        if this.is_refused {
-            return Poll::Ready(None);
-        }
-        // SAFETY: as above.
-        let future = unsafe { Pin::new_unchecked(&mut this.future) };
-        match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-            Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
-            Ok(Poll::Pending) => this.pending(cx),
-            Err(payload) => {
+        let mut value = None;
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: as above.
+            if let Poll::Ready(ready) = unsafe { Pin::new_unchecked(&mut *this.future) }.poll(cx) {
+                value = Some(ready);
+                this.end_future();
+            }
+        }));
+        match (polled, value) {
+            (Ok(()), None) => this.pending(cx),
+            (Ok(()), value) => Poll::Ready(value),
+            (Err(payload), value) => {
+                quietly(|| drop(value));
                 failed(this.share.kin(), payload);
                 Poll::Ready(None)
             }
+        }
+    }
+}
+
+impl<F> Child<F> {
+    #[inline(always)]
+    fn end_future(&mut self) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            // SAFETY: once, in its place, and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.future) }
         }
     }
 }
@@ -173,6 +198,7 @@ impl<F> Drop for Child<F> {
         if self.reached.has_entered() {
             self.reached.leave(self.share.kin());
         }
+        self.end_future();
     }
 }
 
