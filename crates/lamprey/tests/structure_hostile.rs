@@ -1,12 +1,15 @@
 //! Scopes against children that do what no child should: what a hostile review of them found.
 mod common;
 
-use common::{run, run_at_once, within};
-use lamprey::{Builder, Policy, Ready, Receiver, Runtime, Scope, Unstarted, Why, channel, scope};
+use common::{rerun, role, run, run_at_once, within};
+use lamprey::{
+    Builder, CancelToken, Policy, Ready, Receiver, Runtime, Scope, Unstarted, Why, channel, scope,
+};
 use lamprey::{host_local, sleep, sleep_async, spawn, yield_now};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::{Future, pending};
+use std::os::unix::process::ExitStatusExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -258,4 +261,44 @@ fn a_child_that_never_starts_is_not_freed_while_its_scope_cancels_it() {
     };
     let builder = Runtime::builder().workers(1).policy(Lingers::default);
     within(common::FOREVER, move || builder.build().unwrap().run(main));
+}
+
+/// Leaks a generator that is suspended under a token.
+fn leak_under(token: CancelToken) {
+    let mut generator = swapstack::Generator::new(move |yielder: &swapstack::Yielder<(), ()>, ()| {
+        let _ = token.run(|| yielder.suspend(()));
+    });
+    generator.resume(());
+    std::mem::forget(generator);
+}
+
+/// Leaves a shield while a later one is still there.
+fn cross_shields() {
+    let mut generator = swapstack::Generator::new(|yielder: &swapstack::Yielder<(), ()>, ()| {
+        lamprey::shield(|| yielder.suspend(()));
+    });
+    generator.resume(());
+    lamprey::shield(|| generator.resume(()));
+}
+
+#[test]
+fn a_thread_that_ends_within_a_level_or_leaves_it_out_of_order_ends_the_process() {
+    const ME: &str = "a_thread_that_ends_within_a_level_or_leaves_it_out_of_order_ends_the_process";
+    let leak = || leak_under(CancelToken::new());
+    match role().as_deref() {
+        None => {}
+        Some("host") => common::runtime(1).run(|| spawn(leak).join().unwrap()),
+        Some("parasite") => common::runtime(1).run(|| lamprey::parasite_fn(leak).join().unwrap()),
+        Some("thread") => std::thread::spawn(leak).join().unwrap(),
+        Some("order") => common::runtime(1).run(cross_shields),
+        Some(other) => panic!("no such role: {other}"),
+    }
+    if role().is_some() {
+        return; // the process has not ended
+    }
+    for role in ["host", "parasite", "thread", "order"] {
+        let (output, text) = rerun(ME, role);
+        assert_eq!(output.status.signal(), Some(6), "{role}: {text}");
+        assert!(text.contains("was not left"), "{role}: {text}");
+    }
 }

@@ -14,7 +14,8 @@
 //! 2. All of that happens on the thread's own kernel thread. From elsewhere a level is tripped by an errand
 //!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`]). An OS thread's levels alone are tripped from
 //!    elsewhere, by a flag that its next block looks at ([`super::os`]).
-//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds.
+//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds. Generators can break
+//!    that, which ends the process.
 //!
 //! # Checked by
 //! `tests/cancel.rs`, `tests/cancel_race.rs`, `tests/cancel_laws.rs`; the way to a host: `model::reach`.
@@ -95,10 +96,32 @@ struct Left<'a> {
 impl Drop for Left<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        debug_assert!(ptr::eq(self.thread.frames.get(), self.frame), "frames are left in reverse order");
+        if !ptr::eq(self.thread.frames.get(), self.frame) {
+            frame_misused();
+        }
         self.thread.frames.set(self.frame.outer.get());
         weigh(self.thread);
     }
+}
+
+/// A thread ends, and has left all its frames: who trips one of them reaches the thread. (It has not if a generator of its own was
+/// leaked in the middle of one.)
+#[inline(always)]
+pub(super) fn must_be_outside(thread: &Thread) {
+    if !thread.frames.get().is_null() {
+        frame_misused();
+    }
+}
+
+/// Ends the process: what comes next would be a use of memory that is gone.
+#[cold]
+#[inline(never)]
+fn frame_misused() -> ! {
+    crate::bug::say!(
+        "a shield, deadline, token or scope was not left in the reverse order of entering, or not at all: a generator was \
+         suspended in the middle of it, and then leaked or resumed elsewhere"
+    );
+    std::process::abort()
 }
 
 /// Works out whether the thread's blocking calls are to end.
@@ -210,6 +233,7 @@ impl Worker {
     /// been sent.
     #[inline(always)]
     pub(super) fn part(&self, me: &Thread) {
+        must_be_outside(me);
         if me.reach().end() {
             self.await_visitor(me);
         }

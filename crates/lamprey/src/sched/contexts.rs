@@ -155,6 +155,7 @@ impl Worker {
     #[inline(always)]
     fn retire(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
+        super::cancel::must_be_outside(thread);
         thread.state.set(State::Finished);
         if self.contexts.count.get() < KEEP {
             self.contexts.push(context);

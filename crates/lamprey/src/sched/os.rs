@@ -73,6 +73,13 @@ pub(crate) fn block_committed() {
     });
 }
 
+#[cfg(not(loom))]
+impl Drop for OsThread {
+    fn drop(&mut self) {
+        super::cancel::must_be_outside(&self.descriptor);
+    }
+}
+
 impl OsThread {
     fn take_wake(&self) -> bool {
         // Acquire pairs with the Release store in `wake`.

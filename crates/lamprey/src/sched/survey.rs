@@ -128,7 +128,7 @@ impl Worker {
         let mut probe = Probe { root: &self.root, stack: Vec::with_capacity(DEPTH) };
         self.running.set(NonNull::from(thread));
         // SAFETY: invariant 1: suspended in `switch_to`, which answers the word and switches back to the root.
-        unsafe { swapstack::switch(self.root.sp.as_ptr(), sp, (&raw mut probe).addr()) };
+        unsafe { swapstack::switch(self.root.sp.as_ptr(), sp, (&raw mut probe).expose_provenance()) };
         self.running.set(NonNull::from(&self.root));
         probe.stack
     }
