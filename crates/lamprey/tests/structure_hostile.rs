@@ -302,3 +302,26 @@ fn a_thread_that_ends_within_a_level_or_leaves_it_out_of_order_ends_the_process(
         assert!(text.contains("was not left"), "{role}: {text}");
     }
 }
+
+/// Joins its parasite when it is dropped.
+struct Joins<'scope>(Option<lamprey::scope::ScopedParasite<'scope, ()>>);
+
+impl Drop for Joins<'_> {
+    fn drop(&mut self) {
+        let joined = self.0.take().unwrap().join();
+        assert!(matches!(joined, Err(lamprey::JoinError::Unwinding)), "{joined:?}");
+    }
+}
+
+#[test]
+fn joined_by_who_unwinds_a_parasite_is_left_to_the_scope() {
+    run(1, || {
+        let host = spawn(|| {
+            scope(|s| {
+                let _joins = Joins(Some(s.parasite(pending())));
+                panic!("unwinds");
+            });
+        });
+        assert!(matches!(host.join(), Err(lamprey::JoinError::Panicked(_))));
+    });
+}

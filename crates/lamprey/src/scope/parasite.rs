@@ -7,7 +7,7 @@
 use super::Scope;
 use super::kin::{Kin, Outcome, Reached, Share};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
-use crate::sched::task::Task;
+use crate::sched::{self, task::Task};
 use crate::thread::level::Tripped;
 use crate::thread::{JoinError, Panic, quietly};
 use std::any::Any;
@@ -217,6 +217,9 @@ impl<T: Send> ScopedParasite<'_, T> {
     #[inline(always)]
     pub fn join(mut self) -> Result<T, JoinError> {
         if !self.handle.is_finished() {
+            if sched::must_not_block() {
+                return Err(JoinError::Unwinding);
+            }
             // By reference: if the wait is cut short, the handle is there to be adopted.
             return flat(crate::wait(&mut *self.handle));
         }
