@@ -126,7 +126,13 @@ impl Runtime {
     #[track_caller]
     pub fn run<T: Send>(&self, main: impl FnOnce() -> T + Send) -> T {
         match self.handle().run_borrowing(main) {
-            Ok(value) => value,
+            Ok(value) => match self.shared.take_failure() {
+                None => value,
+                Some(panic) => {
+                    crate::thread::quietly(|| drop(value));
+                    panic.resume()
+                }
+            },
             Err(JoinError::Panicked(panic)) => panic.resume(),
             Err(error) => match self.shared.take_failure() {
                 Some(panic) => panic.resume(),

@@ -488,3 +488,18 @@ fn a_policy_of_a_runtime_for_panics_that_nobody_joins() {
         assert_eq!(text(caught.unwrap_err()), "not joined");
     });
 }
+
+#[test]
+fn a_runtime_that_has_failed_does_not_say_that_all_is_well() {
+    let runtime = lamprey::Runtime::builder().workers(1).panics(Panics::Propagate).build().unwrap();
+    within(FOREVER, move || {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            runtime.run(|| {
+                drop(spawn(|| panic!("nobody's")));
+                lamprey::shield(|| sleep(SHORT * 5));
+                7
+            })
+        }));
+        assert_eq!(text(caught.unwrap_err()), "nobody's");
+    });
+}

@@ -208,6 +208,8 @@ impl Worker {
         );
         self.free_contexts();
         self.uninstall();
+        // Relaxed: a number (see `Shared::survey`).
+        self.seat.tid.store(0, Ordering::Relaxed);
         for entry in late {
             match entry.who() {
                 // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.

@@ -16,7 +16,8 @@ use crate::sched;
 /// ```
 ///
 /// # Panics
-/// With the first panic of a task; the others are cancelled and waited for. Outside of a host.
+/// With the first panic of a task; the others are cancelled and waited for. Outside of a host. In a destructor while its host unwinds no task
+/// can run, so there are no results, and the second unwind ends the process: ask [`std::thread::panicking`] first.
 ///
 /// # Cancellation
 /// Cancels the tasks and waits for them.

@@ -59,7 +59,9 @@ impl<S: Kind> Line<S> {
         queued: impl FnOnce() -> Option<Owed>,
     ) -> Ended {
         let mut queued = Some(queued);
-        let node = Party::node(Some(sched::waiter()), MaybeUninit::new(want));
+        // Asked for once: it lets woken parasites run, and one that blocked here while we have been woken would wait for our next try.
+        let me = sched::waiter();
+        let node = Party::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
             // SAFETY: unlinked; stays here until it has been taken out: by this thread, or by one whose wake is awaited.
@@ -79,7 +81,7 @@ impl<S: Kind> Line<S> {
                 return Ended::Has(unsafe { want_of(&node.value) });
             }
             self.spin_while_held();
-            node.value.set_waiter(Some(sched::waiter()));
+            node.value.set_waiter(Some(me));
             again = true;
         }
     }
