@@ -1,6 +1,6 @@
 //! The paper's `condvar` (swapstack-taco-2013, 7.4 and, for the affinity, 6.3): a bounded queue of a mutex and two condition variables.
 
-use super::hosts::{Hosts, Switch};
+use super::hosts::{Biased, Hosts, Switch};
 use super::locking::Condvars;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{os_locks, tokio_locks};
@@ -42,7 +42,7 @@ pub const BENCH: Bench = Bench {
 pub const AFFINITY: Bench = Bench {
     name: "condvar_affinity",
     about: "4 pairs of a producer and a consumer, each over a queue of its own as in condvar (paper, 6.3: condvar with affinity hints, \
-            2.74 s, and 1.96 s with biased locks); ns for each number. `placed`: both of a pair on one worker; `apart`: on different ones; \
+            2.74 s, and 1.96 s with biased locks); ns for each number. `placed`: both of a pair on one worker, `placed-biased` with biased mutexes; `apart`: on different ones; \
             `lamprey` and the rivals: wherever",
     workers: &[1, 2],
     size: SIZE,
@@ -50,6 +50,7 @@ pub const AFFINITY: Bench = Bench {
     variants: &[
         Variant::ours("lamprey", |w| affinity::<Hosts>(w, |_, _| None)),
         Variant::ours("placed", |w| affinity::<Hosts>(w, |pair, _| Some(pair))),
+        Variant::ours("placed-biased", |w| affinity::<Hosts<Biased>>(w, |pair, _| Some(pair))),
         Variant::ours("apart", |w| affinity::<Hosts>(w, |pair, half| Some(pair + half))),
         Variant::rival("pthread", |w| affinity::<os_locks::Pthread>(w, |_, _| None)),
         Variant::go(),

@@ -21,6 +21,8 @@ pub struct Default;
 pub struct Lifo;
 /// Who unlocks switches to the one that waits.
 pub struct Switch;
+/// The worker that takes it first owns it.
+pub struct Biased;
 
 impl Policy for Default {
     fn options() -> MutexOptions {
@@ -37,6 +39,12 @@ impl Policy for Lifo {
 impl Policy for Switch {
     fn options() -> MutexOptions {
         MutexOptions::new().wake(Wake::Switch)
+    }
+}
+
+impl Policy for Biased {
+    fn options() -> MutexOptions {
+        MutexOptions::new().biased(true)
     }
 }
 

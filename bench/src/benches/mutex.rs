@@ -1,6 +1,6 @@
 //! Many threads add to one number under one mutex.
 
-use super::hosts::{Hosts, Lifo, Switch};
+use super::hosts::{Biased, Hosts, Lifo, Switch};
 use super::locking::{Threads, crowd};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{os_locks, tokio_locks};
@@ -24,6 +24,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("lamprey", runner::<Hosts>),
         Variant::ours("lifo", runner::<Hosts<Lifo>>),
         Variant::ours("switch", runner::<Hosts<Switch>>),
+        Variant::ours("biased", runner::<Hosts<Biased>>),
         Variant::rival("pthread", runner::<os_locks::Pthread>),
         Variant::rival("std", runner::<os_locks::Std>),
         Variant::rival("parking_lot", runner::<os_locks::ParkingLot>),

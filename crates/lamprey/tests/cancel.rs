@@ -64,7 +64,7 @@ fn in_any_wait_it_ends_at_once() {
                 let _ = spawn(|| lamprey::sleep(LONG)).join();
             });
             ends(|| {
-                let _ = lamprey::wait(lamprey::sleep_async(LONG));
+                lamprey::wait(lamprey::sleep_async(LONG));
             });
             ends(|| {
                 let _ = lamprey::suspend(std::mem::forget);
@@ -152,7 +152,7 @@ fn one_that_swallows_it_comes_no_further_than_its_next_call() {
     run(1, || {
         let (tx, rx) = channel::<u32>();
         let host = spawn(move || {
-            let first = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(rx.recv())));
+            let first = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rx.recv()));
             assert!(first.is_err());
             let _ = rx.recv();
             unreachable!("it blocked again");
