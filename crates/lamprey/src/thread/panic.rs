@@ -15,7 +15,10 @@ use std::sync::{Mutex, PoisonError};
 /// # Examples
 /// ```
 /// # lamprey::run(|| {
-/// let Err(lamprey::JoinError::Panicked(panic)) = lamprey::spawn(|| { panic!("no {}", "bread"); }).join() else { unreachable!() };
+/// let host = lamprey::spawn(|| {
+///     std::panic::panic_any("no bread".to_owned());
+/// });
+/// let Err(lamprey::JoinError::Panicked(panic)) = host.join() else { unreachable!() };
 /// assert_eq!(panic.message(), "no bread");
 /// assert_eq!(panic.downcast_ref::<String>().unwrap(), "no bread");
 /// assert!(panic.location().unwrap().contains(".rs:"));
