@@ -1,20 +1,11 @@
 //! Cancelling: of a host by its handle, of a part by its deadline; what a shield puts off; in every kind of wait.
 mod common;
 
-use common::{FOREVER, run, within};
+use common::{Counted, FOREVER, run, within};
 use lamprey::{JoinError, TimedOut, bounded, channel, shield, spawn, with_deadline, with_timeout, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// Counts when it is dropped.
-struct Bell(Arc<AtomicUsize>);
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 const LONG: Duration = Duration::from_secs(1000);
 const SHORT: Duration = Duration::from_millis(2);
@@ -27,7 +18,7 @@ fn is_cancelled<T>(outcome: Result<T, JoinError>) -> bool {
 #[track_caller]
 fn ends(wait: impl FnOnce() + Send + 'static) {
     let rung = Arc::new(AtomicUsize::new(0));
-    let bell = Bell(rung.clone());
+    let bell = Counted(rung.clone());
     let host = spawn(move || {
         let _bell = bell;
         wait();
@@ -108,7 +99,7 @@ fn from_an_os_thread() {
 fn before_it_has_started_it_is_dropped_unrun() {
     run(1, || {
         let rung = Arc::new(AtomicUsize::new(0));
-        let bell = Bell(rung.clone());
+        let bell = Counted(rung.clone());
         let host = spawn(move || {
             let _bell = bell;
             panic!("it ran");
@@ -200,7 +191,7 @@ fn deadlines() {
     let rung = Arc::new(AtomicUsize::new(0));
     let start = Instant::now();
     let ended = with_timeout(SHORT, || {
-        let _bell = Bell(rung.clone());
+        let _bell = Counted(rung.clone());
         rx.recv()
     });
     assert_eq!(ended, Err(TimedOut));
@@ -311,7 +302,7 @@ fn a_call_on_the_pool_is_taken_back_or_waited_for() {
             });
             begun.recv().unwrap();
             let rung = Arc::new(AtomicUsize::new(0));
-            let bell = Bell(rung.clone());
+            let bell = Counted(rung.clone());
             let second = spawn(move || lamprey::block(move || drop(bell)));
             yield_now();
             first.cancel();

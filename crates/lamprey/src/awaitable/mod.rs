@@ -18,6 +18,7 @@
 //!   another kernel thread next time: it stays registered where it is, and gets another waker. When that worker ends,
 //!   all its futures are woken and register elsewhere. Outside of every worker [`outside`] serves.
 
+pub(crate) mod before;
 pub(crate) mod outside;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

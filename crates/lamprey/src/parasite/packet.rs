@@ -15,8 +15,6 @@
 
 use super::handle::Outcome;
 use super::place::drop_outcome;
-use crate::sched::Waiter;
-use crate::sched::Who;
 use crate::sched::block::Errand;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::contexts::Context;
@@ -154,14 +152,7 @@ impl<T> Packet<T> {
         }
         head.refs.retain();
         // SAFETY: the packet has a count of its home; the errand has a reference to the packet.
-        unsafe {
-            let home = Seat::retain(home);
-            if let Err(entry) = home.deliver(Waiter::errand(packet.cast()))
-                && let Who::Errand(errand) = entry.who()
-            {
-                (errand.as_ref().run)(errand, None);
-            }
-        }
+        unsafe { Seat::send(home, packet.cast()) };
     }
 
     /// # Safety

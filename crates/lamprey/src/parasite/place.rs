@@ -8,13 +8,12 @@
 //! 3. The future does not move: it is pinned in its block until it is dropped there.
 
 use super::handle::Outcome;
-use crate::sched::block::CancelUnwind;
 use crate::sched::completion::Completion;
 use crate::sched::life::Life;
 use crate::sched::slab;
 use crate::sched::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;
-use crate::thread::{JoinError, Panic};
+use crate::thread::JoinError;
 use crate::thread::{local, quietly, report_unjoined};
 use std::alloc::Layout;
 use std::any::Any;
@@ -157,16 +156,6 @@ unsafe fn drop_future<F: Future>(task: NonNull<Task>) {
     unsafe { ManuallyDrop::drop(&mut (*cell::<F>(task).get()).future) }
 }
 
-/// Tells the unwind that ends a cancelled parasite from a panic.
-#[cold]
-pub(super) fn caught(payload: Box<dyn Any + Send>) -> JoinError {
-    if payload.is::<CancelUnwind>() {
-        JoinError::Cancelled
-    } else {
-        JoinError::Panicked(Panic::caught(payload))
-    }
-}
-
 /// [`TaskBody::poll`].
 ///
 /// # Safety
@@ -178,7 +167,7 @@ unsafe fn poll<F: Future>(task: NonNull<Task>) -> bool {
         match poll_once::<F>(task, &mut value) {
             Ok(false) => return false,
             Ok(true) => keep::<F>(task, Ok(value.assume_init())),
-            Err(payload) => keep::<F>(task, Err(Box::new(caught(payload)))),
+            Err(payload) => keep::<F>(task, Err(Box::new(JoinError::caught(payload)))),
         }
     }
     true

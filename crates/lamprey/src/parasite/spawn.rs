@@ -227,7 +227,7 @@ unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> Parasite
         Err(payload) => {
             // SAFETY: the future is gone.
             unsafe { forget::<F>(task) };
-            ParasiteHandle::failed(place::caught(payload))
+            ParasiteHandle::failed(JoinError::caught(payload))
         }
     }
 }

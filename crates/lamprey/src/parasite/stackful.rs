@@ -12,7 +12,6 @@
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
-use super::place::caught;
 use super::spawn::outside;
 use crate::sched::contexts::{Call, Context};
 use crate::sched::worker::Worker;
@@ -218,7 +217,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
         // SAFETY: alive by the parasite's share.
         let wanted = unsafe { self.packet.as_ref() }.head.begin(worker);
         let outcome = if wanted {
-            catch_unwind(AssertUnwindSafe(closure)).map_err(caught)
+            catch_unwind(AssertUnwindSafe(closure)).map_err(JoinError::caught)
         } else {
             quietly(|| drop(closure));
             Err(JoinError::Cancelled)
@@ -268,7 +267,7 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
         let outcome = match outcome {
             Ok(None) => return,
             Ok(Some(value)) => Ok(value),
-            Err(payload) => Err(caught(payload)),
+            Err(payload) => Err(JoinError::caught(payload)),
         };
         match NonNull::new(context.packet.get().cast_mut()) {
             Some(packet) => {

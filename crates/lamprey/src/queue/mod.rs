@@ -7,9 +7,11 @@
 //! | [`inbox`] | many senders, one receiver | lock-free push, take-all |
 //! | [`guarded`] | any number | a value under a bit, for sections of a few instructions |
 //! | [`list`] | whoever holds the lock around it | intrusive FIFO with O(1) removal from the middle |
+//! | [`swept`] | one kernel thread at a time | a bag that takes out what has ended |
 
 pub(crate) mod fresh;
 pub(crate) mod guarded;
 pub(crate) mod inbox;
 pub(crate) mod list;
 pub(crate) mod ring;
+pub(crate) mod swept;

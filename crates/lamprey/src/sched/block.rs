@@ -130,6 +130,13 @@ pub(crate) fn os_waiter() -> Waiter {
     Waiter::thread(os::current())
 }
 
+/// Whoever runs on the calling kernel thread: a thread of a worker, its root, or the OS thread itself.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn current() -> NonNull<Thread> {
+    Worker::current().map_or_else(os::current, Worker::running)
+}
+
 /// True on a host, false on a plain OS thread.
 #[inline(always)]
 pub(crate) fn on_host() -> bool {
@@ -168,9 +175,8 @@ pub(crate) fn block_until_woken(reason: Wait) {
 pub(crate) fn is_cancelled() -> bool {
     #[cfg(not(loom))]
     if !std::thread::panicking() {
-        let me = Worker::current().map_or_else(os::current, Worker::running);
         // SAFETY: the caller's own descriptor.
-        return super::cancel::is_cancelled(unsafe { me.as_ref() });
+        return super::cancel::is_cancelled(unsafe { current().as_ref() });
     }
     false
 }

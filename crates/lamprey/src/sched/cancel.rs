@@ -20,12 +20,12 @@
 //! # Checked by
 //! `tests/cancel.rs`, `tests/cancel_race.rs`, `tests/cancel_laws.rs`; the way to a host: `model::reach`.
 
-use super::block::{Errand, Waiter, Who, Woke};
+use super::block::{Errand, Woke, current};
+use super::must_not_block;
 use super::policy::{Ready, Why};
 use super::reach::Asked;
 use super::thread::{Kind, State, Thread};
 use super::worker::{Seat, Worker};
-use super::{must_not_block, os};
 use crate::sync_shim::heavy_barrier;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -75,7 +75,7 @@ impl Frame {
 /// (a worker's root) it only runs `inside`.
 #[inline(always)]
 pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
-    let thread = Worker::current().map_or_else(os::current, Worker::running);
+    let thread = current();
     // SAFETY: the caller's own descriptor, alive while it runs.
     let thread = unsafe { thread.as_ref() };
     if thread.kind == Kind::Root {
@@ -256,15 +256,8 @@ struct Order {
     thread: NonNull<Thread>,
 }
 
-/// A host that has been asked to end, and is yet to be told.
+/// A host that has been asked to end; it may have to be told.
 pub(crate) struct Call(NonNull<Thread>, Asked);
-
-impl Call {
-    /// True if there is somebody to tell.
-    pub(crate) fn is_open(&self) -> bool {
-        self.1 != Asked::Before
-    }
-}
 
 /// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not started does not.
 ///
@@ -272,7 +265,7 @@ impl Call {
 /// A host whose object stays alive until this returns.
 pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
     // SAFETY: as promised by the caller.
-    unsafe { visit_all(std::iter::once(call_off(thread)).filter(Call::is_open)) };
+    unsafe { visit_all([call_off(thread)]) };
 }
 
 /// The first half of [`ask`]: from here on it cannot end before it has been told, or, if it is this worker's, before the
@@ -290,20 +283,19 @@ pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
 ///
 /// # Safety
 /// The caller has not blocked since it called them off.
-pub(crate) unsafe fn visit_all(calls: impl Iterator<Item = Call>) {
+pub(crate) unsafe fn visit_all(calls: impl IntoIterator<Item = Call>) {
     let mut is_ordered = false;
     for Call(thread, asked) in calls {
-        // SAFETY: none of them can have ended: one of this worker because nobody else has run here, the others because they wait
-        // for the visit.
-        unsafe {
-            match Worker::current() {
-                Some(worker) if asked == Asked::Here => worker.cancel(thread),
-                _ => {
-                    if !std::mem::replace(&mut is_ordered, true) {
-                        heavy_barrier();
-                    }
-                    visit(thread);
+        match (asked, Worker::current()) {
+            (Asked::Before, _) => {}
+            // SAFETY: of this worker, where nobody else has run: it has not ended.
+            (Asked::Here, Some(worker)) => unsafe { worker.cancel(thread) },
+            _ => {
+                if !std::mem::replace(&mut is_ordered, true) {
+                    heavy_barrier();
                 }
+                // SAFETY: it waits for the visit before it ends.
+                unsafe { visit(thread) };
             }
         }
     }
@@ -319,12 +311,7 @@ unsafe fn visit(thread: NonNull<Thread>) {
         let Some(home) = thread.as_ref().reach().visit() else { return };
         let errand = Errand { link: Cell::new(ptr::null_mut()), run: carry_out };
         let order = NonNull::from(Box::leak(Box::new(Order { errand, thread })));
-        let home = Seat::retain(home);
-        if let Err(entry) = home.deliver(Waiter::errand(order.cast()))
-            && let Who::Errand(errand) = entry.who()
-        {
-            (errand.as_ref().run)(errand, None);
-        }
+        Seat::send(home, order.cast());
     }
 }
 

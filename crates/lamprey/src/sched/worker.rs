@@ -7,7 +7,7 @@
 
 use super::attach::TURN;
 use super::bias;
-use super::block::Waiter;
+use super::block::{Errand, Waiter};
 use super::blocks::{self, Blocks};
 use super::carrier::Carriers;
 use super::clock;
@@ -99,6 +99,20 @@ impl Seat {
         unsafe { self.inbox.push(entry)? };
         self.notify();
         Ok(())
+    }
+
+    /// Sends an errand to the worker of `seat`; where that has ended, the errand is run here, without one.
+    ///
+    /// # Safety
+    /// Somebody's count of the seat lasts until this call ends; the errand is the caller's, who gives it up.
+    pub(crate) unsafe fn send(seat: NonNull<Seat>, errand: NonNull<Errand>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let seat = Self::retain(seat);
+            if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
+                super::finish::refused_by_inbox(entry);
+            }
+        }
     }
 
     /// Ends the worker's sleep, if it sleeps.

@@ -28,7 +28,8 @@
 
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
-use crate::sched::cancel::{Call, call_off, visit_all};
+use crate::queue::swept::Swept;
+use crate::sched::cancel::{call_off, visit_all};
 use crate::sched::task::Task;
 use crate::sched::thread::Thread;
 use crate::sched::{self, Wait, Waiter, Woke};
@@ -36,7 +37,7 @@ use crate::thread::wire::Wire;
 use crate::thread::{JoinError, Member, Panic, Panics, quietly};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// See the module's text.
 pub(crate) struct Kin {
@@ -46,7 +47,8 @@ pub(crate) struct Kin {
     pub(super) body: Wire,
     /// Trips the stackful parasites.
     pub(super) parasites: Wire,
-    adopted: Mutex<Adopted>,
+    /// Outcomes that nobody asks for any more.
+    adopted: Mutex<Swept<Box<dyn Outcome>>>,
 }
 
 struct State {
@@ -60,12 +62,6 @@ struct State {
 
 // SAFETY: the lists and their nodes are reached in sections only.
 unsafe impl Send for State {}
-
-/// Outcomes that nobody asks for any more.
-struct Adopted {
-    handles: Vec<Box<dyn Outcome>>,
-    sweep_at: usize,
-}
 
 /// The handle of a child.
 pub(super) trait Outcome: Send {
@@ -93,7 +89,7 @@ impl Kin {
             panics,
             body: Wire::new(),
             parasites: Wire::new(),
-            adopted: Mutex::new(Adopted { handles: Vec::new(), sweep_at: 16 }),
+            adopted: Mutex::new(Swept::new()),
         }
     }
 
@@ -153,7 +149,7 @@ impl Kin {
         });
         let is_full = called[BATCH - 1].is_some();
         // SAFETY: as above.
-        unsafe { visit_all(called.into_iter().flatten().filter(Call::is_open)) };
+        unsafe { visit_all(called.into_iter().flatten()) };
         is_full
     }
 
@@ -251,26 +247,18 @@ impl Kin {
     pub(super) unsafe fn adopt(&self, outcome: Box<dyn Outcome + '_>) {
         // SAFETY: `finish_adopted` drops it before the scope ends; the rest is the caller's promise.
         let outcome = unsafe { std::mem::transmute::<Box<dyn Outcome + '_>, Box<dyn Outcome>>(outcome) };
-        let over: Vec<_> = {
-            let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
-            adopted.handles.push(outcome);
-            if adopted.handles.len() < adopted.sweep_at {
-                return;
-            }
-            let over = adopted.handles.extract_if(.., |outcome| outcome.is_there()).collect();
-            adopted.sweep_at = adopted.handles.len() * 2 + 16;
-            over
-        };
+        let over = self.adopted().push(outcome, |outcome| outcome.is_there());
         over.into_iter().for_each(|outcome| outcome.finish());
+    }
+
+    fn adopted(&self) -> MutexGuard<'_, Swept<Box<dyn Outcome>>> {
+        self.adopted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// After the last child: drops what outcomes are left; false if there are none. Their destructors may start children and leave
     /// outcomes in their turn.
     pub(super) fn finish_adopted(&self) -> bool {
-        let handles = {
-            let mut adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut adopted.handles)
-        };
+        let handles = self.adopted().take();
         let are_some = !handles.is_empty();
         handles.into_iter().for_each(|outcome| outcome.finish());
         are_some

@@ -32,7 +32,6 @@ use crate::thread::{Panic, Panics};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Starts children that may borrow from outside of the scope: what [`scope()`] gives to its closure.
 ///
@@ -145,7 +144,7 @@ pub fn scope_with<'env, T>(
         _scope: PhantomData,
         _env: PhantomData,
     };
-    let left = catch_unwind(AssertUnwindSafe(|| scope.kin.body.run(|| body(&scope))));
+    let left = scope.kin.body.catch(|| body(&scope));
     let left = left.map_err(|payload| scope.body_unwound(payload));
     let mut was_awaited = scope.kin.wait();
     // The destructors of outcomes may have started children.

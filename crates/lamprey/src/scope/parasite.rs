@@ -125,7 +125,7 @@ impl<T, F: FnOnce() -> T> StackfulChild<F> {
     fn run(self) -> Option<T> {
         // Dropped in the reverse order.
         let Self { share, f } = self;
-        match catch_unwind(AssertUnwindSafe(|| share.kin().parasites.run(f))) {
+        match share.kin().parasites.catch(f) {
             Ok(Ok(value)) => Some(value),
             Ok(Err(Tripped)) => None,
             Err(payload) => {

@@ -3,13 +3,15 @@
 //! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full once it has been
 //! cancelled for those who wait for that, and the tokens that were made from it.
 
+use crate::awaitable::before::before;
 use crate::channel::IVar;
 use crate::event::FutureEvt;
+use crate::queue::swept::Swept;
 use crate::thread::level::Tripped;
 use crate::thread::wire::Wire;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Cancels whatever has been told to listen to it, once and for all. Clones are the same token.
 ///
@@ -43,15 +45,8 @@ struct Inner {
     wire: Wire,
     over: IVar<()>,
     /// Those that are there: a child holds its parent, so that the way down to it is not lost.
-    children: Mutex<Children>,
+    children: Mutex<Swept<Weak<Inner>>>,
     parent: Option<Arc<Inner>>,
-}
-
-#[derive(Default)]
-struct Children {
-    tokens: Vec<Weak<Inner>>,
-    /// How many there may be before those that are gone are looked for.
-    sweep_at: usize,
 }
 
 /// What was run under a token has been cancelled.
@@ -65,7 +60,7 @@ impl CancelToken {
     }
 
     fn of(parent: Option<Arc<Inner>>) -> Self {
-        let (wire, over, children) = (Wire::new(), IVar::new(), Mutex::default());
+        let (wire, over, children) = (Wire::new(), IVar::new(), Mutex::new(Swept::new()));
         Self(Arc::new(Inner { wire, over, children, parent }))
     }
 
@@ -73,14 +68,7 @@ impl CancelToken {
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::of(Some(self.0.clone()));
-        {
-            let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
-            if children.tokens.len() >= children.sweep_at {
-                children.tokens.retain(|token| token.strong_count() != 0);
-                children.sweep_at = children.tokens.len() * 2 + 16;
-            }
-            children.tokens.push(Arc::downgrade(&child.0));
-        }
+        self.0.children().push(Arc::downgrade(&child.0), |token| token.strong_count() == 0);
         // After it has been entered: `cancel` first cuts, and then takes the children.
         if self.is_cancelled() {
             child.cancel();
@@ -99,9 +87,8 @@ impl CancelToken {
                 continue;
             }
             let _ = token.over.put(());
-            let children =
-                std::mem::take(&mut *token.children.lock().unwrap_or_else(PoisonError::into_inner));
-            tokens.extend(children.tokens.iter().filter_map(Weak::upgrade));
+            let children = token.children().take();
+            tokens.extend(children.iter().filter_map(Weak::upgrade));
         }
     }
 
@@ -150,15 +137,7 @@ impl CancelToken {
         if self.is_cancelled() {
             return Err(Cancelled);
         }
-        let mut future = std::pin::pin!(future);
-        let mut cancelled = std::pin::pin!(self.wait_async());
-        std::future::poll_fn(|cx| {
-            if let std::task::Poll::Ready(output) = future.as_mut().poll(cx) {
-                return std::task::Poll::Ready(Ok(output));
-            }
-            cancelled.as_mut().poll(cx).map(|()| Err(Cancelled))
-        })
-        .await
+        before(future, self.wait_async(), Cancelled).await
     }
 
     /// Waits until it is cancelled.
@@ -184,6 +163,12 @@ impl CancelToken {
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<>> {
         let token = self.clone();
         crate::event::future_evt(async move { token.wait_async().await })
+    }
+}
+
+impl Inner {
+    fn children(&self) -> MutexGuard<'_, Swept<Weak<Inner>>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,7 +11,7 @@
 //! not counted as taking after what is held, and what async code holds is not watched.
 //!
 //! # For those who work on it
-//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on), `mutex`, `condvar`, `err`;
+//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on), `mutex`, `condvar`, `err`, `poison`;
 //! `semaphore`, `rwlock`; `barrier` and `once`, which hand nothing over and are built on the gate of the channels; `order` (deadlocks that
 //! have not happened yet).
 
@@ -37,6 +37,7 @@ mod mutex;
 #[cfg(not(loom))]
 mod once;
 mod order;
+mod poison;
 mod policy;
 mod rwlock;
 mod semaphore;

@@ -22,6 +22,7 @@ pub use self::options::MutexOptions;
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::order::{Id, Site};
+use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
 use crate::channel::Owed;
 use crate::event::protocol::Synced;
@@ -33,7 +34,6 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::IntoFuture;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A value that one thread at a time may touch: `std`'s `Mutex` for hosts, parasites and OS threads, which waits without holding
@@ -61,7 +61,7 @@ use std::time::{Duration, Instant};
 /// half done. (The future of a parasite is dropped without unwinding: its guards poison nothing.)
 pub struct Mutex<T: ?Sized> {
     line: Line<Exclusive>,
-    poisoned: AtomicBool,
+    poison: Poison,
     id: Id,
     value: UnsafeCell<T>,
 }
@@ -121,7 +121,7 @@ impl<T> Mutex<T> {
         const fn of(value: T, order: Order, wake: Wake, bias: Bias) -> Self {
             Self {
                 line: Line::with_bias(Exclusive, order, wake, bias),
-                poisoned: AtomicBool::new(false),
+                poison: Poison::new(),
                 id: Id::new(),
                 value: UnsafeCell::new(value),
             }
@@ -133,9 +133,7 @@ impl<T> Mutex<T> {
     /// # Errors
     /// [`Poisoned`], with the value in it.
     pub fn into_inner(self) -> Result<T, Poisoned<T>> {
-        let poisoned = self.is_poisoned();
-        let value = self.value.into_inner();
-        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+        self.poison.check(self.value.into_inner())
     }
 }
 
@@ -274,22 +272,18 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     /// [`Poisoned`], with the reference in it.
     pub fn get_mut(&mut self) -> Result<&mut T, Poisoned<&mut T>> {
-        let poisoned = self.is_poisoned();
-        let value = self.value.get_mut();
-        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+        self.poison.check(self.value.get_mut())
     }
 
     /// True if a thread has panicked, or was cancelled, while it held the lock.
     #[inline(always)]
     pub fn is_poisoned(&self) -> bool {
-        // Relaxed: set by one who held the lock, and travels with it.
-        self.poisoned.load(Ordering::Relaxed)
+        self.poison.is_set()
     }
 
     /// The value is in order again.
     pub fn clear_poison(&self) {
-        // Relaxed: as in `is_poisoned`.
-        self.poisoned.store(false, Ordering::Relaxed);
+        self.poison.clear();
     }
 
     /// Takes the lock when that could not be done in one step.
@@ -306,7 +300,7 @@ impl<T: ?Sized> Mutex<T> {
     fn guard(&self) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
         // SAFETY: the caller has just taken HELD.
         let guard = unsafe { MutexGuard::new(self) };
-        if self.is_poisoned() { Err(Poisoned::new(guard)) } else { Ok(guard) }
+        self.poison.check(guard)
     }
 
     /// Lets the lock go, and somebody else have it.
@@ -369,12 +363,6 @@ impl<T> From<T> for Mutex<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Mutex");
-        match self.try_lock() {
-            Ok(guard) => shown.field("data", &&*guard),
-            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
-        };
-        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+        poison::show(f, "Mutex", self.try_lock(), &self.poison)
     }
 }

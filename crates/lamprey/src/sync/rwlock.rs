@@ -17,6 +17,7 @@ use self::sharing::Sharing;
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Ended, Line};
 use super::order::{Id, Site};
+use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
 use crate::event::protocol::Synced;
 use crate::time;
@@ -24,7 +25,6 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::IntoFuture;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What a [`RwLock::read`] and its kin give, or an error with that in it.
@@ -65,7 +65,7 @@ pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWr
 /// without unwinding: its guards poison nothing.) Readers poison nothing.
 pub struct RwLock<T: ?Sized> {
     line: Line<Sharing>,
-    poisoned: AtomicBool,
+    poison: Poison,
     id: Id,
     value: UnsafeCell<T>,
 }
@@ -105,7 +105,7 @@ impl<T> RwLock<T> {
         pub const fn with_policy(value: T, order: Order, wake: Wake) -> Self {
             Self {
                 line: Line::new(Sharing::new(), order, wake),
-                poisoned: AtomicBool::new(false),
+                poison: Poison::new(),
                 id: Id::new(),
                 value: UnsafeCell::new(value),
             }
@@ -122,9 +122,7 @@ impl<T> RwLock<T> {
     /// # Errors
     /// [`Poisoned`], with the value in it.
     pub fn into_inner(self) -> Result<T, Poisoned<T>> {
-        let poisoned = self.is_poisoned();
-        let value = self.value.into_inner();
-        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+        self.poison.check(self.value.into_inner())
     }
 }
 
@@ -365,9 +363,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// [`Poisoned`], with the reference in it.
     pub fn get_mut(&mut self) -> Result<&mut T, Poisoned<&mut T>> {
-        let poisoned = self.is_poisoned();
-        let value = self.value.get_mut();
-        if poisoned { Err(Poisoned::new(value)) } else { Ok(value) }
+        self.poison.check(self.value.get_mut())
     }
 
     /// True if a thread has panicked, or was cancelled, while it held the lock to write.
@@ -385,14 +381,12 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline(always)]
     pub fn is_poisoned(&self) -> bool {
-        // Relaxed: set by one who held the lock, and travels with it.
-        self.poisoned.load(Ordering::Relaxed)
+        self.poison.is_set()
     }
 
     /// The value is in order again. See [`is_poisoned`](Self::is_poisoned).
     pub fn clear_poison(&self) {
-        // Relaxed: as in `is_poisoned`.
-        self.poisoned.store(false, Ordering::Relaxed);
+        self.poison.clear();
     }
 
     #[inline]
@@ -432,7 +426,7 @@ impl<T: ?Sized> RwLock<T> {
     fn guard<M: Mode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
         // SAFETY: the line has given us what it wants, which is the guard's from now on.
         let guard = unsafe { M::guard(self, site) };
-        if self.is_poisoned() { Err(Poisoned::new(guard)) } else { Ok(guard) }
+        self.poison.check(guard)
     }
 }
 
@@ -450,12 +444,6 @@ impl<T> From<T> for RwLock<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("RwLock");
-        match self.try_read() {
-            Ok(guard) => shown.field("data", &&*guard),
-            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
-        };
-        shown.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+        poison::show(f, "RwLock", self.try_read(), &self.poison)
     }
 }

@@ -2,8 +2,10 @@
 
 use super::packet::{self, Head, Outcome};
 use super::panic::{Panic, Panics};
+use crate::sched::block::CancelUnwind;
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -41,6 +43,14 @@ pub enum JoinError {
     /// The host had not finished, and the caller was unwinding from a panic, when a host must not block. The host runs
     /// on, detached.
     Unwinding,
+}
+
+impl JoinError {
+    /// Of what a thread has unwound with: tells its cancellation from a panic.
+    #[cold]
+    pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Self {
+        if payload.is::<CancelUnwind>() { Self::Cancelled } else { Self::Panicked(Panic::caught(payload)) }
+    }
 }
 
 impl<T> JoinHandle<T> {

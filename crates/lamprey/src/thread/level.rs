@@ -4,7 +4,7 @@ use crate::sched::block::CancelUnwind;
 use crate::sched::cancel::{Frame, within};
 use crate::sched::{self};
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The part was cancelled, and has unwound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,27 +13,33 @@ pub(crate) struct Tripped;
 /// What a part left behind: its value, or what it unwound with.
 pub(crate) type Left<R> = Result<R, Box<dyn Any + Send>>;
 
+/// Runs `inside`; it does not unwind from here.
+#[inline(always)]
+pub(crate) fn caught<R>(inside: impl FnOnce() -> R) -> Left<R> {
+    catch_unwind(AssertUnwindSafe(inside))
+}
+
 /// Runs `inside` within `frame`; it does not unwind from here.
 #[inline(always)]
 pub(crate) fn run<R>(frame: &Frame, inside: impl FnOnce() -> R) -> Left<R> {
-    within(frame, || catch_unwind(AssertUnwindSafe(inside)))
+    within(frame, || caught(inside))
 }
 
-/// What has become of a part whose frame has been left. A part that has a value has not been cancelled, whatever came
-/// after that.
+/// What has become of a part whose frame has been left: its value, or [`Tripped`] if its own cancellation has ended it. A part that
+/// has a value has not been cancelled, whatever came after that.
 ///
 /// # Errors
-/// [`Tripped`] if its own cancellation has ended it. An unwind that was for something further out goes on from here, and so
-/// does a panic.
+/// What is to go on from here: an unwind that was for something further out, or a panic.
 #[inline(always)]
-pub(crate) fn settle<R>(frame: &Frame, left: Left<R>) -> Result<R, Tripped> {
-    left.or_else(|payload| settle_unwound(frame, payload))
+pub(crate) fn settle<R>(frame: &Frame, left: Left<R>) -> Left<Result<R, Tripped>> {
+    match left {
+        Ok(value) => Ok(Ok(value)),
+        Err(payload) => settle_unwound(frame, payload).map(Err),
+    }
 }
 
 #[cold]
-fn settle_unwound<R>(frame: &Frame, payload: Box<dyn Any + Send>) -> Result<R, Tripped> {
-    if payload.is::<CancelUnwind>() && frame.is_tripped() && !sched::is_cancelled() {
-        return Err(Tripped);
-    }
-    resume_unwind(payload)
+fn settle_unwound(frame: &Frame, payload: Box<dyn Any + Send>) -> Left<Tripped> {
+    let is_ours = payload.is::<CancelUnwind>() && frame.is_tripped() && !sched::is_cancelled();
+    if is_ours { Ok(Tripped) } else { Err(payload) }
 }

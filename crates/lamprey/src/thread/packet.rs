@@ -8,13 +8,10 @@
 
 use super::join::JoinError;
 use super::local;
-use super::panic::Panic;
-use crate::sched::block::CancelUnwind;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
 use std::alloc::Layout;
-use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -117,22 +114,12 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
     unsafe {
         let packet = packet::<T, F, M>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
-        let result =
-            catch_unwind(AssertUnwindSafe(closure)).map_err(|payload| packet.member.failed(caught(payload)));
+        let result = catch_unwind(AssertUnwindSafe(closure))
+            .map_err(|payload| packet.member.failed(JoinError::caught(payload)));
         if !packet.head.thread.locals.get().is_null() {
             local::end(&packet.head.thread);
         }
         (*packet.head.outcome.get()).write(result);
-    }
-}
-
-/// Tells the unwind that ends a cancelled host from a panic.
-#[cold]
-fn caught(payload: Box<dyn Any + Send>) -> JoinError {
-    if payload.is::<CancelUnwind>() {
-        JoinError::Cancelled
-    } else {
-        JoinError::Panicked(Panic::caught(payload))
     }
 }
 

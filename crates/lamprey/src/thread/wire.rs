@@ -20,15 +20,16 @@
 //! # Checked by
 //! `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
 
-use super::level::{self, Tripped};
+use super::level::{self, Left, Tripped};
 use crate::queue::list::{List, Node};
-use crate::sched::block::Errand;
+use crate::sched::block::{Errand, current};
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::task::Form;
 use crate::sched::thread::Thread;
 use crate::sched::worker::{Seat, Worker};
-use crate::sched::{Wait, Waiter, Who, block_until_woken, os, wake_thread};
+use crate::sched::{Wait, block_until_woken, os, wake_thread};
 use std::cell::Cell;
+use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -65,13 +66,12 @@ const _: () = assert!(std::mem::offset_of!(Hooked, errand) == 0);
 
 impl Hooked {
     fn new() -> Self {
-        let worker = Worker::current();
         Self {
             errand: Errand { link: Cell::new(ptr::null_mut()), run: arrive },
             node: Node::new(()),
             frame: Frame::level(None),
-            thread: worker.map_or_else(os::current, Worker::running),
-            home: worker.map_or(ptr::null(), Worker::seat_ptr),
+            thread: current(),
+            home: Worker::current().map_or(ptr::null(), Worker::seat_ptr),
             next: Cell::new(ptr::null()),
             arrived: AtomicBool::new(false),
             waits: Cell::new(false),
@@ -104,12 +104,17 @@ impl Wire {
     /// # Errors
     /// See [`level::settle`].
     pub(crate) fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Tripped> {
+        self.catch(inside).unwrap_or_else(|payload| resume_unwind(payload))
+    }
+
+    /// As [`run`](Self::run); what would go on from there is returned.
+    pub(crate) fn catch<R>(&self, inside: impl FnOnce() -> R) -> Left<Result<R, Tripped>> {
         if is_moot() {
-            return if self.is_cut() { Err(Tripped) } else { Ok(inside()) };
+            return if self.is_cut() { Ok(Err(Tripped)) } else { level::caught(inside).map(Ok) };
         }
         let hooked = Hooked::new();
         if !self.hook(&hooked) {
-            return Err(Tripped);
+            return Ok(Err(Tripped));
         }
         let left = level::run(&hooked.frame, inside);
         self.unhook(&hooked);
@@ -154,8 +159,8 @@ impl Wire {
             match here.filter(|worker| ptr::eq(worker.seat_ptr(), level.home)) {
                 // SAFETY: as above.
                 Some(worker) => unsafe { arrive(errand, Some(worker)) },
-                // SAFETY: as above; its worker is there (invariant 3).
-                None => unsafe { send(errand, level.home) },
+                // SAFETY: as above; its worker is there (invariant 3), so it has a home.
+                None => unsafe { Seat::send(NonNull::new_unchecked(level.home.cast_mut()), errand) },
             }
         }
         true
@@ -183,20 +188,6 @@ impl Wire {
             }
         }
         Some(chain)
-    }
-}
-
-/// # Safety
-/// The errand of a posted level whose home this is.
-unsafe fn send(errand: NonNull<Errand>, home: *const Seat) {
-    // SAFETY: the home's worker has a thread that has not ended, so it is there.
-    unsafe {
-        let home = Seat::retain(NonNull::new_unchecked(home.cast_mut()));
-        if let Err(entry) = home.deliver(Waiter::errand(errand))
-            && let Who::Errand(errand) = entry.who()
-        {
-            (errand.as_ref().run)(errand, None);
-        }
     }
 }
 

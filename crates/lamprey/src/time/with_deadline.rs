@@ -5,6 +5,7 @@ use super::with_timeout::TimedOut;
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::worker::Worker;
 use crate::thread::level;
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 /// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or comes to next, unwinds from there
@@ -80,5 +81,6 @@ pub fn with_deadline<R>(deadline: Instant, inside: impl FnOnce() -> R) -> Result
             left = level::run(&frame, inside);
         }
     }
-    level::settle(&frame, left).map_err(|level::Tripped| TimedOut)
+    let settled = level::settle(&frame, left).unwrap_or_else(|payload| resume_unwind(payload));
+    settled.map_err(|level::Tripped| TimedOut)
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::alarms::{Sleep, sleep_async};
+use super::alarms::sleep_async;
+use crate::awaitable::before::before;
 
 /// The time limit of a [`with_timeout_async`] has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,28 +51,5 @@ pub fn with_timeout_async<F: Future>(
     duration: Duration,
     future: F,
 ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-    WithTimeout { future, limit: sleep_async(duration) }
-}
-
-struct WithTimeout<F> {
-    future: F,
-    limit: Sleep,
-}
-
-impl<F: Future> Future for WithTimeout<F> {
-    type Output = Result<F::Output, TimedOut>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: both fields are only used pinned, here, and dropped in place; the type has no `Drop` and is never
-        // `Unpin`, because `Sleep` is not.
-        let (future, limit) = unsafe {
-            let this = self.get_unchecked_mut();
-            (Pin::new_unchecked(&mut this.future), Pin::new_unchecked(&mut this.limit))
-        };
-        // The future first: at the last poll, after the time has passed, a result still counts.
-        if let Poll::Ready(output) = future.poll(context) {
-            return Poll::Ready(Ok(output));
-        }
-        limit.poll(context).map(|()| Err(TimedOut))
-    }
+    before(future, sleep_async(duration), TimedOut)
 }

@@ -1,11 +1,10 @@
 //! Holding a mutex.
 
+use super::super::poison::{Since, shown_as_its_value};
 use super::Mutex;
 use crate::channel::Owed;
-use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::Ordering;
 
 /// The lock is held while this lives; through it the value is reached.
 ///
@@ -16,7 +15,7 @@ use std::sync::atomic::Ordering;
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    was_panicking: bool,
+    since: Since,
     /// It is sent and shared as this would be.
     value: PhantomData<&'a mut T>,
 }
@@ -26,7 +25,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The caller has HELD of this mutex, and gives it up to the guard.
     #[inline(always)]
     pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
-        Self { mutex, was_panicking: std::thread::panicking(), value: PhantomData }
+        Self { mutex, since: Since::now(), value: PhantomData }
     }
 
     /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not unwind.
@@ -72,22 +71,9 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.was_panicking {
-            // Relaxed: travels with the lock.
-            self.mutex.poisoned.store(true, Ordering::Relaxed);
-        }
+        self.mutex.poison.set_if_unwinding(self.since);
         self.mutex.unlock();
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
+shown_as_its_value!(MutexGuard);

@@ -4,12 +4,11 @@ use super::RwLock;
 use super::sharing::{READ, WRITE};
 use crate::sched::Wait;
 use crate::sync::order::{Shared, Site};
-use std::fmt;
+use crate::sync::poison::{Since, shown_as_its_value};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
-use std::sync::atomic::Ordering;
 
 /// Others may read while this lives, and nobody writes.
 ///
@@ -29,7 +28,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    was_panicking: bool,
+    since: Since,
     /// It is sent and shared as this would be.
     value: PhantomData<&'a mut T>,
 }
@@ -95,7 +94,7 @@ impl Mode for Writing {
         if let Some(site) = site {
             lock.id.locked(site);
         }
-        RwLockWriteGuard { lock, was_panicking: std::thread::panicking(), value: PhantomData }
+        RwLockWriteGuard { lock, since: Since::now(), value: PhantomData }
     }
 }
 
@@ -124,11 +123,6 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         });
         // SAFETY: counted just now.
         unsafe { Reading::guard(lock, Some(Location::caller())) }
-    }
-
-    /// True if the guard's thread has begun to unwind since it took the lock.
-    fn is_cut_short(&self) -> bool {
-        std::thread::panicking() && !self.was_panicking
     }
 }
 
@@ -168,29 +162,10 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_cut_short() {
-            // Relaxed: travels with the lock.
-            self.lock.poisoned.store(true, Ordering::Relaxed);
-        }
+        self.lock.poison.set_if_unwinding(self.since);
         self.lock.id.unlocked();
         self.lock.line.release(WRITE);
     }
-}
-
-macro_rules! shown_as_its_value {
-    ($($guard:ident)+) => {$(
-        impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (**self).fmt(f)
-            }
-        }
-
-        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                (**self).fmt(f)
-            }
-        }
-    )+};
 }
 
 shown_as_its_value!(RwLockReadGuard RwLockWriteGuard);

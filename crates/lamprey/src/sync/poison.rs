@@ -1,0 +1,91 @@
+//! What stays of a thread that unwound while it held a lock, and what the locks that can be poisoned share besides.
+
+use super::err::{Poisoned, TryLockError};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a holder has unwound.
+pub(super) struct Poison(AtomicBool);
+
+/// Kept by a holder, to tell an unwind that began while it held the lock from one that was under way.
+#[derive(Clone, Copy)]
+pub(super) struct Since {
+    was_panicking: bool,
+}
+
+impl Poison {
+    pub(super) const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    #[inline(always)]
+    pub(super) fn is_set(&self) -> bool {
+        // Relaxed: set by one who held the lock, and travels with it.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn clear(&self) {
+        // Relaxed: as in `is_set`.
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// `what`, or an error with it in it.
+    #[inline(always)]
+    pub(super) fn check<G>(&self, what: G) -> Result<G, Poisoned<G>> {
+        if self.is_set() { Err(Poisoned::new(what)) } else { Ok(what) }
+    }
+
+    /// The holder goes: sets it if the calling thread has begun to unwind since then.
+    #[inline(always)]
+    pub(super) fn set_if_unwinding(&self, since: Since) {
+        if std::thread::panicking() && !since.was_panicking {
+            // Relaxed: as in `is_set`.
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Since {
+    #[inline(always)]
+    pub(super) fn now() -> Self {
+        Self { was_panicking: std::thread::panicking() }
+    }
+}
+
+/// Shows a lock with its value, if that can be had at once.
+pub(super) fn show<G: Deref>(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    tried: Result<G, TryLockError<G>>,
+    poison: &Poison,
+) -> fmt::Result
+where
+    G::Target: fmt::Debug,
+{
+    let mut shown = f.debug_struct(name);
+    match tried {
+        Ok(guard) => shown.field("data", &&*guard),
+        Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+        Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+    };
+    shown.field("poisoned", &poison.is_set()).finish_non_exhaustive()
+}
+
+/// Guards are shown as what they guard.
+macro_rules! shown_as_its_value {
+    ($($guard:ident)+) => {$(
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Display> std::fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    )+};
+}
+pub(super) use shown_as_its_value;
