@@ -1,7 +1,7 @@
 //! Parasites that become hosts, by themselves, by their slice and by a penalty, and their ends; and work that goes to idle workers.
 mod common;
 
-use common::{Counted, FOREVER, count, counter, runtime, within, yield_until};
+use common::{Counted, FOREVER, count, counter, runtime, with_ever_longer, within, yield_until};
 use lamprey::parasite::{inflate, reify};
 use lamprey::{
     JoinError, RuntimeBuilder, Stats, ThreadKind, channel, parasite, parasite_fn, parasite_local, spawn,
@@ -264,67 +264,73 @@ mod automatic {
 
     #[test]
     fn one_that_computes_longer_than_its_slice_is_inflated_when_it_is_woken_next() {
-        let stats = counted(
-            2,
-            |builder| builder.offering(false),
-            || {
-                let (tx, rx) = channel::<u8>();
-                let handle = parasite(async move {
-                    rx.recv_async().await.unwrap();
-                    compute(LONG);
-                    rx.recv_async().await.unwrap();
-                    1
-                });
-                tx.send(1).unwrap();
-                yield_now();
-                tx.send(2).unwrap();
-                assert_eq!(handle.join().unwrap(), 1);
-            },
-        );
-        assert!(stats.inflated >= 1, "{stats:?}");
+        with_ever_longer("some are hosts", |long| {
+            let stats = counted(
+                2,
+                |builder| builder.offering(false),
+                move || {
+                    let (tx, rx) = channel::<u8>();
+                    let handle = parasite(async move {
+                        rx.recv_async().await.unwrap();
+                        compute(long);
+                        rx.recv_async().await.unwrap();
+                        1
+                    });
+                    tx.send(1).unwrap();
+                    yield_now();
+                    tx.send(2).unwrap();
+                    assert_eq!(handle.join().unwrap(), 1);
+                },
+            );
+            stats.inflated >= 1
+        });
     }
 
     #[test]
     fn the_next_spawns_of_its_spawner_are_hosts() {
-        let stats = counted(
-            2,
-            |builder| builder.offering(false).penalty(5),
-            || {
-                // The first spawn only looks at the clock.
-                parasite(async {}).join().unwrap();
-                parasite(async { compute(LONG) }).join().unwrap();
-                let handles: Vec<_> = (0..20).map(|n| parasite(async move { n })).collect();
-                let fns: Vec<_> = (0..20).map(|n| parasite_fn(move || n)).collect();
-                let sum: u32 = handles.into_iter().chain(fns).map(|handle| handle.join().unwrap()).sum();
-                assert_eq!(sum, 380);
-            },
-        );
-        assert!(stats.inflated >= 5, "{stats:?}");
+        with_ever_longer("some are hosts", |long| {
+            let stats = counted(
+                2,
+                |builder| builder.offering(false).penalty(5),
+                move || {
+                    // The first spawn only looks at the clock.
+                    parasite(async {}).join().unwrap();
+                    parasite(async move { compute(long) }).join().unwrap();
+                    let handles: Vec<_> = (0..20).map(|n| parasite(async move { n })).collect();
+                    let fns: Vec<_> = (0..20).map(|n| parasite_fn(move || n)).collect();
+                    let sum: u32 = handles.into_iter().chain(fns).map(|handle| handle.join().unwrap()).sum();
+                    assert_eq!(sum, 380);
+                },
+            );
+            stats.inflated >= 5
+        });
     }
 
     #[test]
     fn stackful_spawns_are_hosts_too_after_a_long_one() {
-        let stats = counted(
-            2,
-            |builder| builder.offering(false).penalty(5),
-            || {
-                parasite_fn(|| ()).join().unwrap();
-                parasite_fn(|| compute(LONG)).join().unwrap();
-                let drops = counter();
-                let fns: Vec<_> = (0..20)
-                    .map(|n| {
-                        let held = Counted(drops.clone());
-                        parasite_fn(move || {
-                            let _held = held;
-                            n
+        with_ever_longer("some are hosts", |long| {
+            let stats = counted(
+                2,
+                |builder| builder.offering(false).penalty(5),
+                move || {
+                    parasite_fn(|| ()).join().unwrap();
+                    parasite_fn(move || compute(long)).join().unwrap();
+                    let drops = counter();
+                    let fns: Vec<_> = (0..20)
+                        .map(|n| {
+                            let held = Counted(drops.clone());
+                            parasite_fn(move || {
+                                let _held = held;
+                                n
+                            })
                         })
-                    })
-                    .collect();
-                let sum: u32 = fns.into_iter().map(|handle| handle.join().unwrap()).sum();
-                assert_eq!((sum, count(&drops)), (190, 20));
-            },
-        );
-        assert!(stats.inflated >= 5, "{stats:?}");
+                        .collect();
+                    let sum: u32 = fns.into_iter().map(|handle| handle.join().unwrap()).sum();
+                    assert_eq!((sum, count(&drops)), (190, 20));
+                },
+            );
+            stats.inflated >= 5
+        });
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Inflation, penalties, offering: how parasites that turn out to be long get to run in parallel.
 mod common;
 
-use common::{FOREVER, count, counter, eventually, run, tick, within};
+use common::{FOREVER, count, counter, eventually, run, tick, with_ever_longer, within};
 use lamprey::parasite::{Parasite, inflate, reify};
-use lamprey::{JoinError, Runtime, channel, parasite, parasite_fn, spawn, yield_now};
+use lamprey::{JoinError, Runtime, channel, parasite, parasite_fn, spawn};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -82,48 +82,23 @@ fn asynchronously_a_reified_one_is_attached_by_a_new_host() {
 
 #[test]
 fn one_that_has_used_up_its_slice_makes_its_spawners_next_ones_hosts() {
-    let runtime = sliced(2);
-    runtime.run(|| {
-        let handles: Vec<_> = (0..11)
-            .map(|_| {
-                parasite(async {
-                    compute(Duration::from_millis(5));
-                    lamprey::current().kind()
-                })
-            })
-            .collect();
-        handles.into_iter().for_each(|handle| assert!(handle.join().is_ok()));
-        let handles: Vec<_> = (0..11).map(|_| parasite_fn(|| compute(Duration::from_millis(5)))).collect();
-        handles.into_iter().for_each(|handle| handle.join().unwrap());
-    });
-    assert!(runtime.stats().inflated >= 10, "{:?}", runtime.stats());
-}
-
-/// The slice is over when the ticker's thread has run three times, and on a loaded machine that may take longer than any
-/// fixed time: each try computes for twice as long as the one before.
-#[test]
-fn one_that_blocks_after_its_slice_is_inflated_when_it_is_woken() {
-    let mut long = Duration::from_millis(5);
-    loop {
+    with_ever_longer("ten of them are hosts", |long| {
         let runtime = sliced(2);
         runtime.run(move || {
-            let (tx, rx) = channel::<u32>();
-            let handle = parasite(async move {
-                rx.recv_async().await.unwrap();
-                compute(long);
-                rx.recv_async().await.unwrap()
-            });
-            tx.send(1).unwrap();
-            yield_now();
-            tx.send(2).unwrap();
-            assert_eq!(handle.join().unwrap(), 2);
+            let handles: Vec<_> = (0..11)
+                .map(|_| {
+                    parasite(async move {
+                        compute(long);
+                        lamprey::current().kind()
+                    })
+                })
+                .collect();
+            handles.into_iter().for_each(|handle| assert!(handle.join().is_ok()));
+            let handles: Vec<_> = (0..11).map(|_| parasite_fn(move || compute(long))).collect();
+            handles.into_iter().for_each(|handle| handle.join().unwrap());
         });
-        if runtime.stats().inflated >= 1 {
-            return;
-        }
-        assert!(long < FOREVER, "not after {long:?}: {:?}", runtime.stats());
-        long *= 2;
-    }
+        runtime.stats().inflated >= 10
+    });
 }
 
 #[test]

@@ -73,6 +73,17 @@ pub fn yield_until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
+/// Attempts something with ever longer computations until it does what is wanted. A time slice is over when the ticker's thread has
+/// run three times, and on a loaded machine that may take longer than any fixed time.
+#[track_caller]
+pub fn with_ever_longer(what: &str, mut attempt: impl FnMut(Duration) -> bool) {
+    let mut long = Duration::from_millis(5);
+    while !attempt(long) {
+        long *= 2;
+        assert!(long < FOREVER, "not in computations of {:?}: {what}", long / 2);
+    }
+}
+
 /// This test binary again in a process of its own, running only `test`, which finds `role` in [`role`].
 pub fn again(test: &str, role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
