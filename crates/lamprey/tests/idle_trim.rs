@@ -1,6 +1,8 @@
 //! A worker that has been idle for a while gives the memory of its idle stacks back.
 //! The only test of its file, because it looks at the memory of the whole process.
 
+use lamprey::sync::Barrier;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn resident_kib() -> usize {
@@ -11,9 +13,9 @@ fn resident_kib() -> usize {
 
 /// Uses about 32 KiB of the caller's stack.
 #[inline(never)]
-fn deep() -> u8 {
+fn deep(all: &Barrier) -> u8 {
     let bytes = std::hint::black_box([1u8; 32 << 10]);
-    lamprey::sleep(Duration::from_millis(100)); // so that all of them are there at once
+    all.wait(); // so that all of them are there at once
     bytes[usize::from(bytes[0])]
 }
 
@@ -22,7 +24,13 @@ fn idle_stacks_lose_their_memory_and_work_again() {
     const HOSTS: usize = 1000;
     let runtime = lamprey::Runtime::builder().workers(1).build().unwrap();
     let crowd = || {
-        let hosts: Vec<_> = (0..HOSTS).map(|_| lamprey::spawn(deep)).collect();
+        let all = Arc::new(Barrier::new(HOSTS));
+        let hosts: Vec<_> = (0..HOSTS)
+            .map(|_| {
+                let all = all.clone();
+                lamprey::spawn(move || deep(&all))
+            })
+            .collect();
         hosts.into_iter().for_each(|host| assert_eq!(host.join().unwrap(), 1));
     };
     let before = resident_kib();

@@ -213,17 +213,19 @@ fn a_destructor_that_blocks_during_the_unwind_does_not_hang() {
         for workers in [1, 2] {
             let runtime = runtime(workers);
             let (tx, rx) = channel();
-            let done = counter();
+            let (begun, done) = (counter(), counter());
             let hosts: Vec<_> = (0..5)
                 .map(|_| {
                     let stubborn = Stubborn(tx.clone(), rx.clone(), runtime.handle(), done.clone());
+                    let begun = begun.clone();
                     runtime.handle().spawn(move || {
                         let _stubborn = stubborn;
+                        tick(&begun);
                         sleep(Duration::MAX);
                     })
                 })
                 .collect();
-            std::thread::sleep(SETTLE);
+            eventually("their start", || count(&begun) == 5);
             drop(runtime);
             assert_eq!(count(&done), 5);
             for host in hosts {
@@ -237,9 +239,10 @@ fn a_destructor_that_blocks_during_the_unwind_does_not_hang() {
 fn who_catches_the_unwind_and_blocks_again_is_unwound_again() {
     within(FOREVER, || {
         let runtime = runtime(1);
-        let catches = counter();
-        let theirs = catches.clone();
+        let (begun, catches) = (counter(), counter());
+        let (start, theirs) = (begun.clone(), catches.clone());
         let host = runtime.handle().spawn(move || {
+            tick(&start);
             for _ in 0..5 {
                 assert!(catch_unwind(|| sleep(Duration::MAX)).is_err());
                 tick(&theirs);
@@ -247,7 +250,7 @@ fn who_catches_the_unwind_and_blocks_again_is_unwound_again() {
             assert!(catch_unwind(yield_now).is_err());
             yield_now();
         });
-        std::thread::sleep(SETTLE);
+        eventually("its start", || count(&begun) == 1);
         drop(runtime);
         assert_eq!(count(&catches), 5);
         assert!(matches!(host.join(), Err(JoinError::Cancelled)));
@@ -258,16 +261,25 @@ fn who_catches_the_unwind_and_blocks_again_is_unwound_again() {
 fn who_catches_the_unwind_may_still_return_a_value_or_panic() {
     within(FOREVER, || {
         let runtime = runtime(1);
-        let value = runtime.handle().spawn(|| catch_unwind(|| sleep(Duration::MAX)).map_or(7, |()| 0));
-        let panics = runtime.handle().spawn(|| {
-            let _ = catch_unwind(|| sleep(Duration::MAX));
+        let begun = counter();
+        let caught = || {
+            let begun = begun.clone();
+            move || {
+                tick(&begun);
+                catch_unwind(|| sleep(Duration::MAX)).unwrap_err()
+            }
+        };
+        let (first, second, third) = (caught(), caught(), caught());
+        let value = runtime.handle().spawn(move || {
+            drop(first());
+            7
+        });
+        let panics = runtime.handle().spawn(move || {
+            drop(second());
             panic!("instead");
         });
-        let passed_on = runtime.handle().spawn(|| match catch_unwind(|| sleep(Duration::MAX)) {
-            Err(payload) => resume_unwind(payload),
-            Ok(()) => unreachable!(),
-        });
-        std::thread::sleep(SETTLE);
+        let passed_on = runtime.handle().spawn(move || resume_unwind(third()));
+        eventually("their start", || count(&begun) == 3);
         drop(runtime);
         assert_eq!(value.join().ok(), Some(7));
         assert!(matches!(panics.join(), Err(JoinError::Panicked(_)) | Err(JoinError::Cancelled)));
@@ -288,17 +300,19 @@ fn what_is_spawned_during_the_end_is_cancelled() {
         for workers in [1, 2] {
             let runtime = runtime(workers);
             let (tx, late) = std::sync::mpsc::channel();
+            let begun = counter();
             for _ in 0..3 {
-                let spawns = Spawns(tx.clone());
+                let (spawns, begun) = (Spawns(tx.clone()), begun.clone());
                 drop(runtime.handle().spawn(move || {
                     let _spawns = spawns;
+                    tick(&begun);
                     sleep(Duration::MAX);
                 }));
             }
-            std::thread::sleep(SETTLE);
+            eventually("their start", || count(&begun) == 3);
             drop((runtime, tx));
             let late: Vec<_> = late.iter().collect();
-            assert!(late.len() <= 3);
+            assert_eq!(late.len(), 3);
             for host in late {
                 assert!(matches!(host.join(), Err(JoinError::Cancelled)));
             }
