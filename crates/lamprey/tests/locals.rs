@@ -99,12 +99,14 @@ fn values_are_dropped_after_a_panic_and_after_a_cancellation() {
     });
     assert_eq!(count(&drops), 1);
     let runtime = runtime(1);
-    let theirs = drops.clone();
+    let (begun, theirs) = (counter(), drops.clone());
+    let start = begun.clone();
     let host = runtime.handle().spawn(move || {
         put(&theirs);
+        tick(&start);
         sleep(Duration::MAX);
     });
-    std::thread::sleep(common::SETTLE);
+    common::eventually("its start", || count(&begun) == 1);
     drop(runtime);
     assert!(matches!(host.join(), Err(JoinError::Cancelled)));
     assert_eq!(count(&drops), 2);
