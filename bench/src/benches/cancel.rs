@@ -4,6 +4,7 @@ use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::tokio_structure;
 use anyhow::Result;
 use lamprey::{Builder, JoinError, ParasiteHandle, Receiver};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -17,7 +18,8 @@ pub const BENCH: Bench = Bench {
     about: "100 threads wait to receive, each from a channel of its own, with a value on the stack that has a destructor; one after \
             the other is cancelled and joined; ns for each, from before the one until after the other. hosts wait on the other \
             worker, if there are two, parasites on the canceller's. `tokio`: `abort` and `.await`; `go`: each has a context to cancel and selects on its `Done` \
-            (Go has no other way), and what is deferred closes the channel that it is joined by",
+            (Go has no other way), and what is deferred closes the channel that it is joined by. `unwind`: nobody is cancelled, a host unwinds by \
+            itself past such a value and catches that",
     workers: &[1, 2],
     size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(50) },
     runs: 21,
@@ -25,6 +27,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("hosts", |w| runner(w, hosts)),
         Variant::ours("stackful", |w| runner(w, stackful)),
         Variant::ours("stackless", |w| runner(w, stackless)),
+        Variant::ours("unwind", |w| runner(w, unwind)),
         Variant::rival("tokio", tokio_structure::cancel),
         Variant::go(),
     ],
@@ -90,6 +93,24 @@ fn stackful(_: usize) -> Duration {
             rx.recv()
         })
     })
+}
+
+/// What of the stackful ones is the compiler's and the language's.
+fn unwind(_: usize) -> Duration {
+    let ended = Arc::new(AtomicU64::new(0));
+    let begun = Instant::now();
+    for _ in 0..BATCH {
+        assert!(catch_unwind(AssertUnwindSafe(|| leaves(Witness(ended.clone())))).is_err());
+    }
+    let took = begun.elapsed();
+    // Relaxed: this thread's own.
+    assert_eq!(ended.load(Relaxed), BATCH);
+    took
+}
+
+#[inline(never)]
+fn leaves(_witness: Witness) {
+    resume_unwind(Box::new(()));
 }
 
 type Received = Result<u64, lamprey::RecvError>;
