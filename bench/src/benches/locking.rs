@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 use std::ops::DerefMut;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A library of threads and locks.
@@ -47,17 +47,31 @@ pub trait Condvars: Threads {
     fn notify_one(condvar: &Self::Condvar);
 }
 
-/// Where a crowd gathers: a turnstile.
+/// Where a crowd gathers: a turnstile, and the place behind it. A thread that has passed does not begin before all have: it may be the
+/// next one's worker that it would keep busy.
 struct Gate<T: Threads> {
+    crowd: usize,
     come: AtomicUsize,
     turnstile: T::Mutex<()>,
+    passed: AtomicUsize,
+    begun: OnceLock<Instant>,
 }
 
 impl<T: Threads> Gate<T> {
+    fn new(crowd: usize) -> Self {
+        let count = || AtomicUsize::new(0);
+        Self { crowd, come: count(), turnstile: T::mutex(()), passed: count(), begun: OnceLock::new() }
+    }
+
     fn pass(&self) {
         // Relaxed: it only counts; the turnstile orders what is before and after.
         self.come.fetch_add(1, Relaxed);
         drop(T::lock(&self.turnstile));
+        // Relaxed: it only counts.
+        if self.passed.fetch_add(1, Relaxed) + 1 == self.crowd {
+            self.begun.set(Instant::now()).expect("one is the last");
+        }
+        until(|| self.begun.get().is_some(), T::yield_now);
     }
 }
 
@@ -76,14 +90,13 @@ pub fn until(is_so: impl Fn() -> bool, yield_now: impl Fn()) {
 }
 
 /// Runs `body(0)`, `body(1)` and so on in a thread each, in turn on the workers; the time from the instant when all have come and
-/// are let go until the last has done it.
+/// have been let go until the last has done it.
 pub fn crowd<T: Threads>(
     threads: usize,
     workers: usize,
     body: impl Fn(usize) + Send + Sync + 'static,
 ) -> Duration {
-    let gate = Gate::<T> { come: AtomicUsize::new(0), turnstile: T::mutex(()) };
-    let all = Arc::new((gate, T::mutex(Instant::now()), AtomicUsize::new(threads), body));
+    let all = Arc::new((Gate::<T>::new(threads), T::mutex(Instant::now()), AtomicUsize::new(threads), body));
     let closed = T::lock(&all.0.turnstile);
     let spawn = |i: usize| {
         let all = all.clone();
@@ -100,8 +113,8 @@ pub fn crowd<T: Threads>(
     let handles: Vec<_> = (0..threads).map(spawn).collect();
     // Relaxed: as in `pass`.
     until(|| all.0.come.load(Relaxed) == threads, T::yield_now);
-    let begun = Instant::now();
     drop(closed);
     handles.into_iter().for_each(T::join);
-    *T::lock(&all.1) - begun
+    let begun = all.0.begun.get().expect("all have passed");
+    *T::lock(&all.1) - *begun
 }
