@@ -203,6 +203,7 @@ impl Client {
         let count = match self.stream.read(&mut buffer) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return self.more(),
             Err(error) => panic!("nothing came in {PATIENCE:?}: {error}"),
         };
         self.received.extend_from_slice(&buffer[..count]);
