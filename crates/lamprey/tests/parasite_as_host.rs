@@ -262,75 +262,71 @@ mod asynchronous {
 mod automatic {
     use super::*;
 
+    /// Runs `main` with ever longer computations until at least so many have become hosts.
+    fn makes_hosts(least: u64, set: fn(RuntimeBuilder) -> RuntimeBuilder, main: fn(Duration)) {
+        with_ever_longer("so many hosts", |long| counted(2, set, move || main(long)).inflated >= least);
+    }
+
     #[test]
     fn one_that_computes_longer_than_its_slice_is_inflated_when_it_is_woken_next() {
-        with_ever_longer("some are hosts", |long| {
-            let stats = counted(
-                2,
-                |builder| builder.offering(false),
-                move || {
-                    let (tx, rx) = channel::<u8>();
-                    let handle = parasite(async move {
-                        rx.recv_async().await.unwrap();
-                        compute(long);
-                        rx.recv_async().await.unwrap();
-                        1
-                    });
-                    tx.send(1).unwrap();
-                    yield_now();
-                    tx.send(2).unwrap();
-                    assert_eq!(handle.join().unwrap(), 1);
-                },
-            );
-            stats.inflated >= 1
-        });
+        makes_hosts(
+            1,
+            |builder| builder.offering(false),
+            |long| {
+                let (tx, rx) = channel::<u8>();
+                let handle = parasite(async move {
+                    rx.recv_async().await.unwrap();
+                    compute(long);
+                    rx.recv_async().await.unwrap();
+                    1
+                });
+                tx.send(1).unwrap();
+                yield_now();
+                tx.send(2).unwrap();
+                assert_eq!(handle.join().unwrap(), 1);
+            },
+        );
     }
 
     #[test]
     fn the_next_spawns_of_its_spawner_are_hosts() {
-        with_ever_longer("some are hosts", |long| {
-            let stats = counted(
-                2,
-                |builder| builder.offering(false).penalty(5),
-                move || {
-                    // The first spawn only looks at the clock.
-                    parasite(async {}).join().unwrap();
-                    parasite(async move { compute(long) }).join().unwrap();
-                    let handles: Vec<_> = (0..20).map(|n| parasite(async move { n })).collect();
-                    let fns: Vec<_> = (0..20).map(|n| parasite_fn(move || n)).collect();
-                    let sum: u32 = handles.into_iter().chain(fns).map(|handle| handle.join().unwrap()).sum();
-                    assert_eq!(sum, 380);
-                },
-            );
-            stats.inflated >= 5
-        });
+        makes_hosts(
+            5,
+            |builder| builder.offering(false).penalty(5),
+            |long| {
+                // The first spawn only looks at the clock.
+                parasite(async {}).join().unwrap();
+                parasite(async move { compute(long) }).join().unwrap();
+                let handles: Vec<_> = (0..20).map(|n| parasite(async move { n })).collect();
+                let fns: Vec<_> = (0..20).map(|n| parasite_fn(move || n)).collect();
+                let sum: u32 = handles.into_iter().chain(fns).map(|handle| handle.join().unwrap()).sum();
+                assert_eq!(sum, 380);
+            },
+        );
     }
 
     #[test]
     fn stackful_spawns_are_hosts_too_after_a_long_one() {
-        with_ever_longer("some are hosts", |long| {
-            let stats = counted(
-                2,
-                |builder| builder.offering(false).penalty(5),
-                move || {
-                    parasite_fn(|| ()).join().unwrap();
-                    parasite_fn(move || compute(long)).join().unwrap();
-                    let drops = counter();
-                    let fns: Vec<_> = (0..20)
-                        .map(|n| {
-                            let held = Counted(drops.clone());
-                            parasite_fn(move || {
-                                let _held = held;
-                                n
-                            })
+        makes_hosts(
+            5,
+            |builder| builder.offering(false).penalty(5),
+            |long| {
+                parasite_fn(|| ()).join().unwrap();
+                parasite_fn(move || compute(long)).join().unwrap();
+                let drops = counter();
+                let fns: Vec<_> = (0..20)
+                    .map(|n| {
+                        let held = Counted(drops.clone());
+                        parasite_fn(move || {
+                            let _held = held;
+                            n
                         })
-                        .collect();
-                    let sum: u32 = fns.into_iter().map(|handle| handle.join().unwrap()).sum();
-                    assert_eq!((sum, count(&drops)), (190, 20));
-                },
-            );
-            stats.inflated >= 5
-        });
+                    })
+                    .collect();
+                let sum: u32 = fns.into_iter().map(|handle| handle.join().unwrap()).sum();
+                assert_eq!((sum, count(&drops)), (190, 20));
+            },
+        );
     }
 
     #[test]

@@ -1,28 +1,11 @@
 //! Programs with a scheduling policy of their own.
 mod common;
 
-use common::{FOREVER, rerun, role, within};
+use common::{FOREVER, Fifo, rerun, role, within};
 use lamprey::{Builder, Policy, Ready, Runtime, Unstarted, Why, block, channel, sleep, spawn, yield_now};
-use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-#[derive(Default)]
-struct Fifo(VecDeque<Ready>);
-
-impl Policy for Fifo {
-    fn ready(&mut self, thread: Ready, _why: Why) {
-        self.0.push_back(thread);
-    }
-    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        self.0.extend(unstarted.pop());
-        self.0.pop_front()
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-}
 
 #[derive(Default)]
 struct Lifo(Vec<Ready>);

@@ -1,13 +1,12 @@
 //! Scopes against children that do what no child should: what a hostile review of them found.
 mod common;
 
-use common::{rerun, role, run, run_at_once, within};
+use common::{Fifo, rerun, role, run, run_at_once, within};
 use lamprey::{
     Builder, CancelToken, Policy, Ready, Receiver, Runtime, Scope, Unstarted, Why, channel, scope,
 };
 use lamprey::{host_local, sleep, sleep_async, spawn, yield_now};
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::{Future, pending};
 use std::os::unix::process::ExitStatusExt;
 use std::pin::Pin;
@@ -211,19 +210,18 @@ static FREED_BEFORE_THE_VISIT: AtomicBool = AtomicBool::new(false);
 
 /// Takes its time, once, in the middle of a cancellation: when children have been called off, and not all been visited.
 #[derive(Default)]
-struct Lingers(VecDeque<Ready>);
+struct Lingers(Fifo);
 
 impl Policy for Lingers {
-    fn ready(&mut self, thread: Ready, _: Why) {
+    fn ready(&mut self, thread: Ready, why: Why) {
         if ARMED.load(Ordering::SeqCst) && !CALLED_OFF.swap(true, Ordering::SeqCst) {
             let freed = spin_until(&FREED, Duration::from_millis(300));
             FREED_BEFORE_THE_VISIT.store(freed, Ordering::SeqCst);
         }
-        self.0.push_back(thread);
+        self.0.ready(thread, why);
     }
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        self.0.extend(unstarted.pop());
-        self.0.pop_front()
+        self.0.next(unstarted)
     }
     fn len(&self) -> usize {
         self.0.len()

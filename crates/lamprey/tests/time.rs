@@ -1,11 +1,8 @@
 //! Sleeps and deadlines: never early, in order, of any length, and gone when they are not needed.
 mod common;
 
-use common::{count, counter, run, tick};
-use lamprey::{
-    Builder, Policy, Ready, RecvTimeoutError, Runtime, Unstarted, Why, channel, sleep, spawn, yield_now,
-};
-use std::collections::VecDeque;
+use common::{Fifo, count, counter, run, tick};
+use lamprey::{Builder, RecvTimeoutError, Runtime, channel, sleep, spawn, yield_now};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -34,23 +31,6 @@ fn nothing_ends_early() {
                 .collect();
             hosts.into_iter().for_each(|host| host.join().unwrap());
         });
-    }
-}
-
-/// First come, first served: hosts run in the order in which the timers fire.
-#[derive(Default)]
-struct Fifo(VecDeque<Ready>);
-
-impl Policy for Fifo {
-    fn ready(&mut self, thread: Ready, _why: Why) {
-        self.0.push_back(thread);
-    }
-    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
-        self.0.extend(unstarted.pop());
-        self.0.pop_front()
-    }
-    fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A part of what a thread does that can be cancelled by itself: the frame around it, and what its end means.
 
+use crate::sched;
 use crate::sched::block::CancelUnwind;
 use crate::sched::cancel::{Frame, within};
-use crate::sched::{self};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

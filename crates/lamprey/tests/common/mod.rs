@@ -169,3 +169,20 @@ pub fn tick(counter: &AtomicUsize) {
 pub fn pattern(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
+
+/// First come, first served.
+#[derive(Default)]
+pub struct Fifo(std::collections::VecDeque<lamprey::Ready>);
+
+impl lamprey::Policy for Fifo {
+    fn ready(&mut self, thread: lamprey::Ready, _: lamprey::Why) {
+        self.0.push_back(thread);
+    }
+    fn next(&mut self, unstarted: &mut lamprey::Unstarted<'_>) -> Option<lamprey::Ready> {
+        self.0.extend(unstarted.pop());
+        self.0.pop_front()
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
