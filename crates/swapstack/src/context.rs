@@ -41,6 +41,31 @@ impl StackPointer {
     }
 }
 
+/// Where a suspended context goes on, as an unwinder wants it: the registers right after its `switch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suspended {
+    /// The instruction pointer.
+    pub pc: usize,
+    /// The stack pointer.
+    pub sp: usize,
+    /// The frame pointer, if the code keeps one.
+    pub fp: usize,
+}
+
+impl StackPointer {
+    /// The registers that this context goes on with.
+    ///
+    /// # Safety
+    /// It has been saved by [`switch`], and has not been resumed since.
+    #[must_use]
+    pub unsafe fn suspended(self) -> Suspended {
+        // SAFETY: the caller's promise is the one that the machine's file asks for.
+        let (pc, sp, fp) = unsafe { arch::machine::suspended(self) };
+        Suspended { pc, sp, fp }
+    }
+}
+
 impl Default for StackPointer {
     fn default() -> Self {
         Self::NULL

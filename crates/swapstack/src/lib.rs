@@ -81,6 +81,7 @@
 //!
 //! * `valgrind`: registers stacks with Valgrind.
 //! * `asan`: announces switches to AddressSanitizer (needs its runtime: `-Zsanitizer=address`).
+//! * `tsan`: the same for ThreadSanitizer (`-Zsanitizer=thread`).
 //!
 //! # Machines
 //!
@@ -95,6 +96,6 @@ pub mod payload;
 pub mod stack;
 mod tools;
 
-pub use context::{StackPointer, init, jump, switch};
+pub use context::{StackPointer, Suspended, init, jump, switch};
 pub use generator::{DefaultStack, Generator, GeneratorBuilder, Resumed, ScopedGenerator, Yielder};
 pub use stack::{GuardKind, LocalPool, MIN_STACK_SIZE, PoolConfig, PoolStats, PooledStack, Stack, StackPool};

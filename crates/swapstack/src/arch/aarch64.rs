@@ -133,6 +133,17 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
+/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are after the last
+/// instruction of its `switch`. (The compiler's tables, which know nothing of the words that it pushes, fit from there on.)
+///
+/// # Safety
+/// `to` has been saved by [`switch`], and has not been resumed since.
+pub(crate) unsafe fn suspended(to: StackPointer) -> (usize, usize, usize) {
+    let words = to.0.cast::<usize>();
+    // SAFETY: the four words that `switch` has pushed.
+    unsafe { (words.add(2).read(), words.add(4).addr(), words.read()) }
+}
+
 /// Where a fresh context begins, with the word in `x0`: fetches entry function and data, and calls.
 ///
 /// # Safety

@@ -13,7 +13,9 @@ pub(crate) mod machine;
 
 #[cfg(feature = "asan")]
 pub(crate) use crate::tools::asan::{init, jump, switch};
-#[cfg(not(feature = "asan"))]
+#[cfg(feature = "tsan")]
+pub(crate) use crate::tools::tsan::{init, jump, switch};
+#[cfg(not(any(feature = "asan", feature = "tsan")))]
 pub(crate) use machine::{init, jump, switch};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -140,6 +140,17 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
+/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are after the last
+/// instruction of its `switch`. (The compiler's tables, which know nothing of the words that it pushes, fit from there on.)
+///
+/// # Safety
+/// `to` has been saved by [`switch`], and has not been resumed since.
+pub(crate) unsafe fn suspended(to: StackPointer) -> (usize, usize, usize) {
+    let words = to.0.cast::<usize>();
+    // SAFETY: the three words that `switch` has pushed.
+    unsafe { (words.read(), words.add(3).addr(), words.add(2).read()) }
+}
+
 /// Where a fresh context begins, with the word in `rdi`: fetches entry function and data, and calls.
 ///
 /// # Safety

@@ -25,7 +25,7 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 
-use super::Yielder;
+use super::{Mark, Yielder};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -43,6 +43,8 @@ pub(super) struct Control {
     pub(super) peer: Cell<StackPointer>,
     pub(super) state: Cell<State>,
     pub(super) label: Label,
+    /// What was open at the last resume.
+    pub(super) mark: Cell<Mark>,
     /// Whether the body borrows what goes when the generator is dropped. Never `Stuck` then.
     pub(super) borrows: bool,
     /// The body that has not started, a `Start<F>` on the same stack, and how to drop it.
@@ -57,6 +59,7 @@ impl Control {
             peer: Cell::new(peer),
             state: Cell::new(State::Fresh),
             label,
+            mark: Cell::new([0, 0]),
             borrows,
             start: start.cast(),
             drop_start: drop_start::<F>,

@@ -7,11 +7,13 @@
 mod builder;
 mod control;
 mod default_stack;
+mod mark;
 mod scoped;
 mod yielder;
 
 pub use builder::GeneratorBuilder;
 pub use default_stack::DefaultStack;
+pub use mark::{Mark, set_mark};
 pub use scoped::ScopedGenerator;
 pub use yielder::Yielder;
 
@@ -158,6 +160,9 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
             "a stack of {size} bytes is too small for generator `{}`, which needs {overhead} for what it has captured",
             label.name
         );
+        // What the last context on this stack was in the middle of when it left for ever is still marked as off limits.
+        #[cfg(feature = "asan")]
+        crate::tools::asan::unpoison(stack.limit().addr().get(), stack.top().addr().get());
         // SAFETY: control, start and first frame are disjoint and within the stack, which has just been
         // checked to be large enough; it is ours alone, and its memory does not move with `stack`.
         unsafe {
@@ -197,6 +202,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
             refuse_resume(control);
         }
         control.state.set(State::Running);
+        control.mark.set(mark::current());
         // SAFETY: the body waits for an `R`, and answers with what the state then says.
         unsafe {
             let answer = control.exchange::<R, ()>(value).word();

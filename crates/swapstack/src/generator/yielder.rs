@@ -1,6 +1,7 @@
 //! The inside of a generator: handing values out.
 
 use super::control::{Control, State, unwind_to_base};
+use super::mark;
 use crate::overflow::Label;
 use std::marker::PhantomData;
 
@@ -49,12 +50,18 @@ impl<R, Y> Yielder<R, Y> {
     /// that says so, and the stack with all that is on it is leaked. Where the drop happens during
     /// an unwind, or the yield is in a destructor, or the generator is a scoped one, the process aborts instead, with a
     /// message.
+    ///
+    /// So it does if the thread that runs the body has entered something there that it must leave by itself, such as a scope or
+    /// a time limit of a runtime of threads ([`set_mark`](super::set_mark)).
     #[inline(always)]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
         let control = unsafe { &*self.control };
         if std::thread::panicking() || control.state.get() != State::Running {
             refuse_yield(control);
+        }
+        if mark::current() != control.mark.get() {
+            refuse_to_leave_open(control);
         }
         control.state.set(State::Suspended);
         // SAFETY: `Suspended` says that a `Y` comes; whoever resumes brings an `R` or sets `Cancelling`.
@@ -83,6 +90,18 @@ fn refuse_yield(control: &Control) -> ! {
     // SAFETY: `Stuck` says that nothing comes, and nobody ever answers.
     unsafe { control.exchange::<(), ()>(()) };
     unreachable!("a generator that was given up is resumed")
+}
+
+/// Another thread could leave what this one has entered.
+#[cold]
+#[inline(never)]
+fn refuse_to_leave_open(control: &Control) -> ! {
+    let Label { name, site } = control.label;
+    eprintln!(
+        "generator `{name}` (created at {site}) is suspended inside of something that its thread has entered and must leave by itself: a \
+         scope, a time limit, a token, a shield or the use of a host-local value; suspend outside of that"
+    );
+    std::process::abort()
 }
 
 /// What is said of a generator that does not let itself be dropped.

@@ -107,6 +107,10 @@ pub(crate) struct Inner {
 struct Class {
     dirty: Vec<PooledStack>,
     clean: Vec<PooledStack>,
+    /// The fewest in `dirty` since the present period began.
+    fewest: usize,
+    /// How many in `dirty` were needed by nobody in the period before, and have not been trimmed yet.
+    unneeded: usize,
     unguarded: Vec<PooledStack>,
     region: Option<Arc<Region>>,
     /// The first slot of `region` that has not been carved.
@@ -159,6 +163,7 @@ impl StackPool {
                     None => break,
                 }
             }
+            lists.fewest = lists.fewest.min(lists.dirty.len());
             let missing = wanted - into.len();
             if missing > 0 {
                 match self.inner.carve(&mut lists, class, missing, &mut bare) {
@@ -197,6 +202,39 @@ impl StackPool {
     /// 1 us for a lone one; meanwhile others can take and give.
     pub fn trim(&self) -> usize {
         (0..CLASSES.len()).map(|class| self.inner.trim(class)).sum()
+    }
+
+    /// Begins a period: idle stacks that nobody has needed at any moment of the one before may be [trimmed](Self::trim_unneeded) in this one.
+    pub fn begin_period(&self) {
+        for class in 0..CLASSES.len() {
+            let mut lists = self.inner.lock(class);
+            lists.unneeded = lists.fewest;
+            lists.fewest = lists.dirty.len();
+        }
+    }
+
+    /// Gives the memory of at most `most` idle stacks back that were not needed throughout the period before; says how many that
+    /// were. Costs what [`trim`](Self::trim) costs for each.
+    ///
+    /// # Examples
+    /// ```
+    /// use swapstack::{PoolConfig, StackPool};
+    ///
+    /// let pool = StackPool::new(PoolConfig::default());
+    /// let (one, other) = (pool.take(16 << 10)?, pool.take(16 << 10)?);
+    /// (pool.give(one), pool.give(other));
+    /// pool.begin_period();
+    /// pool.give(pool.take(16 << 10)?); // one of the two is needed
+    /// pool.begin_period();
+    /// assert_eq!(pool.trim_unneeded(usize::MAX), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn trim_unneeded(&self, most: usize) -> usize {
+        let mut left = most;
+        for class in 0..CLASSES.len() {
+            left -= self.inner.trim_unneeded(class, left);
+        }
+        most - left
     }
 
     /// What the pool holds now.
@@ -294,7 +332,31 @@ impl Inner {
     }
 
     fn trim(&self, class: usize) -> usize {
-        let mut idle = std::mem::take(&mut self.lock(class).dirty);
+        let mut lists = self.lock(class);
+        (lists.fewest, lists.unneeded) = (0, 0);
+        let idle = std::mem::take(&mut lists.dirty);
+        drop(lists);
+        self.clean(class, idle)
+    }
+
+    fn trim_unneeded(&self, class: usize, most: usize) -> usize {
+        let idle: Vec<_> = {
+            let mut lists = self.lock(class);
+            let count = lists.unneeded.min(lists.dirty.len()).min(most);
+            lists.unneeded -= count;
+            lists.fewest = lists.fewest.saturating_sub(count);
+            // Those that have waited longest.
+            lists.dirty.drain(..count).collect()
+        };
+        let count = idle.len();
+        if count != 0 {
+            self.clean(class, idle);
+        }
+        count
+    }
+
+    /// Gives the memory of idle stacks back, and puts them where they are taken last.
+    fn clean(&self, class: usize, mut idle: Vec<PooledStack>) -> usize {
         // Highest first: the clean list is popped from its end, so low addresses are used again first
         // and the pages of the page table that only high ones need stay unused.
         idle.sort_unstable_by_key(|stack| std::cmp::Reverse(stack.top_address()));

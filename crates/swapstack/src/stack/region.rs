@@ -164,6 +164,8 @@ impl Drop for Region {
         self.registration = None;
         #[cfg(feature = "valgrind")]
         self.deregister_from_valgrind();
+        #[cfg(feature = "tsan")]
+        crate::tools::tsan::forget(self.base.as_ptr().addr(), self.base.as_ptr().addr() + self.bytes());
         // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
         guard::forget_mapped(*self.mapped_guards.get_mut());

@@ -2,29 +2,16 @@
 
 #![allow(dead_code, reason = "not each of them needs everything")]
 
+pub mod program;
+
 use std::cell::Cell;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::rc::Rc;
 
-/// The command that runs the test `name` of this executable, alone, in a process of its own: through
-/// cargo's runner (the emulator) where that is how this process was started.
+/// The command that runs the test `name` of this executable, alone, in a process of its own.
 pub fn this_test(name: &str) -> Command {
-    let exe = std::env::current_exe().unwrap();
-    let runner = if cfg!(target_arch = "aarch64") {
-        std::env::var("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER").unwrap_or_default()
-    } else {
-        String::new()
-    };
-    let mut words = runner.split_whitespace();
-    let mut command = match words.next() {
-        Some(emulator) => {
-            let mut command = Command::new(emulator);
-            command.args(words).arg(exe);
-            command
-        }
-        None => Command::new(exe),
-    };
+    let mut command = program::this_program();
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command
 }

@@ -1,0 +1,23 @@
+//! The running test program once more, for tests that end a process. The tests of `lamprey` use it, too.
+
+use std::process::Command;
+
+/// The command that runs this executable again: through cargo's runner (the emulator) where that is how this process was
+/// started.
+pub fn this_program() -> Command {
+    let exe = std::env::current_exe().unwrap();
+    let runner = if cfg!(target_arch = "aarch64") {
+        std::env::var("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER").unwrap_or_default()
+    } else {
+        String::new()
+    };
+    let mut words = runner.split_whitespace();
+    match words.next() {
+        Some(emulator) => {
+            let mut command = Command::new(emulator);
+            command.args(words).arg(exe);
+            command
+        }
+        None => Command::new(exe),
+    }
+}
