@@ -31,20 +31,44 @@
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
 //!
 //! # What to know before trusting it
-//! * A host that has started never changes its kernel thread, so thread-locals, `errno` and values that are not `Send`
-//!   behave as on a kernel thread. Hosts that have not started are taken by idle workers, so what moves into a host must
-//!   be `Send`.
-//! * Hosts of one worker take turns at blocking calls only. A host that computes for long holds up the others of its
-//!   worker; give such work to [`block`].
+//! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and values that are not
+//!   `Send` across blocking calls. The thread-locals themselves are those of the kernel thread, shared with the worker's other hosts: see
+//!   *Unsound corners*. Hosts that have not started are taken by idle workers, so what moves into a host must be `Send`.
+//! * Hosts of one worker take turns at blocking calls only. A host that computes for long holds up the others that have started on
+//!   its worker (what can run elsewhere, an idle worker runs within about a millisecond); give such work to [`block`].
 //! * A lock of `std` held across a blocking call blocks the whole worker when another of its hosts wants it.
-//! * Crates that rely on last-in-first-out nesting of scoped thread-locals see other hosts' scopes in between.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
+//! * What the program lends to the runtime ([`Policy`], [`Source`], [`Notifier`], wakers) must not block: that ends the process, with a message
+//!   that says who it was. So does a generator of `swapstack` that is suspended within a scope, time limit, token, [`shield`] or
+//!   [`HostLocal::with`].
+//!
+//! # Unsound corners
+//! Code that is sound on kernel threads can trust that a thread's calls end in the reverse order of their beginning, and that nobody else runs
+//! on it meanwhile. Hosts of one worker break that for whatever is kept **for each kernel thread**, and no library can prevent it: `std`'s
+//! thread-locals are safe to use, and blocking is a function call. With the following, safe code can read memory that is gone or see a
+//! reference that is not the only one. None of it is needed with Lamprey.
+//!
+//! * **A `thread_local!` whose initialiser blocks.** While one host initialises it, another host of the worker finds it uninitialised and does the same;
+//!   the second value replaces the first, to which references exist. Initialise without blocking, or use [`host_local!`] or
+//!   [`sync::OnceLock`].
+//! * **Crates that set a thread-local for the time of a call** and take it for theirs ("scoped" thread-locals; an "entered" context whose guard
+//!   restores what was before). If that call blocks, other hosts see the value, and restore theirs in another order. The crate's own unsafe code
+//!   may trust that this cannot be.
+//! * **Unsafe code that takes "one call at a time on this kernel thread" for exclusive access** (a `static` cell in a thread-local, of which a
+//!   reference is taken for a call that runs code of yours). If that code blocks, another host gets a second one. `RefCell` and `Cell` are fine:
+//!   they check, or give no references.
+//! * **[`std::process::exit`] in a host**, with thread-locals on its kernel thread whose destructors block: other hosts then run with thread-locals that have
+//!   been destroyed. Return from `main`, or let a kernel thread do it: `std::thread::spawn(|| std::process::exit(0)).join()`.
+//! * **Coroutines of other crates** (any safe interface that switches stacks) that are suspended within a call of this crate that takes a closure, and
+//!   then resumed on another thread, or leaked. Those of `swapstack` are checked; of others most of it is found, and ends the process, when the
+//!   call ends.
+//! * **A thread-local that a generator or coroutine has borrowed** by [`LocalKey::with`](std::thread::LocalKey::with), suspended there, and that ends
+//!   before it with its kernel thread.
 
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]
 
-#[cfg(not(loom))]
 pub(crate) mod awaitable;
 mod bug;
 pub(crate) mod channel;
@@ -58,7 +82,6 @@ pub(crate) mod time;
 
 #[cfg(not(loom))]
 pub mod fs;
-#[cfg(not(loom))]
 mod io;
 #[cfg(not(loom))]
 pub mod net;
@@ -66,12 +89,23 @@ pub mod net;
 mod overflow;
 #[cfg(not(loom))]
 pub mod parasite;
+/// What of it the checker has.
+#[cfg(loom)]
+pub(crate) mod parasite {
+    pub(crate) mod reify;
+    pub(crate) use crate::sched::worker::wait;
+}
 #[cfg(not(loom))]
 pub mod process;
 #[cfg(not(loom))]
 mod runtime;
 #[cfg(not(loom))]
 pub mod scope;
+/// What of it the checker has.
+#[cfg(loom)]
+pub(crate) mod scope {
+    pub(crate) mod kin;
+}
 
 #[cfg(all(test, loom))]
 mod model;
@@ -111,7 +145,7 @@ pub use {
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Handle, Runtime, RuntimeBuilder, run},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
-    sched::source::{Notifier, Source},
+    sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
     thread::{

@@ -1,5 +1,6 @@
 //! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
 
+use crate::sched;
 use crate::sched::policy::Policy;
 use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
@@ -116,7 +117,8 @@ impl Runtime {
     /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is dropped.
     ///
     /// # Panics
-    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate) those.
+    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate) those. Before `main` is started: on a
+    /// kernel thread that ends, whose thread-locals have been destroyed; on a host of this runtime that unwinds.
     ///
     /// # Cancellation
     /// A caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with it.
@@ -193,14 +195,39 @@ impl Handle {
     /// [`spawn`](Self::spawn) and join in one, for a closure that may borrow.
     #[track_caller]
     fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
-        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it.
-        unsafe { Builder::new().launch(&self.shared, std::panic::Location::caller(), main) }
-            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
-            .join_committed()
+        self.must_be_able_to_wait();
+        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it; nothing leaves this function
+        // before that.
+        let host = unsafe { Builder::new().launch(&self.shared, std::panic::Location::caller(), main) }
+            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
+        let until = StaysHere;
+        let result = host.join_committed();
+        std::mem::forget(until);
+        result
+    }
+
+    /// Panics where a host that is started now could not be waited for.
+    fn must_be_able_to_wait(&self) {
+        // Panics on a kernel thread that ends.
+        crate::sched::block::current();
+        let is_own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
+        assert!(
+            !(is_own && sched::must_not_block()),
+            "a host that unwinds cannot run another one on its own runtime: it could wait for itself"
+        );
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+}
+
+/// Dropped by an unwind, it ends the process: what borrows from the caller runs.
+struct StaysHere;
+
+impl Drop for StaysHere {
+    fn drop(&mut self) {
+        crate::bug::bug!("Runtime::run was left before its host had ended");
     }
 }
 
@@ -307,6 +334,7 @@ impl RuntimeBuilder {
         let stack_size = crate::thread::check_stack_size(self.stack_size)?;
         crate::overflow::install();
         crate::thread::panic::install_hook();
+        sched::guard::mark_generators();
         let mut sources = self.sources;
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
         sources.extend(io::sources(self.blocking_threads));

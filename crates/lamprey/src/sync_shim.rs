@@ -4,10 +4,21 @@
 //! `RUSTFLAGS="--cfg loom"` the same code runs under loom, which explores the interleavings; the tests of that
 //! build are `crates/lamprey/src/model/*.rs`.
 //!
+//! No file but this one names `std::sync::atomic` (`check-source` sees to that), so that whatever is built for the checker
+//! is seen by it; [`plain`] has what need not be.
+//!
 //! The only thing that is ours is the **asymmetric barrier**: [`light_barrier`] on the side that runs often (a
 //! compiler barrier), [`heavy_barrier`] on the side that runs rarely (the `membarrier` system call, which makes
 //! every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst fences
 //! forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
+
+/// Atomics that no protocol relies on: statistics, hints, numbers and constants of the process. The checker does not see them,
+/// and they may be `static`.
+pub(crate) mod plain {
+    #[cfg(loom)]
+    pub(crate) use std::sync::atomic::AtomicUsize;
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+}
 
 #[cfg(not(loom))]
 pub(crate) use std_form::*;
@@ -17,9 +28,10 @@ mod std_form {
     pub(crate) use std::cell::Cell;
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        compiler_fence, fence,
     };
-    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
 
@@ -31,6 +43,9 @@ mod std_form {
     impl<T> UnsafeCell<T> {
         pub(crate) const fn new(value: T) -> Self {
             Self(std::cell::UnsafeCell::new(value))
+        }
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
         }
         #[inline(always)]
         pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -60,6 +75,20 @@ mod std_form {
         pub(crate) fn unpark(&self) {
             self.0.unpark();
         }
+        /// True if both are of one kernel thread.
+        pub(crate) fn is(&self, other: &Self) -> bool {
+            self.0.id() == other.0.id()
+        }
+    }
+
+    /// True once `deadline` has come.
+    pub(crate) fn has_passed(deadline: std::time::Instant) -> bool {
+        std::time::Instant::now() >= deadline
+    }
+
+    /// Starts a kernel thread that nobody joins; false if there is none to be had.
+    pub(crate) fn start_thread(name: &str, body: impl FnOnce() + Send + 'static) -> bool {
+        thread::Builder::new().name(name.to_owned()).spawn(body).is_ok()
     }
 
     /// 1 while not probed, 2 when the kernel offers `membarrier`, 3 when it does not.
@@ -120,6 +149,19 @@ mod std_form {
         fence(Ordering::SeqCst);
     }
 
+    /// An acquire fence after a Relaxed or Release access to `count` by which the caller has become its last user. A load
+    /// for ThreadSanitizer, which does not know fences.
+    #[inline(always)]
+    pub(crate) fn acquire_fence(count: &AtomicUsize) {
+        if cfg!(feature = "tsan") {
+            // Acquire pairs with what the fence below pairs with.
+            count.load(Ordering::Acquire);
+        } else {
+            // Acquire pairs with the Release at the callers.
+            fence(Ordering::Acquire);
+        }
+    }
+
     /// Waits a moment inside a spin loop; gives the CPU away once the spin gets long.
     #[inline]
     pub(crate) fn relax(spins: &mut u32) {
@@ -140,8 +182,8 @@ mod loom_form {
     pub(crate) use crate::model::atomics::{AtomicPtr, AtomicU8, AtomicU32, Cell};
     use crate::model::{Broken, is_broken};
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
     pub(crate) use loom::thread_local;
 
@@ -157,9 +199,24 @@ mod loom_form {
         pub(crate) fn park(&self) {
             self.0.wait();
         }
+        /// The time passes at once; the checker moves about what comes before and after.
+        pub(crate) fn park_timeout(&self, _: std::time::Duration) {}
         pub(crate) fn unpark(&self) {
             self.0.notify();
         }
+        pub(crate) fn is(&self, other: &Self) -> bool {
+            std::sync::Arc::ptr_eq(&self.0, &other.0)
+        }
+    }
+
+    /// The checker has no clock: a deadline passes at the first look, which the checker moves about.
+    pub(crate) fn has_passed(_: std::time::Instant) -> bool {
+        true
+    }
+
+    pub(crate) fn start_thread(_: &str, body: impl FnOnce() + Send + 'static) -> bool {
+        loom::thread::spawn(body);
+        true
     }
 
     /// A fence, left out in the broken variant.
@@ -187,6 +244,11 @@ mod loom_form {
             // StoreLoad race: pairs with the fence in `light_barrier`.
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
+    }
+
+    pub(crate) fn acquire_fence(_count: &AtomicUsize) {
+        // Acquire pairs with the Release at the callers.
+        fence(Ordering::Acquire);
     }
 
     pub(crate) fn relax(_spins: &mut u32) {

@@ -18,6 +18,7 @@ use crate::io::source::reactor::Reactor;
 use crate::runtime::Runtime;
 use crate::sched::source::Notifier;
 use crate::sched::worker::Worker;
+use crate::shield;
 use crate::time::alarms::Alarms;
 
 /// See the module's text.
@@ -36,18 +37,19 @@ pub(crate) struct Outside {
 /// The system's, when it has no kernel thread, memory or descriptor left. The next call tries again.
 ///
 /// # Blocking
-/// The first call waits for the start, about a millisecond, and those that come meanwhile wait for it. Not for workers, which
-/// have all of this themselves: their hosts would wait, too.
+/// The first call waits for the start, about a millisecond, and those that come meanwhile wait for it. Workers have all of this themselves; only
+/// a host that unwinds, whose worker rings nothing while it polls, is served here, too.
 pub(crate) fn outside() -> io::Result<&'static Outside> {
     static OUTSIDE: OnceLock<Outside> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());
     if let Some(outside) = OUTSIDE.get() {
         return Ok(outside);
     }
-    debug_assert!(Worker::current().is_none(), "a worker lacks what workers have");
     let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if OUTSIDE.get().is_none() {
-        let _ = OUTSIDE.set(start()?);
+        // On a kernel thread of its own: a host that unwinds could not wait for the first host of the new runtime.
+        let started = std::thread::Builder::new().name("lamprey-start".to_owned()).spawn(start)?.join();
+        let _ = OUTSIDE.set(started.map_err(|_| io::Error::other("the start of a runtime panicked"))??);
     }
     OUTSIDE.get().ok_or_else(|| crate::bug::bug!("a cell that has been set is empty"))
 }
@@ -58,7 +60,8 @@ fn start() -> io::Result<Outside> {
         let notifier = Worker::current()?.seat.notifier.get()?.clone();
         Some((notifier, Alarms::current()?, Reactor::current()?, pool::current()?))
     };
-    let found = runtime.handle().spawn(look_around).join();
+    // Not to be cancelled: a poll would unwind, of a future that is in the middle of something. It takes no longer than the start.
+    let found = shield(|| runtime.handle().spawn(look_around).join());
     let found = found.map_err(|error| io::Error::other(format!("cannot serve futures here: {error}")))?;
     let (notifier, alarms, reactor, pool) =
         found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));

@@ -12,11 +12,11 @@ use super::rendezvous::Sender;
 use crate::event::protocol::left_out;
 use crate::sched::bias::Bias;
 use crate::sched::task::{Delivery, Form, Task};
-use crate::sched::{self, Wait, Who, Woke};
+use crate::sched::wait::{self, Waited};
+use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
-use crate::sched::{Waiter, thread::Thread, worker::Worker};
+use crate::sched::{thread::Thread, worker::Worker};
 use crate::sync_shim::{Arc, AtomicU32};
-use crate::time;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -113,24 +113,25 @@ impl<T> Chan<T> {
             // SAFETY: the peer was just taken out.
             return Ended::Met(unsafe { deal_with_thread(worker, side, slot, peer, thread, self.form()) });
         }
-        if !matches!(arrival, Arrival::Waiting) || std::thread::panicking() {
+        if !matches!(arrival, Arrival::Waiting) {
             return self.end_at_once(side, slot, arrival);
+        }
+        // As `wait::wait` does it, in line.
+        if std::thread::panicking() {
+            return Ended::Closed(slot);
         }
         worker.attach_woken();
         let node = Party::node(Some(Waiter::thread(worker.running())), slot);
-        // SAFETY: `node` is fresh, stays here until it is out again (`after_block`), and its waiter is this thread.
+        // SAFETY: `node` is fresh, stays here until the wait has ended, and its waiter is this thread.
         let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);
         }
-        let woke = match deadline {
-            None => worker.block(reason(side)),
-            deadline => time::block_until(reason(side), deadline),
-        };
-        self.after_block(side, &node, woke)
+        let waited = wait::queued_on(worker, reason(side), deadline, || self.leave(side, &node));
+        self.after_wait(side, &node, arrival, waited)
     }
 
-    /// The rarer ends of an arrival without a node; one who unwinds does not wait.
+    /// The rarer ends of an arrival without a node.
     #[cfg(not(loom))]
     #[inline(always)]
     fn end_at_once(&self, side: Side, slot: MaybeUninit<T>, arrival: Arrival<T>) -> Ended<T> {
@@ -138,18 +139,27 @@ impl<T> Chan<T> {
             // SAFETY: the peer was just taken out.
             return Ended::Met(unsafe { deal(side, slot, peer, self.form()) });
         }
-        if matches!(arrival, Arrival::Closed) { closed(side, slot) } else { Ended::Closed(slot) }
+        closed(side, slot)
     }
 
     /// [`exchange`](Self::exchange) on a kernel thread outside of every runtime.
     #[inline(never)]
     fn exchange_elsewhere(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
-        let node = Party::node(Some(sched::waiter()), slot);
-        // SAFETY: `node` is fresh, stays here until it is out again (`after_block`), and its waiter is this thread.
-        match unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) } {
-            Arrival::Waiting => self.after_block(side, &node, time::block_until(reason(side), deadline)),
-            arrival => self.met_late(side, &node, arrival),
-        }
+        let (node, mut arrival) = (Party::node(None, slot), Arrival::Waiting);
+        let enter = |me: Waiter| {
+            node.value.set_waiter(Some(me));
+            // SAFETY: `node` is fresh, stays here until the wait has ended, and its waiter is this thread.
+            arrival = unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) };
+            matches!(arrival, Arrival::Waiting)
+        };
+        let waited = wait::wait(reason(side), deadline, enter, |_| self.leave(side, &node));
+        self.after_wait(side, &node, arrival, waited)
+    }
+
+    /// Takes our node out; false if somebody else has done so.
+    fn leave(&self, side: Side, node: &PartyNode<T>) -> bool {
+        // SAFETY: queued by this thread.
+        unsafe { self.meeting.leave(side, NonNull::from(node)) }
     }
 
     /// Somebody was there when our node was about to be queued.
@@ -167,30 +177,34 @@ impl<T> Chan<T> {
     }
 
     #[inline(always)]
-    fn after_block(&self, side: Side, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
-        if woke != Woke::Woken {
-            return self.interrupted(side, node, woke);
-        }
-        match outcome(node) {
-            Ended::TimedOut(_) => crate::bug::bug!("a thread was woken although nobody took its node"),
-            Ended::Closed(slot) => closed(side, slot),
-            ended => ended,
+    fn after_wait(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>, waited: Waited) -> Ended<T> {
+        match waited {
+            Waited::Woken => match outcome(node) {
+                Ended::Closed(slot) => closed(side, slot),
+                ended => ended,
+            },
+            Waited::Done => self.met_late(side, node, arrival),
+            _ => Self::after_early(side, node, waited),
         }
     }
 
-    /// The block ended early: takes our node out, or waits for whoever was faster.
+    /// The wait has ended early, or has not begun.
     #[cold]
     #[inline(never)]
-    fn interrupted(&self, side: Side, node: &PartyNode<T>, woke: Woke) -> Ended<T> {
-        // SAFETY: queued by this thread.
-        if !unsafe { self.meeting.leave(side, NonNull::from(node)) } {
-            sched::block_until_woken(reason(side));
+    fn after_early(side: Side, node: &PartyNode<T>, waited: Waited) -> Ended<T> {
+        if let Waited::Late(_) = waited {
+            return match outcome(node) {
+                // It has happened, so the caller hears of that; and of its cancellation at its next blocking call.
+                Ended::Closed(slot) if waited.is_cancelled() => cancelled(side, slot),
+                ended => ended,
+            };
         }
-        match outcome(node) {
-            // It has happened, so the caller hears of that; and of its cancellation at its next blocking call.
-            Ended::Met(slot) => Ended::Met(slot),
-            Ended::Closed(slot) | Ended::TimedOut(slot) if woke == Woke::Cancelled => cancelled(side, slot),
-            ended => ended,
+        // SAFETY: the node is out, or never was queued.
+        let slot = unsafe { node.value.take() };
+        match waited {
+            Waited::Refused => Ended::Closed(slot),
+            _ if waited.is_cancelled() => cancelled(side, slot),
+            _ => Ended::TimedOut(slot),
         }
     }
 
@@ -273,7 +287,7 @@ unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
     }
 }
 
-/// What has become of our node, now that it is out and ours again.
+/// What has become of our node, now that we have been woken.
 #[inline(always)]
 fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     let at = node.value.at();
@@ -282,7 +296,7 @@ fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     match at {
         At::Met => Ended::Met(slot),
         At::Closed => Ended::Closed(slot),
-        _ => Ended::TimedOut(slot),
+        _ => crate::bug::bug!("a thread was woken although nobody took its node"),
     }
 }
 

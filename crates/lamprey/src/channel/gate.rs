@@ -20,7 +20,7 @@
 //!    while it is queued, and the parasite not before its future, so it is alive for the notification. After that the
 //!    [`Delivery`](crate::sched::task::Delivery) keeps alive what it needs.
 //! 4. A thread is woken after the section; it may not return from its wait without that wake
-//!    ([`sched::block`](crate::sched::block), invariant 1).
+//!    ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)).
 //! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later, who have seen the
 //!    state that they are woken for, in sections of a few nodes each.
 //!
@@ -140,10 +140,12 @@ impl<S> Gate<S> {
         result
     }
 
-    /// Wakes all who wait in the queues whose bits are set.
+    /// Wakes all who wait in the queues whose bits are set; those whose wake runs code of the program last, because that may wait for one
+    /// of the others.
     #[cold]
     #[inline(never)]
     fn wake_rounds(&self, queues: u8) {
+        let mut last = Vec::new();
         for queue in (0..2).filter(|queue| queues & (1 << queue) != 0) {
             let round = self.0.with(|inner| {
                 inner.queues[queue].round = inner.queues[queue].round.wrapping_add(1);
@@ -157,12 +159,15 @@ impl<S> Gate<S> {
                     }
                 });
                 let is_last = owed[15].is_none();
-                owed.into_iter().flatten().for_each(|owed| owed.deliver(Form::Soon));
+                for owed in owed.into_iter().flatten() {
+                    if owed.runs_code() { last.push(owed) } else { owed.deliver(Form::Soon) }
+                }
                 if is_last {
                     break;
                 }
             }
         }
+        last.into_iter().for_each(|owed| owed.deliver(Form::Soon));
     }
 }
 
@@ -225,6 +230,10 @@ impl<S> Section<'_, S> {
     fn grant(&mut self, queue: usize) {
         debug_assert!(self.owed.is_none(), "two grants in one section");
         *self.owed = self.queues[queue].grant();
+    }
+
+    fn owes_nothing(&self) -> bool {
+        self.owed.is_none() && *self.all == 0
     }
 
     /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so this is for queues

@@ -19,7 +19,7 @@
 //! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both lists have nodes only
 //!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides.
 //! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
-//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1). Of an offer, that
+//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)). Of an offer, that
 //!    holds if it has synched the choice too ([`Choice`](crate::event::protocol::Choice)); if not, it only lets the node go.
 //! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the node's owner
 //!    learns of it, and when the node is the owner's again: [`party`](super::party).

@@ -276,6 +276,10 @@ impl<E: End> Branch for Offer<E> {
         Poll::Ready(unsafe { E::output(met, self.node.value.take()) })
     }
 
+    fn is_refused(&self) -> bool {
+        self.state.get() == State::Closed
+    }
+
     fn refuse(&self) -> bool {
         self.state.set(State::Closed);
         true

@@ -7,7 +7,8 @@ use super::gate::or_cancelled;
 #[cfg(not(loom))]
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::task::Form;
-use crate::sched::{self, Wait, Waiter, Woke};
+use crate::sched::wait::{self, Early, Waited};
+use crate::sched::{self, Wait, Waiter};
 use crate::time;
 use packet::{Found, Packet, Seen};
 use std::fmt;
@@ -227,7 +228,7 @@ impl<T> Receiver<T> {
     }
 
     #[inline(always)]
-    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+    pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         let result = match self.take() {
             Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
             Err(old) => self.recv_later(old, deadline),
@@ -239,30 +240,20 @@ impl<T> Receiver<T> {
         if sched::must_not_block() {
             return Err(RecvTimeoutError::Disconnected);
         }
-        if self.forget(old) {
-            let me = sched::waiter();
-            if self.change(None, Some(me)) {
-                let woke = time::block_until(Wait::Recv, deadline);
-                if woke != Woke::Woken {
-                    self.interrupted(me, woke);
-                }
-            }
+        let waited = if self.forget(old) {
+            let enter = |me| self.change(None, Some(me));
+            wait::wait(Wait::Recv, deadline, enter, |me| self.change(Some(me), None))
+        } else {
+            Waited::Done
+        };
+        // Late, it has happened: the caller hears of that, and of its cancellation at its next blocking call.
+        if waited == Waited::Left(Early::Cancelled) {
+            sched::unwind_cancelled();
         }
         match self.take() {
             Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
-            Err(_) => Err(RecvTimeoutError::Timeout),
-        }
-    }
-
-    /// The block ended early.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(&self, me: Waiter, woke: Woke) {
-        if !self.change(Some(me), None) {
-            sched::block_until_woken(Wait::Recv);
-        }
-        if woke == Woke::Cancelled {
-            sched::unwind_cancelled();
+            Err(_) if matches!(waited, Waited::Left(_)) => Err(RecvTimeoutError::Timeout),
+            Err(_) => crate::bug::bug!("a oneshot's receiver was woken although nothing had happened"),
         }
     }
 
@@ -272,7 +263,8 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if the sender was dropped without sending, or the value has been received already.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; the receiver is gone then.
+    /// The commit point is the moment when the value is sent. A host that is cancelled before that unwinds from here, and the receiver is
+    /// gone; after it the value is returned, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing was sent,
@@ -299,7 +291,7 @@ impl<T> Receiver<T> {
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here; the value is received by the next call.
+    /// As for `recv`; but the receiver stays, and the value is received by the next call.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

@@ -73,7 +73,7 @@ impl<Q, A> Client<Q, A> {
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that the client has
-    /// given up, unless it has replied just now: that reply is dropped.
+    /// given up. A reply that has come by then is returned, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.

@@ -13,6 +13,7 @@ use crate::sched;
 use crate::sync_shim::relax;
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -112,9 +113,22 @@ impl<T> SwapChannel<T> {
         match met {
             Met::Swapped(value) => Some(value),
             Met::Offered(answered) if sched::must_not_block() => Self::end_at_once(answered, mine),
-            Met::Offered(answered) => answered.recv().ok(),
+            Met::Offered(answered) => Self::answer(answered, mine),
             Met::Nobody => None,
         }
+    }
+
+    /// Waits for the partner's answer. Who is cancelled meanwhile takes its value back; if the partner has got that, they have swapped.
+    fn answer(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
+        let unwinding = match catch_unwind(AssertUnwindSafe(|| answered.recv_until(None))) {
+            Ok(answer) => return answer.ok(),
+            Err(payload) => payload,
+        };
+        match mine.take() {
+            Some(value) => drop(value),
+            None => return Self::end_at_once(answered, mine),
+        }
+        resume_unwind(unwinding)
     }
 
     /// For a caller that must not wait: its own value, unless the partner has that. Then the answer is a few steps away, on another
@@ -146,8 +160,8 @@ impl<T> SwapChannel<T> {
     /// Gives `value` to a partner and returns the partner's, waiting for one if need be.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here. It has then met nobody, and `value` is dropped; or it has just swapped, and what it
-    /// got is.
+    /// The commit point is the moment when one of the two has the other's value. A host that is cancelled before that unwinds from here, and
+    /// `value` is dropped; after it the call returns what it got, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no partner is there whose

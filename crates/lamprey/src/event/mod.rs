@@ -17,11 +17,11 @@ mod asynchronous;
 pub(crate) mod protocol;
 
 pub use algebra::{
-    Always, BoxedEvent, Choose, Event, Events, Guard, Nack, Never, WithNack, Wrap, always, choose, guard,
-    never, prefer, with_nack,
+    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Nack, Never, WithNack, Wrap, always, choose,
+    choose_all, guard, never, prefer, with_nack,
 };
 #[cfg(not(loom))]
-pub use algebra::{At, ChooseAll, FutureEvt, TriedEvt, at, choose_all, future_evt, timeout};
+pub use algebra::{At, FutureEvt, TriedEvt, at, future_evt, timeout};
 #[cfg(not(loom))]
 pub use asynchronous::{
     AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,

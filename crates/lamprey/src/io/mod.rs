@@ -11,24 +11,35 @@
 //! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an operation
 //! that can be done at once; only `EAGAIN` leads to the reactor of the worker, and only then does a host block.
 
-pub(crate) mod closed;
-pub(crate) mod options;
-mod poll;
 pub(crate) mod pool;
 pub(crate) mod readiness;
-mod sendfile;
-pub(crate) mod socket;
 pub mod source;
 mod wakes;
+
+#[cfg(not(loom))]
+pub(crate) mod closed;
+#[cfg(not(loom))]
+pub(crate) mod options;
+#[cfg(not(loom))]
+mod poll;
+#[cfg(not(loom))]
+mod sendfile;
+#[cfg(not(loom))]
+pub(crate) mod socket;
+#[cfg(not(loom))]
 pub(crate) mod whole;
 
+#[cfg(not(loom))]
 pub use pool::{block, block_async};
 
+#[cfg(not(loom))]
 use crate::sched::source::SourceFactory;
+#[cfg(not(loom))]
 use std::sync::Arc;
 
 /// What this room gives to a runtime: an epoll loop for each worker, and one pool of at most `blocking_threads` for all
 /// of them. The pool ends when the last worker, and with it the factory, is gone.
+#[cfg(not(loom))]
 pub(crate) fn sources(blocking_threads: usize) -> Vec<SourceFactory> {
     let pool = pool::Pool::new(blocking_threads);
     vec![Arc::new(move || {

@@ -1,7 +1,7 @@
 //! Settings of a socket value.
 
+use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What the standard library keeps in the kernel, where non-blocking sockets ignore it.

@@ -15,20 +15,30 @@
 //! No deadlock by nesting: [`block`] on a pool thread runs its closure right there.
 //!
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any time.
+//!
+//! # Checked by
+//! `model::pool` (loom, with broken variants that it catches); `tests/block_pool.rs`, and the tests of this file.
 
 mod future;
 
 use std::any::Any;
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::sched::{self, Wait, Waiter, Woke};
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+use crate::sched::wait::{self, Waited};
+use crate::sched::{self, Wait, Waiter};
+
+use crate::sync_shim::{
+    Cell, Condvar, Mutex, MutexGuard, Parker, UnsafeCell, has_passed, start_thread, thread_local,
+};
+use crate::time;
 
 use future::Run;
 pub use future::block_async;
@@ -38,9 +48,9 @@ const KEEP: Duration = Duration::from_secs(10);
 
 thread_local! {
     /// The pool of the runtime whose worker this kernel thread is.
-    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<Shared>>> = RefCell::new(None);
     /// The pool (its address) whose thread this is.
-    static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
+    static MEMBER_OF: Cell<*const Shared> = Cell::new(std::ptr::null());
 }
 
 /// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other hosts.
@@ -67,6 +77,7 @@ thread_local! {
 /// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's builder);
 /// calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is unwinding, `f` runs at once on the calling
 /// kernel thread; so it does when not a single pool thread can be started.
+#[cfg(not(loom))]
 pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     if !sched::on_host() || sched::must_not_block() {
         return f();
@@ -79,12 +90,16 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
 
 /// The pool of the calling worker's runtime; `None` on other threads.
 pub(crate) fn current() -> Option<Arc<Shared>> {
-    CURRENT.with_borrow(Clone::clone)
+    CURRENT.with(|current| current.borrow().clone())
 }
 
 /// True on a thread of any pool, that is, within [`block`].
 pub(crate) fn on_pool_thread() -> bool {
-    !MEMBER_OF.get().is_null()
+    !member_of().is_null()
+}
+
+fn member_of() -> *const Shared {
+    MEMBER_OF.with(Cell::get)
 }
 
 /// The pool of one runtime. Its threads end when it is dropped.
@@ -97,14 +112,19 @@ impl Pool {
         Self::with_keep(max, KEEP)
     }
 
-    fn with_keep(max: usize, keep: Duration) -> Self {
+    pub(crate) fn with_keep(max: usize, keep: Duration) -> Self {
         let state = State { queue: VecDeque::new(), idle: Vec::new(), threads: 0, closing: false };
         Self(Arc::new(Shared { max: max.max(1), keep, state: Mutex::new(state), last_gone: Condvar::new() }))
     }
 
     /// Makes this the pool of [`block`] for the hosts of the calling kernel thread.
     pub(crate) fn install(&self) {
-        CURRENT.set(Some(Arc::clone(&self.0)));
+        CURRENT.with(|current| *current.borrow_mut() = Some(Arc::clone(&self.0)));
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        self.0.clone()
     }
 }
 
@@ -112,11 +132,15 @@ impl Drop for Pool {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.closing = true;
+        #[cfg(loom)]
+        if is_broken(Broken::PoolClose) {
+            state.idle.clear();
+        }
         for thread in state.idle.drain(..) {
             thread.unpark();
         }
         // A pool thread that drops the last handle of its own runtime must not wait for itself.
-        if MEMBER_OF.get() == Arc::as_ptr(&self.0) {
+        if member_of() == Arc::as_ptr(&self.0) {
             return;
         }
         while state.threads != 0 {
@@ -137,7 +161,7 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct State {
     queue: VecDeque<Call>,
-    idle: Vec<Thread>,
+    idle: Vec<Parker>,
     threads: usize,
     closing: bool,
 }
@@ -166,7 +190,8 @@ impl fmt::Debug for Call {
 struct Record<F, T> {
     closure: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<Result<T, Box<dyn Any + Send>>>>,
-    waiter: Waiter,
+    /// Set before the call is queued.
+    waiter: Cell<Option<Waiter>>,
 }
 
 /// # Safety
@@ -175,29 +200,36 @@ unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
     // SAFETY: of this type and alive (contract). Only shared references are made; the cells are ours until the wake.
     let record = unsafe { record.cast::<Record<F, T>>().as_ref() };
     // SAFETY: the owner is blocked, so nobody else is in the cell.
-    let closure = unsafe { (*record.closure.get()).take() };
+    let closure = record.closure.with_mut(|closure| unsafe { (*closure).take() });
     let result = closure.map(|closure| catch_unwind(AssertUnwindSafe(closure)));
     // SAFETY: as above.
-    unsafe { *record.result.get() = result };
-    let waiter = record.waiter;
+    record.result.with_mut(|place| unsafe { *place = result });
+    let Some(waiter) = record.waiter.get() else { crate::bug::bug!("a blocking call without a caller") };
     // SAFETY: this call was taken out of the queue once, and its host is owed one wake. The record is not touched again.
     unsafe { waiter.wake() };
 }
 
 impl Shared {
-    fn run<F: FnOnce() -> T + Send, T: Send>(self: Arc<Self>, closure: F) -> T {
+    pub(crate) fn run<F: FnOnce() -> T + Send, T: Send>(self: Arc<Self>, closure: F) -> T {
         let record = Record {
             closure: UnsafeCell::new(Some(closure)),
             result: UnsafeCell::new(None),
-            waiter: sched::waiter(),
+            waiter: Cell::new(None),
         };
-        let call = Call::OfHost { record: NonNull::from(&record).cast(), run: perform::<F, T> };
-        if self.submit(call) {
-            if sched::block(Wait::Blocking) != Woke::Woken {
-                self.interrupted(NonNull::from(&record).cast());
+        let owner = NonNull::from(&record).cast();
+        let enter = |me| {
+            record.waiter.set(Some(me));
+            self.submit(Call::OfHost { record: owner, run: perform::<F, T> })
+        };
+        match wait::wait(Wait::Blocking, None, enter, |_| self.withdraw(owner)) {
+            Waited::Left(_) => sched::unwind_cancelled(),
+            Waited::Done | Waited::Refused => {
+                if let Some(closure) = record.closure.into_inner() {
+                    return closure();
+                }
             }
-        } else if let Some(closure) = record.closure.into_inner() {
-            return closure();
+            // Who was cancelled when a thread had the call already hears of that at its next blocking call.
+            Waited::Woken | Waited::Late(_) => {}
         }
         match record.result.into_inner() {
             Some(Ok(value)) => value,
@@ -206,19 +238,12 @@ impl Shared {
         }
     }
 
-    /// A cancelled host takes its call back, unless a thread has it: then that is waited for, because the call may borrow.
-    #[cold]
-    fn interrupted(&self, owner: NonNull<()>) {
+    /// A cancelled host takes its call back; false if a thread has it: then that is waited for, because the call may borrow.
+    fn withdraw(&self, owner: NonNull<()>) -> bool {
         let is_owners = |call: &Call| matches!(call, Call::OfHost { record, .. } if *record == owner);
-        let withdrawn = {
-            let mut state = self.lock();
-            let place = state.queue.iter().position(is_owners);
-            place.and_then(|place| state.queue.remove(place)).is_some()
-        };
-        if withdrawn {
-            sched::unwind_cancelled();
-        }
-        sched::block_until_woken(Wait::Blocking);
+        let mut state = self.lock();
+        let place = state.queue.iter().position(is_owners);
+        place.and_then(|place| state.queue.remove(place)).is_some()
     }
 
     /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be started; the
@@ -244,12 +269,12 @@ impl Shared {
 
     fn start(self: &Arc<Self>) -> bool {
         let shared = Arc::clone(self);
-        thread::Builder::new().name("lamprey-pool".to_owned()).spawn(move || shared.serve()).is_ok()
+        start_thread("lamprey-pool", move || shared.serve())
     }
 
     /// The life of a pool thread.
     fn serve(self: Arc<Self>) {
-        MEMBER_OF.set(Arc::as_ptr(&self));
+        MEMBER_OF.with(|member_of| member_of.set(Arc::as_ptr(&self)));
         let mut state = self.lock();
         loop {
             while let Some(call) = state.queue.pop_front() {
@@ -260,6 +285,10 @@ impl Shared {
                     Call::OfFuture(call) => call.run(),
                 }
                 state = self.lock();
+                #[cfg(loom)]
+                if is_broken(Broken::PoolQueue) {
+                    break;
+                }
             }
             if state.closing {
                 break;
@@ -278,17 +307,20 @@ impl Shared {
 
     /// Sleeps as an idle thread. False when nobody has called it for as long as threads are kept.
     fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
-        let me = thread::current();
-        let deadline = Instant::now() + self.keep;
+        let me = Parker::of_current();
+        let deadline = time::deadline(self.keep);
         state.idle.push(me.clone());
         loop {
             drop(state);
-            thread::park_timeout(deadline.saturating_duration_since(Instant::now()));
+            match deadline {
+                Some(at) => me.park_timeout(at.saturating_duration_since(Instant::now())),
+                None => me.park(),
+            }
             state = self.lock();
-            let Some(place) = state.idle.iter().position(|other| other.id() == me.id()) else {
+            let Some(place) = state.idle.iter().position(|other| other.is(&me)) else {
                 return (state, true);
             };
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(has_passed) {
                 state.idle.remove(place);
                 return (state, false);
             }

@@ -23,7 +23,15 @@
 //! The counts are written under the lock (Release) and read without it (Acquire, before the system call: a count that
 //! were read late could hide an edge). Whoever waits compares again under the lock.
 //!
+//! # Where it is registered
+//! With the reactor of the worker on which somebody first waited. While that worker computes, another takes its events; and whoever
+//! comes to wait elsewhere then takes the registration along ([`Readiness::wait`]), so that it is served by a worker that sleeps in
+//! its epoll.
+//!
 //! # Rejected
+//! * To move the registration to whoever waits, always: two halves of a connection on two workers would move it for each message,
+//!   at two system calls each.
+//! * One epoll for all workers: each event wakes any of them, and crosses to the host's worker then.
 //! * One flag for "an edge has come" that the next to wait takes back. Of two threads that had got `EAGAIN`, the first
 //!   would take it and the second sleep beside the second connection that it told of.
 //! * To wait without asking the kernel after a short TCP read, which has emptied the socket (but for an end that came
@@ -31,24 +39,29 @@
 //!   2-4 % higher, not lower.
 //!
 //! # Checked by
-//! `tests/net_tcp.rs` (crowds on one socket, runtimes that end), `tests/net_close.rs` and `tests/async_io.rs` (named by
+//! `model::readiness` (loom, with broken variants that it catches), `tests/net_tcp.rs` (crowds on one socket, runtimes that end), `tests/net_close.rs` and `tests/async_io.rs` (named by
 //! the moment).
 
+#[cfg(not(loom))]
 pub(crate) mod future;
 
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+#[cfg(not(loom))]
 use super::poll;
 use super::source::reactor::Reactor;
 use super::wakes::{Waiting, Wakes};
 use crate::queue::list::{List, Node};
-use crate::sched::{self, Wait, Woke};
-use crate::time;
+use crate::sched::wait::{self, Early, Waited};
+use crate::sched::{self, Wait};
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +147,7 @@ impl Readiness {
     ///
     /// # Errors
     /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot register `fd`.
+    #[cfg(not(loom))]
     pub(crate) fn wait(
         self: &Arc<Self>,
         fd: BorrowedFd<'_>,
@@ -154,41 +168,47 @@ impl Readiness {
         let Some(reactor) = Reactor::current() else {
             return super::block(|| self.wait_in_poll(fd, interest, deadline));
         };
-        let node = Node::new(Waiting::Thread(sched::waiter()));
-        {
-            let mut state = self.lock();
-            self.register(&mut state, fd, reactor)?;
-            if self.is_closed() || self.edges(interest) != seen {
-                return Ok(());
-            }
-            // SAFETY: `node` is new, and this function does not return before it has been taken out of the list.
-            unsafe { state.waiters(interest).push(NonNull::from(&node)) };
-        }
-        self.sleep(&node, interest, reason, deadline)
+        self.wait_with(reactor, fd, interest, seen, reason, deadline)
     }
 
-    /// Blocks until `node`, which is in the list of `interest`, has been taken out.
-    fn sleep(
-        &self,
-        node: &Node<Waiting>,
+    /// [`wait`](Self::wait) for a thread with a reactor.
+    pub(crate) fn wait_with(
+        self: &Arc<Self>,
+        reactor: Arc<Reactor>,
+        fd: BorrowedFd<'_>,
         interest: Interest,
+        seen: u64,
         reason: Wait,
         deadline: Option<Instant>,
     ) -> io::Result<()> {
-        let woke = time::block_until(reason, deadline);
-        if matches!(woke, Woke::Woken) {
-            return Ok(());
-        }
-        // SAFETY: the node went into this list or into none since; the lock is held for the call.
-        let ours = unsafe { self.lock().waiters(interest).remove(NonNull::from(node)) };
-        if !ours {
-            // Somebody was faster and owes the wake. A cancellation is seen again by the next wait.
-            sched::block_until_woken(reason);
-            return Ok(());
-        }
-        match woke {
-            Woke::Cancelled => sched::unwind_cancelled(),
-            _ => Err(io::ErrorKind::TimedOut.into()),
+        let (node, mut result) = (OnceCell::new(), Ok(()));
+        let enter = |me| {
+            let node = node.get_or_init(|| Node::new(Waiting::Thread(me)));
+            #[cfg(loom)]
+            let early = self.edges(interest);
+            let mut state = self.lock();
+            result = self.register(&mut state, fd, reactor);
+            #[cfg(loom)]
+            let now = if is_broken(Broken::EdgeCount) { early } else { self.edges(interest) };
+            #[cfg(not(loom))]
+            let now = self.edges(interest);
+            if result.is_err() || self.is_closed() || now != seen {
+                return false;
+            }
+            // SAFETY: `node` is new, and this function does not return before it has been taken out of the list.
+            unsafe { state.waiters(interest).push(NonNull::from(node)) };
+            true
+        };
+        let leave = |_| {
+            // SAFETY: the node went into this list or into none since; the lock is held for the call.
+            node.get()
+                .is_some_and(|node| unsafe { self.lock().waiters(interest).remove(NonNull::from(node)) })
+        };
+        match wait::wait(reason, deadline, enter, leave) {
+            Waited::Left(Early::Cancelled) => sched::unwind_cancelled(),
+            Waited::Left(Early::TimedOut) => Err(io::ErrorKind::TimedOut.into()),
+            // Also of one who was woken late: a cancellation is seen again by the next wait.
+            _ => result,
         }
     }
 
@@ -198,14 +218,26 @@ impl Readiness {
         fd: BorrowedFd<'_>,
         reactor: Arc<Reactor>,
     ) -> io::Result<()> {
-        if state.home.is_none() {
-            let key = reactor.add(fd, self)?;
-            state.home = Some(Home { reactor, key });
+        match &state.home {
+            None => {
+                let key = reactor.add(fd, self)?;
+                state.home = Some(Home { reactor, key });
+            }
+            Some(home) if home.reactor.needs_help() && !Arc::ptr_eq(&home.reactor, &reactor) => {
+                // Its worker computes. The new registration reports what is ready now, so no edge is lost; one more is
+                // harmless. Refused, it stays where it is.
+                if let Ok(key) = reactor.add(fd, self) {
+                    let before = state.home.replace(Home { reactor, key });
+                    before.into_iter().for_each(|home| home.reactor.remove(fd, home.key));
+                }
+            }
+            Some(_) => {}
         }
         Ok(())
     }
 
     /// `poll(2)` on the calling kernel thread.
+    #[cfg(not(loom))]
     fn wait_in_poll(
         &self,
         fd: BorrowedFd<'_>,
@@ -250,6 +282,10 @@ impl Readiness {
             let mut state = self.lock();
             state.home.take_if(|home| Arc::ptr_eq(&home.reactor, reactor))
         };
+        #[cfg(loom)]
+        if is_broken(Broken::RetiredWakes) {
+            return;
+        }
         if gone.is_some() {
             self.edge(true, true);
         }
@@ -265,6 +301,7 @@ impl Readiness {
             for interest in [Interest::Read, Interest::Write, Interest::Close] {
                 wakes.take_all(state.waiters(interest));
             }
+            #[cfg(not(loom))]
             state.polling.iter().for_each(|bell| poll::ring(bell));
         }
         wakes.give();

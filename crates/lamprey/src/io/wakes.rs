@@ -45,14 +45,17 @@ impl Wakes {
         }
     }
 
+    /// Threads first: a waker is code of the program, which may wait for one of them.
     pub(super) fn give(self) {
+        let mut wakers = Vec::new();
         for wake in self.first.into_iter().chain(self.rest) {
             match wake {
                 // SAFETY: `take_all` took this waiter's node out of its list, once, under the list's lock.
                 Wake::Thread(waiter) => unsafe { waiter.wake() },
-                Wake::Future(waker) => awaitable::wake(waker),
+                Wake::Future(waker) => wakers.push(waker),
             }
         }
+        wakers.into_iter().for_each(awaitable::wake);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Broken, is_broken};
 use loom::cell::UnsafeCell;
-use std::sync::atomic::Ordering;
+use loom::sync::atomic::Ordering;
 
 /// The order of a change, or Relaxed in the variant that leaves `what` out.
 fn unless(what: Broken, order: Ordering) -> Ordering {
@@ -73,7 +73,7 @@ macro_rules! mortal {
 }
 
 mortal!(AtomicU8, loom::sync::atomic::AtomicU8, u8, Broken::LifeOrder, [fetch_or fetch_and]);
-mortal!(AtomicU32, loom::sync::atomic::AtomicU32, u32, Broken::RefsOrder, [fetch_or fetch_add fetch_sub]);
+mortal!(AtomicU32, loom::sync::atomic::AtomicU32, u32, Broken::RefsOrder, [fetch_or fetch_and fetch_add fetch_sub]);
 
 /// A pointer whose stores, or whose exchanges, are Relaxed in a broken variant.
 #[derive(Debug)]

@@ -1,12 +1,14 @@
 //! Completion: the outcome reaches the joiner or is dropped by the host, once, whoever comes first.
 
 use super::{Broken, check, check_bounded, must_fail};
+use crate::sched::Wait;
 use crate::sched::completion::{Completion, Published};
+use crate::sched::wait::{Early, Waited, wait};
 use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
-use crate::sched::{self, Wait};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::{Future, poll_fn};
 use std::task::Poll;
+use std::time::Instant;
 
 /// A host's packet reduced to its outcome.
 struct Packet {
@@ -80,9 +82,10 @@ fn joiner_gives_up_while_the_host_ends() {
         let packet = Packet::new();
         let theirs = packet.clone();
         let host = thread::spawn(move || theirs.end());
-        let me = sched::waiter();
-        if packet.completion.register(me) && !packet.completion.unregister(me) {
-            sched::block_until_woken(Wait::Join);
+        let (register, unregister) =
+            (|me| packet.completion.register(me), |me| packet.completion.unregister(me));
+        let waited = wait(Wait::Join, Some(Instant::now()), register, unregister);
+        if waited != Waited::Left(Early::TimedOut) {
             assert_eq!(packet.take(), 7);
         }
         assert!(!host.join().unwrap());

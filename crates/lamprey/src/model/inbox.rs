@@ -1,6 +1,6 @@
 //! Inbox: nothing is lost or seen twice, and what the pusher wrote is visible.
 
-use super::{check, check_bounded};
+use super::{Broken, check, check_bounded, must_fail};
 use crate::queue::inbox::{Inbox, Linked};
 use crate::sync_shim::{Arc, Cell, UnsafeCell, thread};
 use std::ptr::{self, NonNull};
@@ -94,5 +94,47 @@ fn close_while_pushing_gives_back_or_delivers() {
         let accepted = pushers.into_iter().map(|pusher| pusher.join().unwrap() as u32).sum::<u32>();
         assert_eq!(delivered, accepted);
         assert!(push(&inbox, 1).is_err());
+    });
+}
+
+/// Another takes what is there and sends it back, while the owner closes the inbox.
+fn taken_away_while_it_is_closed() {
+    let inbox = Arc::new(Inbox::new());
+    push(&inbox, 1).unwrap();
+    let theirs = inbox.clone();
+    let other = thread::spawn(move || {
+        let mut refused = 0;
+        for entry in theirs.take_away() {
+            // SAFETY: taken out, so ours to give up again.
+            refused += unsafe { theirs.push(entry) }.map_or_else(take_back, |()| 0);
+        }
+        refused
+    });
+    let sum: u32 = inbox.close().map(take_back).sum();
+    assert_eq!(sum + other.join().unwrap(), 1);
+    assert!(push(&inbox, 2).is_err(), "it is open again");
+}
+
+#[test]
+fn what_is_taken_away_comes_back_or_is_refused() {
+    check(taken_away_while_it_is_closed);
+}
+
+#[test]
+fn an_inbox_that_is_opened_again_is_caught() {
+    must_fail(Broken::InboxOpen, taken_away_while_it_is_closed);
+}
+
+#[test]
+fn owner_and_another_take_each_entry_once() {
+    check(|| {
+        let inbox = Arc::new(Inbox::new());
+        push(&inbox, 1).unwrap();
+        let theirs = inbox.clone();
+        let other = thread::spawn(move || theirs.take_away().map(take_back).sum::<u32>());
+        push(&inbox, 2).unwrap();
+        let sum: u32 = inbox.take().map(take_back).sum();
+        let theirs = other.join().unwrap();
+        assert_eq!(sum + theirs + inbox.take().map(take_back).sum::<u32>(), 3);
     });
 }

@@ -1,20 +1,31 @@
-//! The end of a scope: its parent waits for its children, who count themselves down in sections, and frees it.
+//! The end of a scope: its parent waits for its children, who count themselves down in sections, and frees it; a parent that is cancelled
+//! cancels its children, and waits for them all the same.
 //!
-//! `scope::kin` needs the scheduler; this is its count, with the same sections in the same order.
+//! The scope, its lists and the way to a host are the real ones. A child is a share that an OS thread has, as a parasite's future does, or
+//! a host ([`host`](super::host)) with its membership.
 
-use super::{Broken, check_bounded, must_fail};
-use crate::queue::guarded::Guarded;
-use crate::sched::{self, Wait, Waiter, Woke};
-use crate::sync_shim::{Arc, UnsafeCell, thread};
+use super::gate::Quiet;
+use super::host_waits::{End, on_host};
+use super::{Broken, cancelled, check_bounded, must_fail};
+use crate::channel::channel;
+use crate::sched::worker::Worker;
+use crate::scope::kin::{Kin, Membership};
+use crate::sync_shim::{UnsafeCell, thread};
+use crate::thread::{Member, Panic, Panics};
+use std::rc::Rc;
+use std::sync::Arc;
 
-struct State {
-    alive: usize,
-    waiter: Option<Waiter>,
+/// Stands for the error of a handle, which is not built here.
+#[derive(Debug)]
+pub(crate) enum JoinError {
+    Panicked(Panic),
+    NoStack(std::io::Error),
+    Cancelled,
 }
 
-/// A scope reduced to its count, and to what its children borrow.
+/// A scope, and what its children borrow.
 struct Scope {
-    state: Guarded<State>,
+    kin: Kin,
     borrowed: UnsafeCell<u32>,
 }
 
@@ -24,64 +35,145 @@ unsafe impl Sync for Scope {}
 unsafe impl Send for Scope {}
 
 impl Scope {
-    fn of(children: usize) -> Arc<Self> {
-        let state = Guarded::new(State { alive: children, waiter: None });
-        Arc::new(Self { state, borrowed: UnsafeCell::new(7) })
+    fn new() -> Arc<Self> {
+        Arc::new(Self { kin: Kin::new(Panics::Report), borrowed: UnsafeCell::new(7) })
     }
 
-    /// What `Kin::depart` does.
-    fn child_ends(&self) {
+    fn read(&self) {
         // SAFETY: loom checks that nobody writes it meanwhile.
         self.borrowed.with(|value| assert_eq!(unsafe { *value }, 7));
-        let waiter = self.state.with(|state| {
-            state.alive -= 1;
-            if state.alive == 0 { state.waiter.take() } else { None }
-        });
-        if let Some(waiter) = waiter {
-            // SAFETY: taken out in the section: the one wake.
-            unsafe { waiter.wake() };
-        }
     }
 
-    /// What `Kin::wait` does; then what is borrowed goes.
-    fn parent_waits(&self) {
-        let me = sched::waiter();
-        let must_wait = self.state.with(|state| {
-            let must_wait = state.alive != 0;
-            state.waiter = must_wait.then_some(me);
-            must_wait
-        });
-        if must_wait {
-            assert_eq!(sched::block(Wait::Scope), Woke::Woken);
-        }
+    /// Waits; then what is borrowed goes. False if the caller was cancelled.
+    fn parent_waits(&self) -> bool {
+        let is_well = self.kin.wait();
         // SAFETY: loom checks that no child is in it any more.
         self.borrowed.with_mut(|value| unsafe { *value = 0 });
+        is_well
+    }
+
+    /// Starts a child on a thread of its own.
+    fn child(self: &Arc<Self>) -> thread::JoinHandle<()> {
+        // Left alone when the model has failed.
+        let share = Quiet::new(self.kin.share());
+        let theirs = self.clone();
+        thread::spawn(move || {
+            theirs.read();
+            drop(share);
+        })
     }
 }
 
-fn one_child() {
-    let scope = Scope::of(1);
-    let theirs = scope.clone();
-    let child = thread::spawn(move || theirs.child_ends());
-    scope.parent_waits();
+fn children(count: usize) {
+    let scope = Scope::new();
+    let children: Vec<_> = (0..count).map(|_| scope.child()).collect();
+    assert!(scope.parent_waits());
+    children.into_iter().for_each(|child| child.join().unwrap());
+}
+
+/// The parent is an OS thread that is cancelled.
+fn cancelled_parent() {
+    let scope = Scope::new();
+    let child = scope.child();
+    let is_well = cancelled(|| scope.parent_waits()).expect("a scope does not unwind while it waits");
+    // One that is cancelled as its last child ends has nobody to cancel.
+    assert!(!(is_well && scope.kin.is_cancelled()));
     child.join().unwrap();
+}
+
+/// The parent is a host.
+fn parent_host(end: End) {
+    let scope = Scope::new();
+    let child = scope.child();
+    assert!(on_host(end, move || scope.parent_waits()).is_some_and(|is_well| is_well || end == End::Cancel));
+    child.join().unwrap();
+}
+
+/// A child that is a host; the parent runs on another thread. True if the host had no cause to end but the scope's cancellation.
+fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
+    let scope = Scope::new();
+    let (theirs, group) = (scope.clone(), scope.clone());
+    let member = Rc::new(Membership::new(&scope.kin));
+    let entered = member.clone();
+    let ended = Worker::with_hosts(|worker| {
+        let body = move || {
+            theirs.read();
+            let (_tx, rx) = channel::<u32>();
+            if waits {
+                let _ = rx.recv();
+            }
+            theirs.read();
+        };
+        let publish = move |thread: std::ptr::NonNull<crate::sched::thread::Thread>| {
+            let kin = member.leave();
+            // Nobody may reach the host from here on: its handle may free it.
+            // SAFETY: it stays; only the checker is told so.
+            unsafe { thread.as_ref() }.reach().ask.free();
+            Membership::left(kin);
+            drop(group);
+        };
+        let host = worker.host_of(body, publish);
+        entered.enter(host.thread());
+        let parent = thread::spawn(move || parent(&scope));
+        worker.run_until_ended(&host);
+        parent.join().unwrap();
+        host.join()
+    });
+    assert!(!waits || ended.is_none());
+}
+
+/// It is cancelled while it waits.
+fn cancels_a_waiting_host() {
+    child_host(true, |scope| assert_eq!(cancelled(|| scope.parent_waits()), Some(false)));
+}
+
+/// It ends by itself while it is cancelled.
+fn cancels_a_host_that_ends() {
+    child_host(false, |scope| {
+        scope.kin.cancel();
+        assert!(scope.parent_waits());
+    });
 }
 
 #[test]
 fn the_parent_goes_on_when_the_last_child_has_ended() {
     // Not completely: the checker follows every round of a spin.
-    check_bounded(3, one_child);
-    check_bounded(1, || {
-        let scope = Scope::of(2);
-        let theirs = [scope.clone(), scope.clone()];
-        let [one, two] = theirs.map(|theirs| thread::spawn(move || theirs.child_ends()));
-        scope.parent_waits();
-        one.join().unwrap();
-        two.join().unwrap();
-    });
+    check_bounded(3, || children(1));
+    check_bounded(1, || children(2));
+}
+
+#[test]
+fn a_parent_that_is_cancelled_waits_for_its_child() {
+    check_bounded(3, cancelled_parent);
+    check_bounded(2, || parent_host(End::Cancel));
+}
+
+#[test]
+fn a_host_waits_for_its_child() {
+    check_bounded(2, || parent_host(End::Never));
+}
+
+#[test]
+fn a_child_that_waits_is_cancelled() {
+    check_bounded(2, cancels_a_waiting_host);
+}
+
+#[test]
+fn a_child_ends_while_it_is_cancelled() {
+    check_bounded(2, cancels_a_host_that_ends);
 }
 
 #[test]
 fn sections_that_order_nothing_are_caught() {
-    must_fail(Broken::GateUnlock, one_child);
+    must_fail(Broken::GateUnlock, || children(1));
+}
+
+#[test]
+fn a_parent_that_does_not_wait_again_is_caught() {
+    must_fail(Broken::KinHaste, cancelled_parent);
+}
+
+#[test]
+fn a_host_that_is_looked_for_after_it_has_left_is_caught() {
+    must_fail(Broken::KinCall, cancels_a_host_that_ends);
 }

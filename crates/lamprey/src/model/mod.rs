@@ -3,31 +3,52 @@
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p lamprey --lib --release`.
 //!
+//! Most threads of the models are OS threads. A host is one that runs while it has its worker's baton ([`host`]): [`host_waits`], [`wire`],
+//! [`reify`], [`kin`].
+//!
 //! A model that cannot fail proves nothing, so each protocol with a fence is also run in a **broken variant**
 //! ([`Broken`]) that the checker must catch.
 
+pub(crate) mod alarms;
+mod answers;
 pub(crate) mod atomics;
+mod barrier;
 mod bias;
 mod channel;
 mod choice;
+mod choice_all;
 mod choice_future;
 mod completion;
 mod condvar;
+mod duty;
 mod fresh;
 mod gate;
+pub(crate) mod host;
+mod host_waits;
 mod hosted;
 mod inbox;
-mod kin;
+mod interrupted;
+pub(crate) mod kernel;
+pub(crate) mod kin;
 mod life;
 mod mutex;
+mod offer;
+mod once;
 mod oneshot;
 mod owned;
 mod park;
 mod party;
+mod pool;
 mod reach;
+mod readiness;
+mod reify;
 mod rwlock;
 mod semaphore;
 mod slab;
+mod steal;
+mod suspend;
+mod wire;
+mod woken;
 
 use crate::sched::bias::Slot;
 use std::cell::Cell;
@@ -104,6 +125,14 @@ pub(crate) enum Broken {
     ChoiceOrder,
     /// The waiter of a choice is read before its node is let go.
     EarlyWaiter,
+    /// A thread that is cancelled unwinds although a peer has decided for its choice.
+    ChoiceReturns,
+    /// A future that is dropped does not tell the branch that has won.
+    ChoiceTells,
+    /// The wakes of a `choose_all` that came before all parts were out are not heeded.
+    HubMissed,
+    /// Whoever looks again does not say whom the next wake is for.
+    HubCaller,
     /// An edit of a line ends Relaxed.
     LineExit,
     /// Who comes to a line queues although it could go on.
@@ -120,8 +149,58 @@ pub(crate) enum Broken {
     CondvarEarly,
     /// A writer does not look at how many read.
     RwCount,
+    /// A worker does not look before it sleeps whether somebody is on watch.
+    DutyBlind,
+    /// A visitor does not count what it takes out of the ready parasites.
+    WokenCount,
+    /// Who takes from an inbox of another opens it again.
+    InboxOpen,
     /// Who is told that a semaphore is closed keeps what it asked for.
     SemaphoreClosed,
+    /// Whoever has run the code of a once says Relaxed that it is done.
+    OnceDone,
+    /// A host that is interrupted is not told that a wake may come late.
+    HostOpen,
+    /// A host that awaits a wake which is owed to it is interrupted once more.
+    HostCommitted,
+    /// A wait that has ended early returns although a wake is owed to it.
+    WaitOwed,
+    /// A wake that came late is not used up by its wait.
+    WaitKept,
+    /// Who takes a node out wakes twice.
+    WakeTwice,
+    /// An OS thread is told to look at its levels before one is tripped.
+    WireNudge,
+    /// Who awaits the end of its level's cut does not say so.
+    WireWaits,
+    /// A level that has been taken off its wire goes before it has been tripped.
+    WireHaste,
+    /// A reified thread that is cancelled does not look whether somebody is about to wake it.
+    ReifyLeave,
+    /// The hosts of a scope that is cancelled are looked for after the section that takes them off its list.
+    KinCall,
+    /// A parent that is cancelled does not wait for its children any more.
+    KinHaste,
+    /// Whoever goes from a barrier still counts as having come.
+    BarrierGoes,
+    /// A thread of a pool that has run a call does not look for another before it rests.
+    PoolQueue,
+    /// A pool that ends does not call those of its threads that rest.
+    PoolClose,
+    /// A worker that goes idle does not look whether it has been called before it sleeps.
+    IdleCalled,
+    /// Two may feed one worker that is hungry.
+    OfferTwice,
+    /// An answer of a worker that has been looked at meanwhile counts, too.
+    AnswerLate,
+    /// A future whose alarm has rung leaves its new waker there, and does not set it again.
+    AlarmRung,
+    /// Whoever waits for a socket compares the count of edges before it has the lock.
+    EdgeCount,
+    /// A reactor that ends does not wake who waits.
+    RetiredWakes,
+    /// A future that waits for its call leaves its waker without looking whether the call is over.
+    PoolAnswer,
 }
 
 // One test is one kernel thread, whose loom threads all run on it.
@@ -136,6 +215,27 @@ crate::sync_shim::thread_local! {
 /// The slot that the calling loom thread plays a worker with ([`owned`]); none of the other models' threads has one.
 pub(crate) fn slot() -> Option<&'static Slot> {
     SLOT.with(Cell::get)
+}
+
+crate::sync_shim::thread_local! {
+    static IS_CANCELLED: Cell<bool> = Cell::new(false);
+}
+
+/// True if the blocking calls of the calling loom thread are to end.
+pub(crate) fn is_cancelled() -> bool {
+    IS_CANCELLED.with(Cell::get)
+}
+
+/// Runs `f` as a thread that is cancelled; `None` if it has unwound.
+fn cancelled<R>(f: impl FnOnce() -> R) -> Option<R> {
+    IS_CANCELLED.with(|is_cancelled| is_cancelled.set(true));
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    IS_CANCELLED.with(|is_cancelled| is_cancelled.set(false));
+    match outcome {
+        Ok(value) => Some(value),
+        Err(payload) if payload.is::<crate::sched::block::CancelUnwind>() => None,
+        Err(payload) => std::panic::resume_unwind(payload),
+    }
 }
 
 /// True in the variant that leaves `what` out.

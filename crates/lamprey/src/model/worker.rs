@@ -1,19 +1,21 @@
 //! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and completion. It is
-//! `sched::worker` and `sched::attach` of that build.
+//! `sched::worker` and `sched::attach` of that build; its hosts are in `model::host`.
 //!
 //! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A [`Parasite`] is a block with
 //! a task and any future. Its memory stays until the run is over; what the protocol says about it is checked by
 //! `model::atomics`.
 
-use super::block::{Waiter, Who};
+use super::block::{Errand, Waiter, Who};
 use super::completion::Completion;
 use super::finish::{finish, finish_cancelled};
 use super::life::{Life, Turn};
 use super::task::{Form, Task, TaskBody};
-use super::woken::Woken;
+use super::wait::Waited;
+use super::woken::{Exposed, Woken};
+use crate::model::host::Hosts;
 use crate::model::{Broken, is_broken};
 use crate::queue::inbox::{Inbox, Linked};
-use crate::sync_shim::{AtomicUsize, Cell, Ordering, UnsafeCell, thread_local};
+use crate::sync_shim::{AtomicUsize, Cell, Ordering, Parker, UnsafeCell, thread_local};
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
@@ -27,15 +29,22 @@ thread_local! {
 
 /// What other kernel threads may touch of a worker.
 pub(crate) struct Seat {
-    inbox: Inbox<Waiter>,
+    pub(crate) inbox: Inbox<Waiter>,
     /// Changed by whoever has sent something, and before each look into the inbox. Loom does not reorder a plain load against a
     /// CAS whose own thread has loaded before; it reorders two changes. (Relaxed: nothing may rely on it.)
     bell: AtomicUsize,
+    /// Of a worker with hosts: where its root waits when nothing is ready.
+    pub(crate) idle: Option<Parker>,
+    pub(super) woken: Arc<Exposed>,
 }
 
 impl Seat {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { inbox: Inbox::new(), bell: AtomicUsize::new(0) })
+        Self::with(None)
+    }
+
+    pub(crate) fn with(idle: Option<Parker>) -> Arc<Self> {
+        Arc::new(Self { inbox: Inbox::new(), bell: AtomicUsize::new(0), idle, woken: Exposed::new() })
     }
 
     /// All workers are of one runtime.
@@ -59,10 +68,25 @@ impl Seat {
         // SAFETY: as promised by the caller.
         let sent = unsafe { self.inbox.push(entry) };
         self.ring();
+        if let Some(idle) = &self.idle {
+            idle.unpark();
+        }
         sent
     }
 
-    fn ring(&self) {
+    /// # Safety
+    /// As for the real one.
+    pub(crate) unsafe fn send(seat: NonNull<Self>, errand: NonNull<Errand>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let seat = Self::retain(seat);
+            if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
+                super::finish::refused_by_inbox(entry);
+            }
+        }
+    }
+
+    pub(crate) fn ring(&self) {
         // Relaxed: see the field.
         self.bell.fetch_add(1, Ordering::Relaxed);
     }
@@ -70,18 +94,30 @@ impl Seat {
 
 /// See the module's text.
 pub(crate) struct Worker {
-    seat: Arc<Seat>,
+    pub(crate) seat: Arc<Seat>,
     woken: Woken,
+    pub(super) caller: Cell<&'static str>,
+    pub(crate) hosts: Hosts,
 }
 
 impl Worker {
     /// Has the calling thread be the worker of this seat while `body` runs.
     pub(crate) fn play<R>(seat: &Arc<Seat>, body: impl FnOnce(&Worker) -> R) -> R {
-        let worker = Self { seat: seat.clone(), woken: Woken::new() };
-        CURRENT.with(|current| current.set(&raw const worker));
+        let worker = Self {
+            seat: seat.clone(),
+            woken: Woken::new(seat.woken.clone()),
+            caller: Cell::new(super::guard::SOURCE),
+            hosts: Hosts::new(seat.idle.is_some()),
+        };
+        Self::be(&raw const worker);
         let result = body(&worker);
-        CURRENT.with(|current| current.set(ptr::null()));
+        Self::be(ptr::null());
         result
+    }
+
+    /// Has the calling loom thread be on the kernel thread of `worker`.
+    pub(crate) fn be(worker: *const Self) {
+        CURRENT.with(|current| current.set(worker));
     }
 
     pub(crate) fn current() -> Option<&'static Self> {
@@ -95,10 +131,6 @@ impl Worker {
 
     pub(crate) fn shared_ptr(&self) -> *const () {
         ptr::null()
-    }
-
-    pub(crate) fn is_on_root(&self) -> bool {
-        false
     }
 
     pub(crate) fn spend(&self) -> bool {
@@ -140,6 +172,20 @@ impl Worker {
                 return;
             }
         }
+    }
+
+    /// What a worker on watch does for one that computes.
+    pub(crate) fn relieve(&self, seat: &Seat) {
+        let mut taken = Vec::with_capacity(4);
+        seat.woken.take(&mut taken);
+        taken.into_iter().for_each(|task| self.push_woken(Waiter::task(task)));
+        self.run();
+    }
+
+    /// What has been taken is pending no more.
+    pub(crate) fn assert_nothing_pending(&self) {
+        self.woken.settle();
+        assert_eq!(self.woken.pending.get(), 0);
     }
 
     /// What the real one does.
@@ -341,6 +387,15 @@ struct WaitCell {
 
 /// A thread that waits for a future: what `parasite::wait` does, on an OS thread.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    wait_or(future, false, |_| None)
+}
+
+/// As the real one: a thread that is cancelled returns what `end` gives, and unwinds if that is nothing.
+pub(crate) fn wait_or<F: Future>(
+    future: F,
+    _: bool,
+    end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
+) -> F::Output {
     let mut future = Box::pin(future);
     // Leaked: a waker that comes too late shall be found by the checks, not by a crash.
     let cell = Box::leak(Box::new(WaitCell {
@@ -357,11 +412,19 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     cell.life.flags.set(super::task::HOSTED);
     let output = loop {
         if let Poll::Ready(output) = Task::with_context(task, |cx| future.as_mut().poll(cx)) {
-            break output;
+            break Some(output);
         }
-        cell.link.set(Linked::into_raw(super::waiter()));
-        if cell.life.end() == Turn::Idle {
-            super::block(super::Wait::Future);
+        let enter = |me| {
+            cell.link.set(Linked::into_raw(me));
+            cell.life.end() == Turn::Idle
+        };
+        let leave = |_| cell.life.cancel(true).is_err();
+        let waited = super::wait::wait(super::Wait::Future, None, enter, leave);
+        if matches!(waited, Waited::Woken | Waited::Late(_)) {
+            cell.life.must_be_queued();
+        }
+        if waited.is_cancelled() {
+            break end(future.as_mut());
         }
         cell.life.begin();
     };
@@ -375,7 +438,7 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     // SAFETY: the thread's share, given up here.
     unsafe { Task::drop_owner(task) };
     drop(late);
-    output
+    output.unwrap_or_else(|| super::unwind_cancelled())
 }
 
 static CELL: TaskBody = TaskBody {

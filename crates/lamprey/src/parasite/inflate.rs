@@ -15,8 +15,9 @@ use crate::sched::finish::{finish, finish_cancelled};
 use crate::sched::life::Turn;
 use crate::sched::task::{HEAVY, HOSTED, Task};
 use crate::sched::thread::Kind;
+use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
-use crate::sched::{self, Wait, Woke};
+use crate::sched::{self, Wait};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -124,25 +125,20 @@ impl Carried {
             flags.set((flags.get() & !HEAVY) | HOSTED);
             while entry.life.begin() == Turn::Run {
                 let me = worker.running_ref();
-                let before = me.polling.replace(task.as_ptr());
+                let before = me.act_for(task.as_ptr());
                 let over = (entry.body.poll)(task);
-                me.polling.set(before);
+                me.act_for(before);
                 if over {
                     return finish(task);
                 }
-                // A scheduling point, and before the right is given up: see `wait`.
-                entry.link.set(Linked::into_raw(sched::waiter()));
-                match entry.life.end() {
-                    Turn::Idle => {
-                        if sched::block(Wait::Future) == Woke::Cancelled && give_up(task) {
-                            break;
-                        }
-                    }
-                    Turn::Again if worker.take_turn() => {
+                let (waited, turn) = wait_for_turn(task);
+                match (waited, turn) {
+                    (Waited::Done, Turn::Again) if worker.take_turn() => {
                         entry.life.begin();
                         break;
                     }
-                    Turn::Again => {}
+                    (Waited::Done, Turn::Again) | (Waited::Woken | Waited::Late(_), _) => {}
+                    // The right to run is ours, to drop the future.
                     _ => break,
                 }
             }
@@ -151,16 +147,25 @@ impl Carried {
     }
 }
 
-/// The host has been cancelled while it waited: true if the right to run is the caller's, to drop the future; otherwise the
-/// wake under way has brought the right, and `begin` will say so.
+/// Gives up the right to run the task, whose future is pending, and waits until it is back. It is ours again in each case but that of
+/// a thread that must not switch (`Refused`), which has not given it up.
 ///
 /// # Safety
-/// The calling host is the task's.
-pub(super) unsafe fn give_up(task: NonNull<Task>) -> bool {
+/// The calling thread is the task's host, and has the right.
+pub(super) unsafe fn wait_for_turn(task: NonNull<Task>) -> (Waited, Turn) {
     // SAFETY: alive: its structural owner is not done before its host.
-    if unsafe { task.as_ref() }.life.cancel(true).is_err() {
-        return true;
+    let Task { link, life, .. } = unsafe { task.as_ref() };
+    let mut turn = Turn::Idle;
+    let enter = |me| {
+        link.set(Linked::into_raw(me));
+        turn = life.end();
+        turn == Turn::Idle
+    };
+    // Otherwise the wake under way brings the right.
+    let leave = |_| life.cancel(true).is_err();
+    let waited = wait::wait(Wait::Future, None, enter, leave);
+    if matches!(waited, Waited::Woken | Waited::Late(_)) {
+        life.must_be_queued();
     }
-    sched::block_until_woken(Wait::Future);
-    false
+    (waited, turn)
 }

@@ -27,9 +27,11 @@ mod wait;
 
 pub use self::handle::ParasiteHandle;
 pub use self::inflate::{Inflate, inflate};
+pub(crate) use self::place::LastWord;
 pub use self::reify::{Parasite, ReadyParasite, Reify, reify};
 pub use self::spawn::{parasite, parasite_local};
 pub(crate) use self::spawn::{parasite_at_once, start_borrowing};
 pub(crate) use self::stackful::start_fn_borrowing;
 pub use self::stackful::{parasite_fn, parasite_fn_local};
 pub use self::wait::wait;
+pub(crate) use self::wait::wait_or;

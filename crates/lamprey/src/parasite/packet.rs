@@ -21,12 +21,12 @@ use crate::sched::contexts::Context;
 use crate::sched::life::Refs;
 use crate::sched::thread::{State, Thread};
 use crate::sched::worker::{Seat, Worker, give_block, take_block};
+use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// The part of a packet that does not depend on the type of the outcome.
 #[repr(C)]

@@ -67,7 +67,27 @@ pub(super) unsafe fn place<F: Future>(
     Some(placed.cast())
 }
 
+/// A future that may have come to its result by the time that it is cancelled.
+pub(crate) trait LastWord: Future {
+    /// It is about to be dropped: its result, if there is one.
+    fn last_word(self: Pin<&mut Self>) -> Option<Self::Output>;
+}
+
 struct Table<F>(F);
+
+impl<F: LastWord> Table<F> {
+    const LAST_WORD: &'static TaskBody = &TaskBody { cancel: cancel_after_last_word::<F>, ..*Self::BODY };
+}
+
+/// Whoever cancels the task asks its future for its last word.
+///
+/// # Safety
+/// A task that `place` has made of this type, and nobody else knows yet.
+#[inline(always)]
+pub(super) unsafe fn give_last_word<F: LastWord>(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller.
+    unsafe { (*task.as_ptr()).body = Table::<F>::LAST_WORD };
+}
 
 impl<F: Future> Table<F> {
     const BODY: &'static TaskBody = &TaskBody {
@@ -182,6 +202,26 @@ unsafe fn cancel<F: Future>(task: NonNull<Task>) {
     unsafe {
         quietly(|| drop_future::<F>(task));
         keep::<F>(task, Err(Box::new(JoinError::Cancelled)));
+    }
+}
+
+/// [`TaskBody::cancel`] of a future with a [`LastWord`].
+///
+/// # Safety
+/// As for [`poll_once`].
+unsafe fn cancel_after_last_word<F: LastWord>(task: NonNull<Task>) {
+    // SAFETY: invariants 2 and 3; as promised by the caller.
+    unsafe {
+        let said = catch_unwind(AssertUnwindSafe(|| {
+            Pin::new_unchecked(&mut *(*cell::<F>(task).get()).future).last_word()
+        }));
+        quietly(|| drop_future::<F>(task));
+        let error = match said {
+            Ok(Some(value)) => return keep::<F>(task, Ok(value)),
+            Ok(None) => JoinError::Cancelled,
+            Err(payload) => JoinError::caught(payload),
+        };
+        keep::<F>(task, Err(Box::new(error)));
     }
 }
 

@@ -14,14 +14,22 @@
 //! 2. The waker leaves the cell once: with whoever attaches, or with the parasite.
 //!
 //! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
+//!
+//! # Checked by
+//! `model::reify` (loom: hosts and OS threads, with a broken variant), `tests/parasite_attach.rs`.
 
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
 use crate::sched::task::Form;
-use crate::sched::{self, Wait, Waiter, Woke, unwind_cancelled};
+use crate::sched::wait;
+use crate::sched::{self, Wait, Waiter, unwind_cancelled};
+use crate::sync_shim::{Mutex, MutexGuard};
+#[cfg(not(loom))]
 use crate::thread::JoinHandle;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
 /// Suspends the calling thread of control and hands it to `f` as a value: as a [`Parasite<V>`] that someone prepares with a
@@ -87,52 +95,49 @@ impl<V> Cell<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The suspended thread of control looks: its value, or it leaves `waiter` and waits. (Made by the caller, before the lock: to
-    /// clone a foreign waker is to run the program's code.)
-    fn poll(&self, waiter: Waiter) -> Poll<V> {
-        let mut state = self.lock();
-        match &mut *state {
-            State::Waiting(place) => {
-                let old = place.replace(waiter);
-                drop(state);
-                forget(old);
-                return Poll::Pending;
-            }
-            State::Dropped => {
-                *state = State::Gone;
-                drop(state);
-                forget(Some(waiter));
-                unwind_cancelled()
-            }
-            State::Prepared(..) | State::Gone => {}
+    /// Leaves a waiter where it is waited on: `Err` if there is nothing to wait for, else what was there. (Made by the caller, before the
+    /// lock: to clone a foreign waker is to run the program's code.)
+    fn queue(&self, waiter: Waiter) -> Result<Option<Waiter>, Waiter> {
+        match &mut *self.lock() {
+            State::Waiting(place) => Ok(place.replace(waiter)),
+            _ => Err(waiter),
         }
-        let State::Prepared(value, old) = std::mem::replace(&mut *state, State::Gone) else {
-            drop(state);
-            forget(Some(waiter));
-            panic!("a reified parasite was polled after it had its value");
-        };
-        drop(state);
-        forget(old);
-        forget(Some(waiter));
-        Poll::Ready(value)
     }
 
-    /// The suspended does not wait any more: true if it may still be woken once.
-    fn leave(&self) -> bool {
-        let old = std::mem::replace(&mut *self.lock(), State::Gone);
-        match old {
-            State::Waiting(waiter) => {
-                let waited = waiter.is_some();
-                forget(waiter);
-                !waited
+    /// The suspended does not wait any more. It is the caller's to drop what is returned, once no wake is owed to it.
+    fn leave(&self) -> State<V> {
+        std::mem::replace(&mut *self.lock(), State::Gone)
+    }
+
+    /// What the suspended, which does not wait any more, has got.
+    fn receive(&self) -> V {
+        match self.leave() {
+            State::Prepared(value, old) => {
+                forget(old);
+                value
             }
-            // Prepared: the waker is here unless the attach has taken it, and is about to use it.
-            State::Prepared(_, waiter) => {
-                let waited = waiter.is_some();
-                forget(waiter);
-                !waited
-            }
-            State::Dropped | State::Gone => true,
+            State::Dropped => unwind_cancelled(),
+            State::Gone => panic!("a reified parasite was polled after it had its value"),
+            State::Waiting(_) => crate::bug::bug!("a reified thread was woken before it was prepared"),
+        }
+    }
+}
+
+impl<V> State<V> {
+    /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end of the [`Parasite`], and is
+    /// about to use it.
+    fn has_waiter(&self) -> bool {
+        #[cfg(loom)]
+        if is_broken(Broken::ReifyLeave) {
+            return true;
+        }
+        matches!(self, Self::Waiting(Some(_)) | Self::Prepared(_, Some(_)))
+    }
+
+    /// Drops it: the value's destructor, and the waker's, are the program's.
+    fn give_up(self) {
+        if let Self::Waiting(waiter) | Self::Prepared(_, waiter) = self {
+            forget(waiter);
         }
     }
 }
@@ -204,6 +209,7 @@ impl ReadyParasite {
     ///
     /// # Panics
     /// Outside of a host.
+    #[cfg(not(loom))]
     #[track_caller]
     pub fn spawn(mut self) -> JoinHandle<()> {
         let cell = self.0.take();
@@ -250,6 +256,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// caller.unwrap().prepare(1).attach(); // nobody is there
     /// # });
     /// ```
+    #[cfg(not(loom))]
     pub fn evt(self) -> crate::event::FutureEvt<Self> {
         crate::event::future_evt(self)
     }
@@ -260,26 +267,22 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// As [`reify`] says; a cancelled thread unwinds from here.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread parks, and so does the worker of a thread that is unwinding.
+    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding must not wait: it panics, as in
+    /// [`wait`](crate::wait).
     pub fn sync(mut self) -> V {
         let cell = self.cell();
         if sched::must_not_block() {
             return super::wait(self);
         }
-        let me = sched::waiter();
-        if let Poll::Ready(value) = cell.poll(me) {
-            return value;
-        }
-        if sched::block(Wait::Reify) == Woke::Cancelled {
-            if cell.leave() {
-                sched::block_until_woken(Wait::Reify);
-            }
-            unwind_cancelled();
-        }
-        match cell.poll(me) {
-            Poll::Ready(value) => value,
-            Poll::Pending => crate::bug::bug!("a reified thread was woken before it was prepared"),
-        }
+        let (mut polled, mut left) = (None, None);
+        let enter = |me| cell.queue(me).map(|old| polled = old).is_ok();
+        let leave = |_| left.insert(cell.leave()).has_waiter();
+        let waited = wait::wait(Wait::Reify, None, enter, leave);
+        // Only now: the destructors of the value, and of the waker of an earlier poll, may block.
+        forget(polled);
+        left.into_iter().for_each(State::give_up);
+        waited.unwind_if_cancelled();
+        cell.receive()
     }
 }
 
@@ -290,14 +293,23 @@ impl<V, F: FnOnce(Parasite<V>)> Future for Reify<V, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<V> {
         let cell = self.cell();
-        cell.poll(Waiter::of(cx).keep())
+        match cell.queue(Waiter::of(cx).keep()) {
+            Ok(old) => {
+                forget(old);
+                Poll::Pending
+            }
+            Err(waiter) => {
+                forget(Some(waiter));
+                Poll::Ready(cell.receive())
+            }
+        }
     }
 }
 
 impl<V, F> Drop for Reify<V, F> {
     fn drop(&mut self) {
         if let Some(cell) = self.cell.take() {
-            cell.leave();
+            cell.leave().give_up();
         }
     }
 }

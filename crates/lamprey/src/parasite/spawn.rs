@@ -1,7 +1,7 @@
 //! Starting a stackless parasite: a call, as long as it does not block.
 
 use super::handle::ParasiteHandle;
-use super::place::{self, Placed};
+use super::place::{self, LastWord, Placed};
 use crate::sched::Waiter;
 use crate::sched::life::Life;
 use crate::sched::offer::Start;
@@ -67,6 +67,10 @@ use std::ptr::{self, NonNull};
 /// # Panics
 /// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
 ///
+/// # Cancellation
+/// The call cannot be cancelled. A parasite's cancellation is its own: a time limit, a token or the cancellation of the host that polls
+/// it does not end blocking calls that its poll makes, and nor does its own: that drops it when the poll is over. Only the end of the runtime does.
+///
 /// # Blocking
 /// Never, unless the future itself calls blocking code.
 #[inline(always)]
@@ -112,12 +116,12 @@ where
 }
 
 /// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and time slices it is not put
-/// off.
+/// off. Cancelled, it is asked for its last word.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
 where
-    F: Future + Send + 'static,
+    F: LastWord + Send + 'static,
     F::Output: Send + 'static,
 {
     // At once: as in `parasite`.
@@ -127,8 +131,14 @@ where
     unsafe {
         match place::place(worker, &future, Life::running(worker.is_parallel()), 0) {
             None => no_memory(&future),
-            Some(task) if worker.is_ending() => start_later::<F>(worker, task, Start::Queued),
-            Some(task) => start_now::<F>(worker, task),
+            Some(task) => {
+                place::give_last_word::<F>(task);
+                if worker.is_ending() {
+                    start_later::<F>(worker, task, Start::Queued)
+                } else {
+                    start_now::<F>(worker, task)
+                }
+            }
         }
     }
 }
@@ -201,12 +211,12 @@ pub(super) unsafe fn start<F: Future>(
 #[inline(always)]
 unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> ParasiteHandle<F::Output> {
     let me = worker.running_ref();
-    let before = me.polling.replace(task.as_ptr());
+    let before = me.act_for(task.as_ptr());
     let start = worker.seat.ticks();
     let mut value = MaybeUninit::uninit();
     // SAFETY: just placed; a running life is the right to run.
     let polled = unsafe { place::poll_once::<F>(task, &mut value) };
-    me.polling.set(before);
+    me.act_for(before);
     if worker.seat.ticks() != start {
         worker.blame_spawner(start);
     }

@@ -238,6 +238,9 @@ impl<F, T> Drop for Hosted<F, T> {
 /// The caller unwinds, or its runtime ends.
 #[cold]
 fn refuse<F, T>(f: F) -> ParasiteHandle<T> {
+    if let Some(worker) = Worker::current() {
+        worker.must_not_be_called_out();
+    }
     drop(f);
     let why = if std::thread::panicking() { JoinError::Unwinding } else { JoinError::Cancelled };
     ParasiteHandle::failed(why)

@@ -8,16 +8,17 @@
 //!    one wake.
 //! 2. The cell lives until the thread is done with it, the future has been dropped, and the last counted waker is gone.
 
-use super::inflate::give_up;
+use super::inflate::wait_for_turn;
 use crate::queue::inbox::Linked;
+use crate::sched;
 use crate::sched::completion::Completion;
 use crate::sched::life::{Life, Turn};
 use crate::sched::task::{HOSTED, Task, TaskBody};
+use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
-use crate::sched::{self, Wait, Woke};
 use std::cell::Cell;
-use std::future::IntoFuture;
-use std::pin::pin;
+use std::future::{Future, IntoFuture};
+use std::pin::{Pin, pin};
 use std::ptr::{self, NonNull};
 use std::task::Poll;
 
@@ -37,25 +38,40 @@ use std::task::Poll;
 /// ```
 ///
 /// # Panics
-/// With the future's own panic.
+/// With the future's own panic. In a destructor that runs because its host unwinds, if the future is not ready by what it does itself: a
+/// host must not wait there, and there is no value to return. (As every panic that leaves a destructor during an unwind, this one
+/// ends the process then; its message is printed before.) What can be done without waiting is done there as elsewhere.
 ///
 /// # Cancellation
 /// A cancelled thread drops the future and unwinds from here.
 ///
 /// # Blocking
-/// A host or stackful parasite switches away; an OS thread parks, and so does the worker of a thread that is unwinding.
+/// A host or stackful parasite switches away; an OS thread parks.
 pub fn wait<F: IntoFuture>(future: F) -> F::Output {
-    let future = future.into_future();
+    wait_or(future.into_future(), false, |_| None)
+}
+
+/// As [`wait`], with a last word: a thread that is cancelled returns what `end` gives, and unwinds if that is nothing.
+///
+/// `is_bounded`: the future is ready at some time by the clock, so a host that unwinds holds its worker up that long, as in
+/// [`sleep`](crate::sleep).
+pub(crate) fn wait_or<F: Future>(
+    future: F,
+    is_bounded: bool,
+    end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
+) -> F::Output {
     // Before the future's place: dropped after the future, whose nodes know the cell.
     let cell = WaitCell::new();
     let mut future = pin!(future);
     let place = (&raw const *future).addr();
-    cell.place().set((place, place + size_of::<F::IntoFuture>()));
+    cell.place().set((place, place + size_of::<F>()));
     loop {
         if let Poll::Ready(output) = Task::with_context(cell.0, |cx| future.as_mut().poll(cx)) {
             return output;
         }
-        cell.wait();
+        if !cell.wait(is_bounded) {
+            return end(future.as_mut()).unwrap_or_else(|| sched::unwind_cancelled());
+        }
     }
 }
 
@@ -85,31 +101,54 @@ impl WaitCell {
         unsafe { &(*self.0.cast::<Waiting>().as_ptr()).place }
     }
 
-    /// Gives the right to run up and blocks until it is back.
-    fn wait(&self) {
-        let unwinding = sched::must_not_block();
-        // A scheduling point: before the right is given up, because what runs here may block this thread by itself, and must
-        // not take our wake.
-        let me = if unwinding { sched::os_waiter() } else { sched::waiter() };
+    /// Gives the right to run up and waits until it is back; false if the thread has been cancelled: then it is back for good.
+    fn wait(&self, is_bounded: bool) -> bool {
         // SAFETY: alive until we are dropped.
         let task = unsafe { self.0.as_ref() };
-        task.link.set(Linked::into_raw(me));
-        match task.life.end() {
-            Turn::Again => {
-                if Worker::current().is_some_and(|worker| !unwinding && worker.take_turn()) {
-                    sched::unwind_cancelled();
-                }
+        // SAFETY: we are the cell's thread.
+        let (waited, turn) = unsafe { wait_for_turn(self.0) };
+        match waited {
+            Waited::Done if turn == Turn::Again && Worker::current().is_some_and(Worker::take_turn) => {
+                return false;
             }
-            _ if unwinding => sched::os::block_committed(),
-            _ => {
-                if sched::block(Wait::Future) == Woke::Cancelled {
-                    // SAFETY: we are the cell's thread. Whether or not a wake was under way, it has come by now.
-                    unsafe { give_up(self.0) };
-                    sched::unwind_cancelled();
-                }
+            Waited::Refused => {
+                self.go_on_unwinding(is_bounded);
+                return true;
             }
+            _ if waited.is_cancelled() => return false,
+            _ => {}
         }
         task.life.begin();
+        true
+    }
+
+    /// The caller unwinds, and must not block: it polls again if the future has woken itself.
+    ///
+    /// # Panics
+    /// If it has not, and is not bounded.
+    #[cold]
+    fn go_on_unwinding(&self, is_bounded: bool) {
+        // SAFETY: alive until we are dropped.
+        let Task { life, link, .. } = unsafe { self.0.as_ref() };
+        // Asked before the right is given up: a wake that comes later finds nobody to wake, and needs nobody.
+        if life.is_woken() {
+            life.end();
+            life.begin();
+            // The others cannot have their turn.
+            return Worker::current().into_iter().for_each(Worker::begin_turn);
+        }
+        if is_bounded {
+            wait::park(|me| {
+                link.set(Linked::into_raw(me));
+                life.end() == Turn::Idle
+            });
+            life.begin();
+            return;
+        }
+        panic!(
+            "lamprey::wait was called by a host that unwinds, with a future that is not ready: the host must not wait there; start a host or a \
+             parasite for it, or do it before the unwind"
+        );
     }
 }
 

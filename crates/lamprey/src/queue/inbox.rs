@@ -10,7 +10,8 @@
 //! 2. Once `CLOSED`, always `CLOSED`: a push then fails and the entry stays with the caller.
 //!
 //! # Who may touch what
-//! Anyone pushes; only the owning worker calls `take` and `close`.
+//! Anyone pushes; only the owning worker calls `take` and `close`; while that computes, another may `take_away`, and pushes back
+//! what is not for it. (What was pushed meanwhile is then ahead of that: nobody may rely on the order of two pushes.)
 //!
 //! # Orderings
 //! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the entry (and
@@ -102,6 +103,28 @@ impl<T: Linked> Inbox<T> {
         }
         // Acquire pairs with the Release CAS in `push`.
         Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire))
+    }
+
+    /// Another than the owner: takes all entries, oldest first; nothing if the inbox is closed.
+    pub(crate) fn take_away(&self) -> Taken<T> {
+        // Relaxed: the value is only a guess, checked by the CAS below.
+        let mut head = self.head.load(Ordering::Relaxed);
+        // Not a swap: that would open a closed inbox again.
+        while !head.is_null() && head != closed() {
+            #[cfg(loom)]
+            if crate::model::is_broken(crate::model::Broken::InboxOpen) {
+                // Acquire: the broken variant.
+                return Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire));
+            }
+            // Acquire pairs with the Release CAS in `push`. That the same entry may have been taken and pushed again since the
+            // guess does no harm: its link is read afterwards. Relaxed on failure: only a new guess.
+            match self.head.compare_exchange_weak(head, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(newest) => return Taken::reversed(newest),
+                Err(now) => head = now,
+            }
+        }
+        Taken { next: ptr::null_mut(), entries: PhantomData }
     }
 
     /// Refuses further entries and takes those that are there.

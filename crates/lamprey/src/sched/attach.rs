@@ -25,9 +25,10 @@ use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
 use super::thread::Thread;
 use super::worker::Worker;
 use std::ptr::NonNull;
+use swapstack::Stack;
 
 /// Most inline attaches inside one another on one stack.
-const NESTING: u8 = 1;
+const NESTING: u32 = 1;
 /// Parasites and their channel operations that may go ahead of a ready host.
 pub(super) const TURN: u32 = 1024;
 
@@ -35,25 +36,38 @@ pub(super) const TURN: u32 = 1024;
 #[inline(always)]
 fn here() -> usize {
     let probe = std::mem::MaybeUninit::<u8>::uninit();
-    (&raw const probe).addr()
+    let place = &raw const probe;
+    // AddressSanitizer keeps locals elsewhere, but for those of functions with inline assembly, as this is.
+    #[cfg(feature = "asan")]
+    let place = std::hint::black_box(place);
+    place.addr()
 }
 
 impl Thread {
     /// True if there is enough stack left to run a parasite on it.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        let low_water = self.low_water.get();
-        here() > if low_water == 0 { self.find_low_water() } else { low_water }
+        // Between the two: a generator's stack is somewhere else, and how much of it is left nobody here knows.
+        self.is_within(here()) || self.room.get() == 0 && self.find_room() && self.is_within(here())
     }
 
+    #[inline(always)]
+    fn is_within(&self, address: usize) -> bool {
+        address.wrapping_sub(self.low_water.get()) < self.room.get() as usize
+    }
+
+    /// False if it has no stack of ours.
     #[cold]
-    fn find_low_water(&self) -> usize {
+    fn find_room(&self) -> bool {
         // Taken and put back: the descriptor owns its stack.
         let stack = self.stack.take();
-        let low_water = stack.as_ref().map_or(usize::MAX, super::switch::low_water);
+        if let Some(stack) = &stack {
+            let low_water = super::switch::low_water(stack);
+            self.low_water.set(low_water);
+            self.room.set((stack.top().addr().get() - low_water) as u32); // at most 1 GiB
+        }
         self.stack.set(stack);
-        self.low_water.set(low_water);
-        low_water
+        self.room.get() != 0
     }
 }
 
@@ -82,6 +96,7 @@ impl Worker {
         me.has_room()
             && (form == Form::Now || (me.nesting.get() < NESTING && self.has_turn()))
             && !std::thread::panicking()
+            && !me.is_barred()
     }
 
     #[cold]
@@ -187,7 +202,7 @@ impl Worker {
     #[inline(never)]
     fn attach_some(&self) {
         let me = self.running_ref();
-        if me.polled().is_some() || !me.has_room() || me.is_cancelled() || std::thread::panicking() {
+        if me.polled().is_some() || !me.has_room() || me.eager.get() != 0 || std::thread::panicking() {
             return;
         }
         let ticks = self.seat.ticks();
@@ -205,7 +220,7 @@ impl Worker {
         self.spend();
         self.seat.counters.attached.add(1);
         let me = self.running_ref();
-        let before = me.polling.replace(task.as_ptr());
+        let before = me.act_for(task.as_ptr());
         // SAFETY: alive by the right to run, which the caller holds; `finish` and `end` give it up last.
         unsafe {
             let entry = task.as_ref();
@@ -223,7 +238,7 @@ impl Worker {
                 }
             }
         }
-        me.polling.set(before);
+        me.act_for(before);
     }
 
     /// A poll was pending: gives the right up, or queues the task again.
@@ -252,12 +267,12 @@ impl Worker {
     }
 }
 
-/// Calls `f` as a part of `task`: with its values and its name.
+/// Calls `f` as a part of `task`: with its values, its name and its cancellation.
 pub(super) fn acting_as(task: NonNull<Task>, f: impl FnOnce()) {
     let me = Worker::current().map(Worker::running_ref);
-    let before = me.map(|me| me.polling.replace(task.as_ptr()));
+    let before = me.map(|me| me.act_for(task.as_ptr()));
     f();
     if let (Some(me), Some(before)) = (me, before) {
-        me.polling.set(before);
+        me.act_for(before);
     }
 }

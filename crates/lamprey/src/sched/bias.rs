@@ -56,9 +56,9 @@ mod tests;
 
 use self::slot::{AtomicU32, broken, release_unless, slot_of};
 pub(crate) use self::slot::{Lease, Slot};
+use crate::sync_shim::plain::AtomicU64;
 use crate::sync_shim::{Ordering, heavy_barrier, known_light_barrier, relax};
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicU64;
 
 const VIRGIN: u32 = 0;
 const SHARED: u32 = 1;

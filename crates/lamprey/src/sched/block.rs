@@ -1,4 +1,4 @@
-//! The one shape of a blocked thread: every blocking call of the crate is written with these few functions.
+//! The one shape of a blocked thread. How blocking calls are written with it: [`wait`](super::wait).
 //!
 //! # States
 //! See [`State`](super::thread::State): Runnable, Blocked, Committed.
@@ -9,7 +9,7 @@
 //!    [`Waiter::wake`]; nobody else may wake.
 //! 2. **An interrupt is local.** Timeouts and cancellation happen on the thread's home worker and only make it
 //!    runnable with another [`Woke`]; they touch no queue. The thread itself goes back to the queue and takes its node
-//!    out. If the node is gone, the wake is under way: it must be awaited with [`block_until_woken`].
+//!    out. If the node is gone, the wake is under way, and is awaited ([`await_wake`]) before anything else happens.
 //! 3. A started host runs only on its home worker, so nothing can resume it before it has been switched away from:
 //!    there is no moment between "enqueued" and "context saved" that another kernel thread could see.
 //!
@@ -28,7 +28,7 @@
 //!   (invariant 3), and one more word through every switch.
 //!
 //! # Checked by
-//! `model::channel` (loom, OS-thread shape), `tests/stress.rs`, `tests/channel.rs` (named by the moment).
+//! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads), `tests/stress.rs`, `tests/channel.rs` (named by the moment).
 
 use super::os;
 use super::reason::Wait;
@@ -113,72 +113,75 @@ pub(crate) enum Woke {
     Cancelled,
 }
 
+/// The worker whose threads block by switching: the calling kernel thread's. (Not all that the checker calls workers have hosts.)
+#[inline(always)]
+fn worker() -> Option<&'static Worker> {
+    #[cfg(not(loom))]
+    return Worker::current();
+    #[cfg(loom)]
+    return Worker::current().filter(|worker| worker.has_hosts());
+}
+
 /// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has woken run
 /// first, here, on its stack (DESIGN 5); so no lock may be held.
 #[inline(always)]
 pub(crate) fn waiter() -> Waiter {
-    #[cfg(not(loom))]
-    if let Some(worker) = Worker::current() {
+    if let Some(worker) = worker() {
         worker.attach_woken();
         return Waiter::thread(worker.running());
     }
-    Waiter::thread(os::current())
+    os_waiter()
 }
 
-/// The calling kernel thread as a waiter, whatever runs on it: to be followed by [`os::block`].
+/// The calling kernel thread as a waiter, whatever runs on it.
 pub(crate) fn os_waiter() -> Waiter {
-    Waiter::thread(os::current())
+    Waiter::thread(os::about_to_wait())
 }
 
 /// Whoever runs on the calling kernel thread: a thread of a worker, its root, or the OS thread itself.
-#[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn current() -> NonNull<Thread> {
-    Worker::current().map_or_else(os::current, Worker::running)
+    if let Some(worker) = worker() {
+        return worker.running();
+    }
+    os::current()
 }
 
 /// True on a host, false on a plain OS thread.
 #[inline(always)]
 pub(crate) fn on_host() -> bool {
-    #[cfg(not(loom))]
-    return Worker::current().is_some();
-    #[cfg(loom)]
-    return false;
+    worker().is_some()
 }
 
-/// Blocks the calling thread until its wake, or its cancellation. Returns at once if the wake has already come.
-///
-/// # Blocking
-/// A host switches away; an OS thread parks.
+/// Blocks the calling thread until its wake, or its cancellation: for [`wait`](super::wait) alone.
 #[inline(always)]
 pub(crate) fn block(reason: Wait) -> Woke {
-    #[cfg(not(loom))]
-    if let Some(worker) = Worker::current() {
+    if let Some(worker) = worker() {
         return worker.block(reason);
     }
-    let _ = reason;
     os::block(None)
 }
 
-/// Blocks until the wake that is certainly under way: the caller found its node already taken. Not interruptible.
+/// Blocks until a wake that is certainly under way. Not interruptible.
 #[cold]
 pub(crate) fn block_until_woken(reason: Wait) {
-    #[cfg(not(loom))]
-    if let Some(worker) = Worker::current() {
+    // SAFETY: the caller's own descriptor, alive while it runs.
+    unsafe { current().as_ref() }.must_be_closed();
+    await_wake(reason);
+}
+
+/// As [`block_until_woken`], also of a wait that is open.
+pub(super) fn await_wake(reason: Wait) {
+    if let Some(worker) = worker() {
         return worker.block_committed(reason);
     }
-    let _ = reason;
     os::block_committed();
 }
 
 /// True if the calling thread's blocking calls are to end, and it is not unwinding yet.
 pub(crate) fn is_cancelled() -> bool {
-    #[cfg(not(loom))]
-    if !std::thread::panicking() {
-        // SAFETY: the caller's own descriptor.
-        return super::cancel::is_cancelled(unsafe { current().as_ref() });
-    }
-    false
+    // SAFETY: the caller's own descriptor.
+    !std::thread::panicking() && super::cancel::is_cancelled(unsafe { current().as_ref() })
 }
 
 /// True on the only worker of a runtime: nobody of that runtime runs at the same time.
@@ -359,7 +362,8 @@ impl Waiter {
             Who::Task(task) => unsafe { Task::release(task) },
             Who::Foreign(waker) => {
                 // SAFETY: the box is ours.
-                crate::bug::no_unwind("a waker", || drop(unsafe { Box::from_raw(waker.as_ptr()) }))
+                let waker = unsafe { Box::from_raw(waker.as_ptr()) };
+                crate::bug::no_unwind("a waker", || call_out(|| drop(waker)));
             }
         }
     }
@@ -403,8 +407,13 @@ fn wake_boxed(waker: Box<Waker>, form: Form) {
     crate::bug::no_unwind("a waker", || match Task::of_waker(&waker) {
         // SAFETY: the waker holds a reference.
         Some(task) => unsafe { Task::wake(task, form) },
-        None => waker.wake(),
+        None => call_out(|| waker.wake()),
     });
+}
+
+/// Calls a waker's functions: others may be owed wakes, so these must not switch.
+fn call_out(code: impl FnOnce()) {
+    super::guard::no_switch("a waker", code);
 }
 
 /// Ends the block of a thread.
@@ -415,18 +424,14 @@ fn wake_boxed(waker: Box<Waker>, form: Form) {
 pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
     // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
     let kind = unsafe { thread.as_ref() }.kind;
-    #[cfg(not(loom))]
     if kind == Kind::Host {
         // SAFETY: the caller holds the right (contract).
-        return unsafe { super::switch::wake_host(thread) };
+        return unsafe { super::blocking::wake_host(thread) };
     }
-    #[cfg(not(loom))]
     if kind == Kind::Parasite {
         // SAFETY: as above. In line, because it may switch.
-        return unsafe { super::switch::wake_parasite(thread, form) };
+        return unsafe { super::blocking::wake_parasite(thread, form) };
     }
-    #[cfg(loom)]
-    let _ = form;
     // SAFETY: as above.
     unsafe { wake_os(thread, kind) }
 }
@@ -440,8 +445,7 @@ unsafe fn wake_os(thread: NonNull<Thread>, kind: Kind) {
     match kind {
         // SAFETY: the caller holds the right (contract).
         Kind::Os => unsafe { os::wake(thread) },
-        #[cfg(not(loom))]
-        _ => super::switch::root_has_blocked(),
+        _ => super::guard::has_switched(Worker::current()),
     }
 }
 
@@ -462,13 +466,4 @@ pub(crate) struct CancelUnwind;
 #[cold]
 pub(crate) fn unwind_cancelled() -> ! {
     std::panic::resume_unwind(Box::new(CancelUnwind))
-}
-
-/// [`unwind_cancelled`] if the block ended that way. Call it once the node is out of its queue.
-#[cfg(not(loom))]
-#[inline(always)]
-pub(crate) fn unwind_if_cancelled(woke: Woke) {
-    if woke == Woke::Cancelled {
-        unwind_cancelled();
-    }
 }

@@ -60,7 +60,7 @@ impl Worker {
 
     /// Parasites may go ahead of the hosts again, the oldest first.
     #[inline(always)]
-    pub(super) fn begin_turn(&self) {
+    pub(crate) fn begin_turn(&self) {
         self.turn.set(TURN);
         self.carriers.oldest.set(Oldest::Tasks);
     }
@@ -69,6 +69,10 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(super) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
+        self.woken.settle();
+        if self.woken.pending.get() == 0 {
+            return self.policy.next(&self.seat.unstarted).map(|ready| ready.0);
+        }
         if self.turn.get() == 0 {
             self.begin_turn();
             if let Some(host) = self.policy.next(&self.seat.unstarted) {

@@ -25,9 +25,8 @@
 //! # Checked by
 //! `model::completion` (loom).
 
-use super::{Wait, Waiter, Woke, block, block_until_woken, must_not_block, unwind_cancelled, waiter};
-#[cfg(not(loom))]
-use super::{os, os_waiter};
+use super::wait::{self, Waited};
+use super::{Wait, Waiter};
 use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
@@ -114,39 +113,29 @@ impl Completion {
     /// the caller is cancelled meanwhile, it unwinds from here.
     #[inline(always)]
     pub(crate) fn wait(&self) -> bool {
-        if must_not_block() {
+        self.forget_future();
+        let waited = wait::wait(Wait::Join, None, |me| self.register(me), |me| self.unregister(me));
+        if waited == Waited::Refused {
             return false;
         }
-        self.forget_future();
-        let me = waiter();
-        // False if what is waited for has just run, here.
-        if self.register(me) && block(Wait::Join) != Woke::Woken {
-            self.interrupted(me);
-        }
+        waited.unwind_if_cancelled();
+        self.must_be_done();
         true
     }
 
-    /// The caller has been cancelled while it waited.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(&self, me: Waiter) {
-        if !self.unregister(me) {
-            block_until_woken(Wait::Join);
+    /// After the wait: what the caller reads now has been written.
+    #[inline(always)]
+    fn must_be_done(&self) {
+        if !self.is_done() {
+            crate::bug::bug!("a joiner was woken before there was an outcome");
         }
-        unwind_cancelled();
     }
 
     /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its kernel thread.
-    #[cfg(not(loom))]
     pub(crate) fn wait_committed(&self) {
         self.forget_future();
-        if must_not_block() {
-            if self.register(os_waiter()) {
-                os::block_committed();
-            }
-        } else if self.register(waiter()) {
-            block_until_woken(Wait::Join);
-        }
+        wait::wait_committed(Wait::Join, |me| self.register(me));
+        self.must_be_done();
     }
 }
 

@@ -14,7 +14,6 @@
 //! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
 
 use super::policy::Ready;
-use super::switch::low_water;
 use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
 use super::worker::Worker;
 use std::cell::Cell;
@@ -119,7 +118,6 @@ impl Worker {
         unsafe {
             let thread = &context.as_ref().thread;
             thread.reach().begin(Arc::as_ptr(&self.seat));
-            thread.low_water.set(low_water(&stack));
             thread.sp.set(swapstack::init(stack.top(), context_main, context.as_ptr().cast()));
             thread.stack.set(Some(stack));
         }

@@ -231,6 +231,21 @@ impl Life {
         if before & CANCEL != 0 { Turn::Drop } else { Turn::Run }
     }
 
+    /// Holder of the right to a shared one: it has been woken while it ran.
+    pub(crate) fn is_woken(&self) -> bool {
+        // Acquire pairs with the change of `wake`.
+        self.shared.load(Ordering::Acquire) & WOKEN != 0
+    }
+
+    /// A thread that has been woken for the right to run: it must have come.
+    pub(crate) fn must_be_queued(&self) {
+        // Relaxed: what led to the wake came with it.
+        let state = if self.is_shared() { self.shared.load(Ordering::Relaxed) } else { self.local.get() };
+        if state & QUEUED == 0 {
+            crate::bug::bug!("a thread was woken for a future that nobody has woken");
+        }
+    }
+
     /// Holder of the right: the future is pending.
     #[inline(always)]
     pub(crate) fn end(&self) -> Turn {
@@ -337,7 +352,8 @@ impl Refs {
         // Relaxed: made by someone who is sure that the object is alive, as with `Arc`.
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before & !ORPHAN > ORPHAN / 2 {
-            // As `Arc`: a program that leaks a thousand million wakers.
+            // As `Arc`. The bound is far from the next bit: as many threads as could be here at once do not reach it.
+            crate::bug::say!("a parasite has more than {} wakers: are they forgotten?", ORPHAN / 2);
             std::process::abort();
         }
     }

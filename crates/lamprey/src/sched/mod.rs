@@ -1,27 +1,32 @@
 //! The scheduler: workers, how a thread blocks and is woken, what runs next, and where readiness comes from.
 //!
 //! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
-//! `worker` and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`],
+//! `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what computes holds up nobody),
 //! [`policy`], [`source`], `runtime`, [`bias`] (who owns an object). For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
 //!
-//! Under the model checker only what kernel threads do is built: blocking as a plain OS thread, and parking.
+//! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts block is the same.
 
+pub(crate) mod answers;
+pub(crate) mod attention;
 pub(crate) mod bias;
 pub(crate) mod block;
+pub(crate) mod blocking;
 pub(crate) mod completion;
+pub(crate) mod duty;
 pub(crate) mod finish;
+pub(crate) mod idle;
 pub(crate) mod life;
 pub(crate) mod os;
 pub(crate) mod park;
 pub(crate) mod reach;
 pub(crate) mod reason;
 pub(crate) mod thread;
+pub(crate) mod wait;
 
 #[cfg(not(loom))]
 pub(crate) mod attach;
 #[cfg(not(loom))]
 mod blocks;
-#[cfg(not(loom))]
 pub(crate) mod cancel;
 #[cfg(not(loom))]
 mod carrier;
@@ -29,6 +34,7 @@ mod carrier;
 mod clock;
 #[cfg(not(loom))]
 pub(crate) mod contexts;
+pub(crate) mod guard;
 #[cfg(not(loom))]
 mod handover;
 #[cfg(not(loom))]
@@ -39,6 +45,8 @@ pub(crate) mod policy;
 mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
+#[cfg(not(loom))]
+mod sample;
 pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
@@ -53,6 +61,12 @@ pub(crate) mod survey;
 #[cfg(not(loom))]
 pub(crate) mod switch;
 pub(crate) mod task;
+#[cfg(not(loom))]
+mod trim;
+#[cfg(not(loom))]
+mod unwind;
+#[cfg(not(loom))]
+mod watch;
 mod woken;
 #[cfg(not(loom))]
 pub(crate) mod worker;
@@ -64,11 +78,11 @@ pub(crate) mod worker;
 pub(crate) use worker as attach;
 
 pub(crate) use block::{
-    Waiter, Who, Woke, block, block_until_woken, gives_way, is_alone, is_cancelled, must_not_block,
-    unwind_cancelled, waiter, wake_thread,
+    Waiter, Who, Woke, gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter,
+    wake_thread,
 };
 #[cfg(not(loom))]
-pub(crate) use block::{count_communication, on_host, os_waiter, unwind_if_cancelled};
+pub(crate) use block::{count_communication, on_host};
 #[cfg(not(loom))]
 pub(crate) use handover::switch_over;
 pub use reason::Wait;

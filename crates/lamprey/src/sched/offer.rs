@@ -19,28 +19,24 @@
 //! once.
 //!
 //! # Who may touch what
-//! The word: anyone. `seen` and [`Offers`]: the worker.
-//!
-//! # Orderings
-//! All Relaxed: the word carries no data. A parasite that is given travels through the thief's inbox (Release/Acquire). A
-//! request that is missed is made again at the next doze.
+//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A request that is missed is made again at the
+//! next doze.
 //!
 //! # Checked by
-//! `tests/parasite_inflate.rs`, `bench` (`inflation`, `parasite_fib`).
+//! `model::offer`, `tests/parasite_inflate.rs`, `bench` (`inflation`, `parasite_fib`).
 
+use super::attention::{REQUEST, TICK};
 use super::block::Waiter;
 use super::runtime::Shared;
 use super::task::{HEAVY, Task};
 use super::thread::Thread;
 use super::worker::{Seat, Worker};
+use crate::sync_shim::{AtomicBool, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-const REQUEST: u32 = 2;
-const TICK: u32 = 4;
 /// Equal to no attention word: makes the next spawn look.
 pub(super) const NEVER: u32 = 1;
 /// Ticks that must have passed for one time slice to be over for certain (a tick is half a slice, and the first may have
@@ -51,31 +47,11 @@ const OFFER_FOR: u32 = 8;
 /// How long a hungry worker waits awake for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_micros(20);
 
-/// What others tell a worker. See the module's text.
-#[derive(Debug)]
-pub(crate) struct Attention {
-    word: AtomicU32,
-    hungry: AtomicBool,
-}
-
-impl Attention {
-    pub(super) fn new() -> Self {
-        Self { word: AtomicU32::new(0), hungry: AtomicBool::new(false) }
-    }
-}
-
 impl Seat {
     /// The attention word.
     #[inline(always)]
     pub(crate) fn ticks(&self) -> u32 {
-        // Relaxed: a hint (see the module's text).
-        self.attention.word.load(Ordering::Relaxed)
-    }
-
-    /// Takes the worker's hunger away; true if it was hungry.
-    fn feed(&self) -> bool {
-        // Relaxed: the flag only says who answers.
-        self.attention.hungry.load(Ordering::Relaxed) && self.attention.hungry.swap(false, Ordering::Relaxed)
+        self.attention.word()
     }
 }
 
@@ -169,8 +145,7 @@ impl Worker {
             }
         }
         if word & REQUEST != 0 {
-            // Relaxed: see the module's text.
-            self.seat.attention.word.fetch_and(!REQUEST, Ordering::Relaxed);
+            self.seat.attention.hear();
             self.offers.on.set(true);
             self.offers.asked.set(word);
             self.give();
@@ -185,7 +160,7 @@ impl Worker {
             if self.woken.has_no_latest() {
                 return;
             }
-            if seat.feed()
+            if seat.attention.feed()
                 && let Some(task) = self.woken.pop_oldest_task(|task| task.life.is_shared())
             {
                 self.seat.counters.offered.add(1);
@@ -202,14 +177,12 @@ impl Worker {
         if !self.shared.options.offering || self.stopping.get() {
             return false;
         }
-        // Relaxed: see the module's text.
-        self.seat.attention.hungry.store(true, Ordering::Relaxed);
+        self.seat.attention.starve();
         let mut any = false;
         for seat in self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
             // Only those that have parasites at all: their counter has moved.
             if seat.counters.stackless.get() != 0 {
-                // Relaxed: as above.
-                seat.attention.word.fetch_or(REQUEST, Ordering::Relaxed);
+                seat.attention.request();
                 any = true;
             }
         }
@@ -218,7 +191,7 @@ impl Worker {
 
     /// The worker has something to do.
     pub(super) fn is_fed(&self) {
-        self.seat.feed();
+        self.seat.attention.feed();
     }
 
     /// A poll was pending, and the word changed meanwhile: was it long?
@@ -345,8 +318,7 @@ fn tick(shared: &Weak<Shared>) {
             return;
         }
         for seat in shared.seats() {
-            // Relaxed: see the module's text.
-            seat.attention.word.fetch_add(TICK, Ordering::Relaxed);
+            seat.attention.tick();
         }
     }
 }

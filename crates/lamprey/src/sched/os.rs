@@ -4,7 +4,7 @@
 //! `woken` is false while the thread waits (or does nothing) and true from the wake until the thread has seen it.
 //!
 //! # Invariants
-//! 1. For each block at most one wake comes (the right to wake goes with the removed node), so `woken` is a flag.
+//! 1. For each wait at most one wake comes (the right to wake goes with the removed node), so `woken` is a flag. That is checked.
 //! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may run on and
 //!    end, and its descriptor with it.
 //!
@@ -12,13 +12,13 @@
 //! `woken = true` is Release and pairs with the Acquire load in `block`: what the waker did before is visible.
 //!
 //! # Checked by
-//! `model::channel` (loom): under the checker every blocking call takes this path.
+//! `model::channel` and most others (loom): a thread of the checker takes this path, unless it is a host (`model::host_waits`).
 
 use super::block::Woke;
-#[cfg(not(loom))]
-use super::cancel::{Outlook, outlook};
+use super::cancel::{Frame, Outlook, outlook};
 use super::thread::Thread;
-use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
+use crate::sync_shim::{AtomicBool, Ordering, Parker, has_passed, thread_local};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -27,17 +27,48 @@ use std::time::Instant;
 pub(crate) struct OsThread {
     descriptor: Thread,
     woken: AtomicBool,
-    parker: Parker,
+    /// Dropped by hand: see `drop`.
+    parker: ManuallyDrop<Parker>,
 }
 
 thread_local! {
-    static ME: OsThread = OsThread { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: Parker::of_current() };
+    static ME: OsThread = OsThread { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: ManuallyDrop::new(Parker::of_current()) };
 }
 
 /// The calling kernel thread's descriptor; valid until the thread ends.
 pub(crate) fn current() -> NonNull<Thread> {
     // Through the whole object, not its first field: `wake` needs the rest.
+    #[cfg(not(loom))]
+    return ME.try_with(|me| NonNull::from(me).cast()).unwrap_or_else(|_| is_gone());
+    #[cfg(loom)]
     ME.with(|me| NonNull::from(me).cast())
+}
+
+/// Before anything has been queued or started.
+#[cfg(not(loom))]
+#[cold]
+#[inline(never)]
+fn is_gone() -> ! {
+    panic!(
+        "lamprey cannot be used any more by a kernel thread that ends: its thread-locals have been destroyed"
+    )
+}
+
+/// The innermost of what the calling kernel thread has entered.
+pub(super) fn frames() -> *const Frame {
+    ME.try_with(|me| me.descriptor.frames.get()).unwrap_or(std::ptr::null())
+}
+
+/// As [`current`], of one that is about to queue itself: ends the process if it is in the middle of another wait.
+pub(super) fn about_to_wait() -> NonNull<Thread> {
+    // SAFETY: the caller's own descriptor, through the whole object, as `current` gives it.
+    let me = unsafe { current().cast::<OsThread>().as_ref() };
+    me.descriptor.must_be_closed();
+    // Relaxed: nobody has the right to wake this thread now.
+    if me.woken.load(Ordering::Relaxed) {
+        crate::bug::bug!("an OS thread was woken that did not wait");
+    }
+    NonNull::from(me).cast()
 }
 
 /// Parks until the wake comes, `deadline` has passed, or a level of the thread is tripped.
@@ -73,10 +104,15 @@ pub(crate) fn block_committed() {
     });
 }
 
-#[cfg(not(loom))]
 impl Drop for OsThread {
     fn drop(&mut self) {
-        super::cancel::must_be_outside(&self.descriptor);
+        // `process::exit` destroys the thread-locals of its caller, whose stack stays: whoever trips a level of that still nudges it.
+        #[cfg(not(loom))]
+        if super::cancel::exits_inside(&self.descriptor) {
+            return;
+        }
+        // SAFETY: used no more.
+        unsafe { ManuallyDrop::drop(&mut self.parker) };
     }
 }
 
@@ -92,20 +128,18 @@ impl OsThread {
     }
 
     /// When a level of the thread is tripped by the clock; `None` if one is.
-    #[cfg(not(loom))]
     #[expect(clippy::option_option, reason = "tripped, or at some time, or never")]
     fn outlook(&self) -> Option<Option<Instant>> {
+        // A thread of the checker may be one that is cancelled.
+        #[cfg(loom)]
+        if crate::model::is_cancelled() {
+            return None;
+        }
         match outlook(&self.descriptor) {
             Outlook::Tripped => None,
             Outlook::At(next) => Some(Some(next)),
             Outlook::Clear => Some(None),
         }
-    }
-
-    /// The checker has no levels.
-    #[cfg(loom)]
-    fn outlook(&self) -> Option<Option<Instant>> {
-        Some(None)
     }
 }
 
@@ -113,21 +147,9 @@ impl OsThread {
 ///
 /// # Safety
 /// From [`current`], on a thread that does not end before this returns.
-#[cfg(not(loom))]
 pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
     // SAFETY: as promised by the caller; through the whole object, as `current` does.
     unsafe { thread.cast::<OsThread>().as_ref() }.parker.unpark();
-}
-
-#[cfg(not(loom))]
-fn has_passed(deadline: Instant) -> bool {
-    Instant::now() >= deadline
-}
-
-/// The checker has no clock: a deadline passes at the first look, which the checker moves about.
-#[cfg(loom)]
-fn has_passed(_: Instant) -> bool {
-    true
 }
 
 /// Ends the block of an OS thread.
@@ -139,8 +161,10 @@ pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     let os = thread.cast::<OsThread>();
     // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.
     let os = unsafe { os.as_ref() };
-    let parker = os.parker.clone();
+    let parker = Parker::clone(&os.parker);
     // Release pairs with the Acquire load in `block`. From here on `os` may be gone.
-    os.woken.store(true, Ordering::Release);
+    if os.woken.swap(true, Ordering::Release) {
+        crate::bug::bug!("an OS thread was woken twice");
+    }
     parker.unpark();
 }

@@ -63,6 +63,12 @@ impl Parking {
         self.asleep.store(false, Ordering::Relaxed);
     }
 
+    /// True while the worker sleeps: a hint.
+    pub(crate) fn is_asleep(&self) -> bool {
+        // Relaxed: a hint, and for `super::duty` after a fence.
+        self.asleep.load(Ordering::Relaxed)
+    }
+
     /// Waker, after its push: true if it is now the one who must notify the sleeper.
     pub(crate) fn claim(&self) -> bool {
         // StoreLoad race: our push against our look at the state; pairs with the fence in `prepare`.

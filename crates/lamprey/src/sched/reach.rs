@@ -16,8 +16,8 @@
 //! 2. A host that was asked before it began is not begun: its closure is dropped instead.
 //! 3. A host that ends with VISITED set waits for it to be cleared before it publishes its outcome: until then its object
 //!    and its worker are there.
-//! 4. The canceller keeps the host's object alive by its own means (the handle, or the scope's list) until it has called
-//!    [`visit`](Reach::visit); what it sends clears VISITED as its last access.
+//! 4. The canceller keeps the host's object alive by its own means (the handle; a section of its scope, in which it is listed) until it has
+//!    called [`visit`](Reach::visit): a host that ended just before it was asked waits for nobody. What it sends clears VISITED as its last access.
 //!
 //! # Who may touch what
 //! `home`: written by the worker that begins or ends the host, read by all. `ask`: cancellers set, the visit clears.

@@ -15,15 +15,13 @@ use super::block::{Waiter, Who};
 use super::source::Sources;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
-use super::{clock, switch};
+use super::{clock, idle, switch, trim};
+use crate::sync_shim::Ordering;
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often sources are polled while the worker is busy.
 pub(super) const POLL: Duration = Duration::from_micros(50);
-/// How long a worker is idle before it gives the memory of its idle stacks back.
-const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
 
@@ -60,6 +58,9 @@ impl Worker {
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.is_fed();
+        if self.on_watch.get() {
+            self.pass_watch_on();
+        }
         self.untrimmed.set(true);
         self.budget.set(self.window.get());
         self.switch_to(&self.root, next);
@@ -83,12 +84,14 @@ impl Worker {
         if self.stopping.get() {
             self.answer_survey();
         }
+        self.seat.counters.rounds.add(1);
         let now = clock::ticks();
         self.measure(now);
         if now.wrapping_sub(self.polled.get()) >= self.poll_every {
             self.polled.set(now);
             // SAFETY: only the root reaches the sources, one call at a time.
             unsafe { &mut *self.sources.get() }.poll();
+            self.trim_if_due(now, trim::BUSY);
         }
     }
 
@@ -128,58 +131,66 @@ impl Worker {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
-        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.woken.pending.get() != 0 {
+        if self.has_ready() {
             return; // the sources have woken somebody, or spawned
         }
+        self.trim_if_due(clock::ticks(), trim::IDLE);
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint, like all of `awake` and `idle` (see `steal`).
         let others_awake = self.shared.awake.fetch_sub(1, Ordering::Relaxed) > 1;
         if !others_awake {
-            // Relaxed: hints.
-            self.seat.idle.store(true, Ordering::Relaxed);
-            // StoreLoad race: our `idle` against our look at `awake`, for a worker that wakes up just now and spawns;
-            // pairs with the fetch_add of `awake` below and the load in `ask_for_help`.
-            self.shared.idle.fetch_add(1, Ordering::SeqCst);
+            self.leave_watch();
         }
-        // StoreLoad race: as above.
-        let others_awake = others_awake || self.shared.awake.load(Ordering::SeqCst) != 0;
+        // Whoever was called for the watch alone can still be called for work.
+        if self.appointed.replace(false) || !others_awake {
+            self.lies_idle.set(true);
+            idle::lie_down(&self.seat.idle, &self.shared.idle);
+        }
+        let others_awake = others_awake || idle::others_awake(&self.shared.awake);
         let longest =
-            if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(TRIM_AFTER) };
+            if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(trim::PERIOD) };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-        let slept = self.park(sources, longest.into_iter().chain(due).min());
+        if others_awake {
+            self.take_watch();
+        }
+        let slept = self.sleep_on_watch(sources, longest.into_iter().chain(due).min());
         if self.shared.claim_idle(&self.seat) {
             watch.refresh();
         }
-        // StoreLoad race: our `awake` against our later looks at `idle`; pairs with the two above.
-        self.shared.awake.fetch_add(1, Ordering::SeqCst);
+        self.lies_idle.set(false);
+        idle::get_up(&self.shared.awake);
+        self.see_to_watch();
         if !self.seat.inbox.is_empty() {
             watch.expect_messages();
-        } else if self.untrimmed.get() && !others_awake && slept >= TRIM_AFTER {
-            self.untrimmed.set(false);
-            drop(self.parting.take());
-            self.free_contexts();
-            self.stacks.trim();
-            if !self.stopping.get() {
-                self.slab.trim(); // not while a carrier reaps, which enumerates it
-            }
+        } else if self.untrimmed.get() && !others_awake && slept >= trim::PERIOD {
+            self.trim_all();
         }
         self.shared.ticker.rewind();
     }
 
-    /// The sleep itself, by the parking protocol; returns how long it was.
-    fn park(&self, sources: &mut Sources, timeout: Option<Duration>) -> Duration {
-        let start = Instant::now();
+    /// True if there is something to run.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.woken.pending.get() != 0
+    }
+
+    /// The sleep itself, by the parking protocol; true if somebody has ended it.
+    pub(super) fn park(&self, sources: &mut Sources, timeout: Option<Duration>) -> bool {
         self.seat.parking.prepare();
         // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
         let stop = self.shared.stopping.load(Ordering::Acquire) && !self.stopping.get();
-        if self.seat.inbox.is_empty() && !stop {
+        let unwatched = self.is_parallel()
+            && !self.on_watch.get()
+            && self.shared.duty.is_lacking(self.seat.index, &self.shared.awake);
+        let is_called = self.lies_idle.get() && idle::is_called(&self.seat.idle);
+        if self.seat.inbox.is_empty() && !stop && !unwatched && !is_called {
             sources.wait(timeout);
             sources.poll_others();
             self.polled.set(clock::ticks());
         }
+        let called = is_called || !self.seat.parking.is_asleep();
         self.seat.parking.finish();
-        start.elapsed()
+        called
     }
 
     /// The runtime stops: every host of this worker is to end.
@@ -207,18 +218,22 @@ impl Worker {
             std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| Waiter::thread(entry.0)),
         );
         self.free_contexts();
+        self.leave_watch();
         self.uninstall();
         // Relaxed: a number (see `Shared::survey`).
         self.seat.tid.store(0, Ordering::Relaxed);
-        for entry in late {
-            match entry.who() {
-                // SAFETY: no host of this worker is left to be woken, so this is an unstarted one that was given to us.
-                Who::Thread(thread) => unsafe {
-                    debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
-                    switch::abandon(thread, Abandoned::Shutdown);
-                },
-                _ => super::finish::refused_by_inbox(entry),
-            }
-        }
+        late.into_iter().for_each(refused_at_the_end);
+    }
+}
+
+/// What a worker that has ended was sent. The caller owns it.
+pub(super) fn refused_at_the_end(entry: Waiter) {
+    match entry.who() {
+        // SAFETY: no host of that worker is left to be woken, so this is an unstarted one that was given to it.
+        Who::Thread(thread) => unsafe {
+            debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
+            switch::abandon(thread, Abandoned::Shutdown);
+        },
+        _ => super::finish::refused_by_inbox(entry),
     }
 }

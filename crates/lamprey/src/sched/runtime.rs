@@ -3,18 +3,19 @@
 //! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one of them.
 
 use super::block::Waiter;
+use super::duty::Duty;
 use super::offer::Ticker;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
-use super::survey::{Found, Survey};
+use super::survey::Survey;
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::probe_membarrier;
+use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::thread::{Panic, Panics};
 use std::io;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 use swapstack::StackPool;
@@ -54,9 +55,12 @@ pub(crate) struct Shared {
     /// See `steal`.
     pub(super) awake: AtomicUsize,
     pub(super) idle: AtomicUsize,
+    pub(super) duty: Duty,
     pub(super) stopping: AtomicBool,
     next_place: AtomicUsize,
     next_id: AtomicU64,
+    /// When the present period of `trim` began, in ticks.
+    pub(super) trimmed: AtomicU64,
     alive: Mutex<usize>,
     ended: Condvar,
     /// The panic that has ended the runtime.
@@ -77,9 +81,11 @@ impl Shared {
             ticker: Ticker::new(config.options.slice),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
+            duty: Duty::new(),
             stopping: AtomicBool::new(false),
             next_place: AtomicUsize::new(0),
             next_id: AtomicU64::new(1),
+            trimmed: AtomicU64::new(0),
             alive: Mutex::new(0),
             ended: Condvar::new(),
             failure: Mutex::new(None),
@@ -148,13 +154,18 @@ impl Shared {
             self.claim_idle(seat);
             seat.notify();
         }
-        let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if Worker::current().is_some_and(|worker| std::ptr::eq(&*worker.shared, self)) {
             return 0;
         }
-        let deadline = Instant::now() + patience;
+        // One beyond the clock's range is none.
+        self.await_end(Instant::now().checked_add(patience))
+    }
+
+    /// Waits until no worker runs, or the deadline; how many still do.
+    pub(super) fn await_end(&self, deadline: Option<Instant>) -> usize {
+        let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         while *alive > 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 break;
             }
@@ -163,17 +174,9 @@ impl Shared {
         *alive
     }
 
-    /// The threads of workers that do not come to their end, and how many workers those are. After [`stop`](Self::stop).
-    pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
-        self.survey.ask();
-        self.seats().iter().for_each(|seat| seat.notify());
-        let alive = || *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let (answered, mut found) = self.survey.collect(alive(), Instant::now() + ANSWER);
-        for seat in self.seats().iter().filter(|seat| !answered.contains(&seat.index)) {
-            // Relaxed: a number; one that is out of date is of a thread without a worker.
-            found.extend(super::stuck::look(seat.tid.load(Ordering::Relaxed)));
-        }
-        (found, alive())
+    /// How many workers run.
+    pub(super) fn alive(&self) -> usize {
+        *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// A panic that nobody joined ends the runtime: [`run`](crate::Runtime::run) goes on with the first.
@@ -217,9 +220,6 @@ impl Shared {
     }
 }
 
-/// How long a worker has to answer a survey before it counts as stuck.
-const ANSWER: Duration = Duration::from_millis(100);
-
 /// A worker's kernel thread, from its start to its end.
 ///
 /// A panic here is one of a source or a policy, or ours: hosts catch theirs.
@@ -237,6 +237,7 @@ fn worker_main(
         config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));
     let policy = PolicySlot::new(program);
     seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a seat was taken twice"));
+    let _ = seat.helpers.set(sources.helpers());
     let worker = Worker::new(seat, shared.clone(), policy, sources);
     worker.install();
     let _ = report.send(Ok(()));

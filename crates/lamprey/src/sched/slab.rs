@@ -29,6 +29,7 @@
 pub(crate) mod chunk;
 mod class;
 mod memory;
+mod poison;
 mod region;
 pub(crate) mod returns;
 mod trim;
@@ -157,6 +158,7 @@ impl Slab {
     #[inline(always)]
     fn pop(&self, class: usize) -> Option<NonNull<Block>> {
         let block = NonNull::new(self.free[class].get())?;
+        poison::taken(block, class);
         // SAFETY: free blocks are ours (invariant 3).
         self.free[class].set(unsafe { block.as_ref() }.link.get());
         Some(block)
@@ -170,6 +172,7 @@ impl Slab {
         words.link.set(self.free[class].get());
         words.mark.set(ptr::null());
         self.free[class].set(block.as_ptr());
+        poison::free(block, class);
     }
 
     /// A block of a class that has none: from the returns, or fresh.
@@ -215,6 +218,7 @@ impl Slab {
         class: usize,
         first: usize,
     ) -> NonNull<Block> {
+        poison::chunk(chunk);
         // SAFETY: as promised by the caller; the shared part lives.
         unsafe {
             let owner = self.shared.as_ref().owner;

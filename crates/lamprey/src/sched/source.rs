@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 /// ```
 ///
 /// # Blocking
-/// No method may call a blocking call of this crate: they run outside of every host.
+/// No method may call a blocking call of this crate: they run outside of every host. One that does ends the process with a message.
 pub trait Source: 'static {
     /// Makes ready what is ready now. Never blocks. Called when the worker has nothing to run, and while it is busy
     /// about every 50 us (later if a host computes longer than that between two scheduling points).
@@ -65,6 +65,16 @@ pub trait Source: 'static {
     fn notifier(&self) -> Option<Notifier> {
         None
     }
+
+    /// What another worker of the runtime may do for this source while its own is busy with a host that computes, and
+    /// reaches no scheduling point: about every half millisecond, if that worker is idle. Asked for once, when the source has been
+    /// made.
+    ///
+    /// Without one, whoever waits for this source's events waits for that host too. It makes ready what is ready, as
+    /// [`poll`](Source::poll) does, which may run at the same time.
+    fn helper(&self) -> Option<Helper> {
+        None
+    }
 }
 
 /// Ends a worker's sleep from another kernel thread. A call while the worker is awake ends its next sleep.
@@ -73,6 +83,12 @@ pub struct Notifier(Arc<dyn Fn() + Send + Sync>);
 
 impl Notifier {
     /// A notifier that calls `notify`.
+    ///
+    /// `notify` may be called by a thread that is in the middle of waking others: it must not call a blocking call of this crate, and
+    /// ends the process with a message if it does on a host. It may wake and send, where that need not wait.
+    ///
+    /// # Panics
+    /// A panic in `notify` aborts the process: somebody would not be woken.
     pub fn new(notify: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(notify))
     }
@@ -86,6 +102,49 @@ impl Notifier {
 impl std::fmt::Debug for Notifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Notifier")
+    }
+}
+
+/// See [`Source::helper`].
+#[derive(Clone)]
+pub struct Helper(Arc<dyn Fn() + Send + Sync>);
+
+impl Helper {
+    /// A helper that calls `help`, which neither blocks nor panics.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::{Helper, Source, WakeToken};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// struct NextPoll(Arc<Mutex<Vec<WakeToken>>>);
+    /// impl Source for NextPoll {
+    ///     fn poll(&mut self) {
+    ///         wake_all(&self.0);
+    ///     }
+    ///     fn helper(&self) -> Option<Helper> {
+    ///         let waiting = self.0.clone();
+    ///         Some(Helper::new(move || wake_all(&waiting)))
+    ///     }
+    /// }
+    /// fn wake_all(waiting: &Mutex<Vec<WakeToken>>) {
+    ///     let tokens = std::mem::take(&mut *waiting.lock().unwrap());
+    ///     tokens.into_iter().for_each(WakeToken::wake);
+    /// }
+    /// ```
+    pub fn new(help: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(help))
+    }
+
+    /// Helps.
+    pub fn help(&self) {
+        (self.0)();
+    }
+}
+
+impl std::fmt::Debug for Helper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Helper")
     }
 }
 
@@ -118,6 +177,11 @@ impl Sources {
             let thread = std::thread::current();
             Notifier::new(move || thread.unpark())
         })
+    }
+
+    /// Those of all sources that have one.
+    pub(crate) fn helpers(&self) -> Box<[Helper]> {
+        self.all.iter().filter_map(|source| source.helper()).collect()
     }
 
     pub(crate) fn poll(&mut self) {

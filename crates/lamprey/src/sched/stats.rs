@@ -3,7 +3,7 @@
 //! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by anyone. What the counters of a
 //! worker say together is therefore only roughly of one moment.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync_shim::{AtomicU64, Ordering};
 
 /// A count with one writer.
 #[derive(Debug, Default)]
@@ -51,6 +51,8 @@ pub(crate) struct Counters {
     pub(crate) inflated: Counter,
     pub(crate) offered: Counter,
     pub(crate) communications: Counter,
+    /// How often the worker has been at its root.
+    pub(crate) rounds: Counter,
 }
 
 /// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of the paper's

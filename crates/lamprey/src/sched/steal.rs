@@ -12,6 +12,7 @@
 //!                                                   \--all others asleep--> idle (no deadline)
 //! idle --a host is spawned somewhere--> watching      any --inbox, event--> working
 //! ```
+//! One of those that doze is [on watch](super::watch) for what else can run.
 //!
 //! How long it spins for a message before it sleeps follows from whether that has paid lately: from nothing (a worker
 //! that waits for sockets) to 40 us (two workers whose hosts talk to each other).
@@ -24,16 +25,16 @@
 //!
 //! # Orderings
 //! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and then, when it
-//! spawns, looks at `idle`: all four SeqCst, so one of the two sees the other, and either dozes instead or is asked for
-//! help. Everything else is a Relaxed hint: a missed one costs at most one doze (invariant 2). What is stolen is handed
+//! spawns, looks at `idle`: see [`idle`]. Everything else is a Relaxed hint: a missed one costs at most one doze (invariant 2). What is stolen is handed
 //! over under the queue's own protocol ([`fresh`](crate::queue::fresh)).
 
 use super::block::Waiter;
+use super::idle;
 use super::runtime::Shared;
 use super::worker::{Seat, Worker};
 use crate::queue::fresh::Look;
+use crate::sync_shim::Ordering;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long an unstarted host must have waited before it may be stolen: about what a steal costs.
@@ -95,7 +96,7 @@ impl Worker {
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint (see Orderings).
         let others_awake = self.shared.awake.load(Ordering::Relaxed) > 1;
-        if self.stopping.get() || (!others_awake && watch.spin.is_zero()) {
+        if self.stopping.get() || self.appointed.get() || (!others_awake && watch.spin.is_zero()) {
             return false;
         }
         let start = Instant::now();
@@ -160,9 +161,7 @@ impl Shared {
     /// Called when a host has been queued: wakes one idle worker to look for work.
     #[inline(always)]
     pub(super) fn ask_for_help(&self) {
-        // StoreLoad race: our `awake` (set when we woke up) against this look at `idle`; pairs with the fetch_add of
-        // `idle` in `Worker::sleep`. A plain load on x86-64.
-        if self.idle.load(Ordering::SeqCst) != 0 {
+        if idle::is_somebody(&self.idle) {
             self.wake_idle();
         }
     }
@@ -176,12 +175,6 @@ impl Shared {
 
     /// Clears a seat's `idle`; true if it was set.
     pub(super) fn claim_idle(&self, seat: &Seat) -> bool {
-        // Relaxed: the flag only says who lowers the count.
-        let was = seat.idle.load(Ordering::Relaxed) && seat.idle.swap(false, Ordering::Relaxed);
-        if was {
-            // Relaxed: a hint.
-            self.idle.fetch_sub(1, Ordering::Relaxed);
-        }
-        was
+        idle::claim(&seat.idle, &self.idle)
     }
 }

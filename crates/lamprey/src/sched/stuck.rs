@@ -1,30 +1,61 @@
 //! A look at a worker whose thread computes and does not let the root in: by a signal to its kernel thread.
 //!
-//! The handler runs on the stack of whatever computes. It copies who that is, where, and who else is on the worker, into a
-//! static place. It allocates nothing, takes no lock, and calls only the unwinder. It is in place only while somebody looks; the
-//! signal is SIGURG, which by default does nothing.
+//! The handler copies who runs, its registers, the bytes of its stack ([`Sample`]), and who else is on the worker, into a static place, and
+//! returns; what the copy shows is worked out by the looker. It allocates nothing, takes no lock, follows no pointer of the stack, and calls nothing but the
+//! kernel, so it may come at any instruction: in an unwind, in the allocator, in the loader, in another handler, between the two halves of a switch.
+//! (There the running thread is already the next one while the stack is still that of the one before, for two or three instructions: a
+//! look that hits them shows the stack of the wrong thread.)
+//!
+//! The handler is in place only while somebody looks; the signal is SIGURG, which by default does nothing. A program that has a handler of its own for it
+//! misses the SIGURG that come meanwhile; a late one of ours comes to it.
+//!
+//! # States (`REQUEST`)
+//! ```text
+//! FREE --looker--> number of a kernel thread --its handler--> COPIES --handler--> DONE --looker--> FREE
+//!                        \--looker gives up--> FREE
+//! ```
 //!
 //! # Invariants
-//! 1. One look at a time in the process ([`LOOK`]); the place is the handler's from `signal` to `is_done`, the looker's after.
-//! 2. A look that was given up leaves the place to the handler for ever: there are no more looks.
+//! 1. One looker at a time in the process ([`LOOK`]). The place is the handler's in COPIES, and the looker's in FREE and DONE.
+//! 2. A looker gives up by taking its request back; a handler that comes later finds no request with the number of its kernel thread, and
+//!    returns. One that has begun is waited for; if that takes too long (a debugger holds it), there are no looks until it has ended.
 //! 3. The list of a worker's threads can be walked at any instruction of that worker: see [`Worker::enlist`].
+//!
+//! # Orderings
+//! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The number is stored with Release and
+//! taken with Acquire: the handler writes after the looker has read.
 
 use super::reason::Wait;
-use super::survey::{DEPTH, Found, wait_of, walk};
+use super::sample::{Registers, Sample};
+use super::survey::{Found, wait_of};
 use super::thread::{Kind, Thread};
+use super::unwind::Walker;
 use super::worker::Worker;
+use crate::sync_shim::{AtomicI32, Ordering};
 use std::cell::UnsafeCell;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a look takes at most.
-const PATIENCE: Duration = Duration::from_millis(200);
+#[cfg(test)]
+mod tests;
+
 /// Threads that are copied, the running one first.
 const MOST: usize = 32;
 /// Bytes of a name that are copied.
 const NAME: usize = 64;
+/// How long a handler that has begun is waited for.
+const COPYING: Duration = Duration::from_secs(1);
+
+/// What a look has found.
+pub(super) enum Look {
+    /// A thread computes: that one, and others of the worker.
+    Computes(Vec<Found>),
+    /// No thread runs: the worker's root will answer for itself, or the worker has ended.
+    Schedules,
+    /// No answer.
+    Silent,
+}
 
 /// A thread, as the handler sees it.
 #[derive(Clone, Copy)]
@@ -32,16 +63,16 @@ struct Seen {
     id: u64,
     name: [u8; NAME],
     name_length: usize,
-    is_parasite: bool,
+    kind: Kind,
     spawn_site: &'static Location<'static>,
     wait: Option<Wait>,
 }
 
 struct Place {
+    /// None: the worker is on its root.
     threads: [Option<Seen>; MOST],
     worker: usize,
-    stack: [usize; DEPTH],
-    depth: usize,
+    sample: Sample,
 }
 
 struct Shared(UnsafeCell<Place>);
@@ -50,40 +81,66 @@ struct Shared(UnsafeCell<Place>);
 unsafe impl Sync for Shared {}
 
 static PLACE: Shared =
-    Shared(UnsafeCell::new(Place { threads: [None; MOST], worker: 0, stack: [0; DEPTH], depth: 0 }));
-static IS_DONE: AtomicBool = AtomicBool::new(true);
+    Shared(UnsafeCell::new(Place { threads: [None; MOST], worker: 0, sample: Sample::empty() }));
+
+const FREE: i32 = 0;
+const COPIES: i32 = -1;
+const DONE: i32 = -2;
+
+/// One of the above, or the number of the kernel thread that is asked.
+static REQUEST: AtomicI32 = AtomicI32::new(FREE);
 static LOOK: Mutex<()> = Mutex::new(());
 
-/// What the worker of the kernel thread `tid` does; nothing if that cannot be found out.
-pub(super) fn look(tid: libc::pid_t) -> Vec<Found> {
+/// What the worker of the kernel thread `tid` does. Returns after the deadline at the latest, if the handler has not begun by then.
+pub(super) fn look(tid: libc::pid_t, walker: &mut Walker<'_>, deadline: Instant) -> Look {
     let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    // Acquire pairs with the Release store in `handler`. Not done: a look was given up.
-    if tid == 0 || !IS_DONE.load(Ordering::Acquire) {
-        return Vec::new();
+    if tid <= 0 {
+        return Look::Schedules;
+    }
+    // Acquire pairs with the Release store of DONE in `handler`, for a handler that was late.
+    if REQUEST.load(Ordering::Acquire) == COPIES {
+        return Look::Silent; // invariant 2
     }
     // SAFETY: ours (invariant 1).
     unsafe { (*PLACE.0.get()).threads = [None; MOST] };
-    let Some(_installed) = Installed::new() else { return Vec::new() };
-    // Release pairs with nothing: the kernel orders it before the handler.
-    IS_DONE.store(false, Ordering::Release);
-    // SAFETY: plain numbers; a thread that is gone gives an error.
-    if unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, libc::SIGURG) } != 0 {
-        // Relaxed: nobody else looks.
-        IS_DONE.store(true, Ordering::Relaxed);
-        return Vec::new();
-    }
-    let deadline = Instant::now() + PATIENCE;
-    // Acquire pairs with the Release store in `handler`.
-    while !IS_DONE.load(Ordering::Acquire) {
-        if Instant::now() > deadline {
-            return Vec::new(); // invariant 2
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    let Some(_installed) = Installed::new() else { return Look::Silent };
+    // Release pairs with the Acquire exchange in `handler`.
+    REQUEST.store(tid, Ordering::Release);
+    let is_there = await_answer(tid, deadline);
+    // Acquire pairs with the Release store of DONE in `handler`.
+    if REQUEST.load(Ordering::Acquire) != DONE {
+        return if is_there { Look::Silent } else { Look::Schedules };
     }
     // SAFETY: ours again (invariant 1).
     let place = unsafe { &*PLACE.0.get() };
-    let found = place.threads.iter().flatten().enumerate();
-    found.map(|(n, seen)| seen.found(place, n == 0)).collect()
+    let mut found: Vec<_> = place.threads.iter().flatten().map(|seen| seen.found(place.worker)).collect();
+    let Some(running) = found.first_mut() else { return Look::Schedules };
+    running.stack = walker.walk(&place.sample);
+    Look::Computes(found)
+}
+
+/// Sends the signal, and waits for the answer or takes the request back. False if there is no such thread any more.
+fn await_answer(tid: libc::pid_t, deadline: Instant) -> bool {
+    let send = |signal: libc::c_int| {
+        // SAFETY: plain numbers; a thread that is gone gives an error.
+        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, signal) == 0 }
+    };
+    let mut is_there = send(libc::SIGURG);
+    let is_over = || Instant::now() > deadline;
+    // Acquire pairs with the Release store of DONE in `handler`.
+    while REQUEST.load(Ordering::Acquire) != DONE && is_there && !is_over() {
+        std::thread::sleep(Duration::from_micros(100));
+        is_there = send(0); // only asks
+    }
+    // Relaxed (both): nothing was handed over, it is only taken back.
+    if REQUEST.compare_exchange(tid, FREE, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        let deadline = Instant::now() + COPYING;
+        // Acquire as above.
+        while REQUEST.load(Ordering::Acquire) == COPIES && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    is_there
 }
 
 impl Seen {
@@ -96,22 +153,22 @@ impl Seen {
             id: thread.label.id.get(),
             name,
             name_length,
-            is_parasite: thread.kind == Kind::Parasite,
+            kind: thread.kind,
             spawn_site: thread.label.spawn_site.get(),
             wait: if is_running { None } else { wait_of(thread) },
         }
     }
 
-    fn found(&self, place: &Place, is_running: bool) -> Found {
+    fn found(&self, worker: usize) -> Found {
         let name = String::from_utf8_lossy(&self.name[..self.name_length]);
         Found {
             id: self.id,
             name: (self.name_length != 0).then(|| name.into()),
-            is_parasite: self.is_parasite,
-            worker: place.worker,
-            spawn_site: self.spawn_site,
+            kind: self.kind,
+            worker,
+            spawn_site: Some(self.spawn_site),
             wait: self.wait,
-            stack: if is_running { place.stack[..place.depth].to_vec() } else { Vec::new() },
+            stack: Vec::new(),
         }
     }
 }
@@ -126,7 +183,7 @@ impl Installed {
             let mut new: libc::sigaction = std::mem::zeroed();
             let mut old: libc::sigaction = std::mem::zeroed();
             new.sa_sigaction = handler as *const () as usize;
-            new.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+            new.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK | libc::SA_SIGINFO;
             (libc::sigaction(libc::SIGURG, &raw const new, &raw mut old) == 0).then_some(Self(old))
         }
     }
@@ -140,36 +197,43 @@ impl Drop for Installed {
 }
 
 /// See the module's text.
-extern "C" fn handler(_: libc::c_int) {
-    // Relaxed: the kernel orders it after the store in `look`. A signal that nobody sent for us is not answered.
-    if IS_DONE.load(Ordering::Relaxed) {
+///
+/// # Safety
+/// Called by the kernel only, as a handler with SA_SIGINFO.
+unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *mut libc::c_void) {
+    // SAFETY: no arguments, no memory.
+    let me = unsafe { libc::gettid() };
+    // Acquire pairs with the Release store in `look`. Relaxed: nothing was handed over.
+    if REQUEST.compare_exchange(me, COPIES, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
     }
-    let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) else {
-        // Release pairs with the Acquire loads in `look`.
-        return IS_DONE.store(true, Ordering::Release);
-    };
-    // SAFETY: ours (invariant 1).
-    let place = unsafe { &mut *PLACE.0.get() };
-    let running = worker.running_ref();
-    place.worker = worker.seat.index;
-    place.threads[0] = Some(Seen::of(running, true));
-    let mut next = worker.newest.get();
-    let mut free = place.threads[1..].iter_mut();
-    // SAFETY: invariant 3.
-    while let Some(thread) = unsafe { next.as_ref() } {
-        next = thread.older.get();
-        if !std::ptr::eq(thread, running) {
-            let Some(place) = free.next() else { break };
-            *place = Some(Seen::of(thread, false));
+    if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
+        // SAFETY: ours (invariant 1), and the kernel's argument.
+        unsafe {
+            let place = &mut *PLACE.0.get();
+            place.note(worker);
+            place.sample.take(Registers::interrupted(machine.cast()));
         }
     }
-    place.depth = 0;
-    walk(|ip| {
-        place.stack[place.depth] = ip;
-        place.depth += 1;
-        place.depth < DEPTH
-    });
-    // Release pairs with the Acquire loads in `look`.
-    IS_DONE.store(true, Ordering::Release);
+    // Release pairs with the Acquire loads in `look` and `await_answer`.
+    REQUEST.store(DONE, Ordering::Release);
+}
+
+impl Place {
+    /// Notes who is on the worker, the running thread first.
+    fn note(&mut self, worker: &Worker) {
+        let running = worker.running_ref();
+        self.worker = worker.seat.index;
+        self.threads[0] = Some(Seen::of(running, true));
+        let mut next = worker.newest.get();
+        let mut free = self.threads[1..].iter_mut();
+        // SAFETY: invariant 3.
+        while let Some(thread) = unsafe { next.as_ref() } {
+            next = thread.older.get();
+            if !std::ptr::eq(thread, running) {
+                let Some(place) = free.next() else { break };
+                *place = Some(Seen::of(thread, false));
+            }
+        }
+    }
 }

@@ -1,92 +1,141 @@
 //! Who is there, and where: looked at by each worker's root for its own threads, in a runtime that ends and does not come to
 //! its end.
 //!
-//! A suspended thread tells its stack itself: the root **probes** it, that is, switches to it with a word that is not 0. It
-//! then walks its stack from where it was suspended, switches back, and is suspended as before. Whoever wakes it later finds nothing changed.
-//! A worker that does not answer, because a thread of its computes, is looked at by a signal ([`super::stuck`]).
+//! The root reads where a suspended thread goes on from what its switch has saved, copies its stack ([`super::sample`]), and works out the calls
+//! from the copy ([`super::unwind`]); the thread does nothing, and needs no room on its stack. A worker that does not answer, because a thread of its computes, is
+//! looked at by a signal ([`super::stuck`]). One that does not answer that either is listed itself.
 //!
 //! # Invariants
 //! 1. While the root runs, all started threads of its worker are suspended in `switch_to`.
-//! 2. A probed thread touches its own stack and the probe, nothing else.
 
+use super::answers::Answers;
 use super::reason::Wait;
+use super::runtime::Shared;
+use super::sample::{Registers, Sample};
+use super::stuck::{Look, look};
 use super::thread::{Kind, State, Thread};
-use super::worker::Worker;
+use super::unwind::{Code, Walker};
+use super::worker::{Seat, Worker};
+use crate::sync_shim::Ordering;
 use std::panic::Location;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
-use swapstack::Stack as _;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How long workers have to answer before they are looked at, and then again.
+const ANSWER: Duration = Duration::from_millis(100);
+
+/// A worker that has run for so long since it was asked, and has not answered, is held up by a thread that computes.
+const COMPUTES: Duration = Duration::from_millis(50);
+
+/// So is one that has not answered for so long: its thread sleeps in the kernel, perhaps.
+const HELD_UP: Duration = Duration::from_secs(2);
+
+/// How long a survey takes at most. A kernel thread that is ready to run answers as soon as it gets a processor; on a loaded machine
+/// that takes a while.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread that was found.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) id: u64,
     pub(crate) name: Option<Arc<str>>,
-    pub(crate) is_parasite: bool,
+    /// `Root`: not a thread of the program's, but a worker that does not say which thread it runs.
+    pub(crate) kind: Kind,
     pub(crate) worker: usize,
-    pub(crate) spawn_site: &'static Location<'static>,
+    pub(crate) spawn_site: Option<&'static Location<'static>>,
     /// `None`: it runs, or could.
     pub(crate) wait: Option<Wait>,
-    /// Return addresses, the innermost first.
+    /// An address within each call, the innermost first.
     pub(crate) stack: Vec<usize>,
 }
 
 /// The answers of the workers.
 pub(crate) struct Survey {
-    asked: AtomicBool,
-    /// The number of each worker that has answered, and what was found.
-    answers: Mutex<(Vec<usize>, Vec<Found>)>,
-    answered: Condvar,
-}
-
-/// Frames of a stack that are kept.
-pub(super) const DEPTH: usize = 64;
-
-/// Bytes that a thread must have left on its stack to walk it.
-const ROOM: usize = 12 << 10;
-
-/// What the word of a probe points at.
-struct Probe<'a> {
-    root: &'a Thread,
-    stack: Vec<usize>,
+    answers: Answers<Found>,
+    /// What the stacks are worked out with.
+    code: OnceLock<Code>,
 }
 
 impl Survey {
     pub(crate) fn new() -> Self {
-        Self { asked: AtomicBool::new(false), answers: Mutex::default(), answered: Condvar::new() }
+        Self { answers: Answers::new(), code: OnceLock::new() }
     }
 
-    /// Asks all workers, which the caller then notifies.
-    pub(crate) fn ask(&self) {
-        // Release pairs with the Acquire load in `is_asked`.
-        self.asked.store(true, Ordering::Release);
+    fn code(&self) -> &Code {
+        self.code.get_or_init(Code::read)
     }
+}
 
-    pub(super) fn is_asked(&self) -> bool {
-        // Acquire pairs with the Release store in `ask`.
-        self.asked.load(Ordering::Acquire)
-    }
-
-    /// Waits until `workers` workers have answered, or the deadline; who has, and what they found.
-    pub(crate) fn collect(&self, workers: usize, deadline: Instant) -> (Vec<usize>, Vec<Found>) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        while answers.0.len() < workers {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            answers = self.answered.wait_timeout(answers, left).unwrap_or_else(PoisonError::into_inner).0;
+impl Shared {
+    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if there is no worker any more, or
+    /// the end of one takes too long. After [`stop`](Self::stop).
+    pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
+        let mut walker = self.survey.code().walker();
+        let start = Instant::now();
+        let asked = self.seats().iter().filter(|seat| !seat.has_ended());
+        let missing: Vec<_> = asked.map(|seat| (seat, seat.has_run_for())).collect();
+        self.survey.answers.ask();
+        for seat in self.seats() {
+            seat.notify();
         }
-        std::mem::take(&mut *answers)
+        let all = self.survey.answers.await_all(
+            missing,
+            ANSWER,
+            |(seat, _)| seat.index,
+            |found| found.worker,
+            |(seat, before)| seat.look(&mut walker, start, *before),
+        );
+        let workers = if all.is_empty() { self.await_end(Some(start + PATIENCE)) } else { self.alive() };
+        (all, workers)
+    }
+}
+
+impl Seat {
+    /// The worker has none of its threads left.
+    fn has_ended(&self) -> bool {
+        // Relaxed: a number that nothing else goes by.
+        self.tid.load(Ordering::Relaxed) == 0
     }
 
-    pub(super) fn answer(&self, worker: usize, found: Vec<Found>) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.0.push(worker);
-        answers.1.extend(found);
-        self.answered.notify_all();
+    /// For how long its kernel thread has had a processor.
+    fn has_run_for(&self) -> Duration {
+        // Relaxed: as above.
+        let tid = self.tid.load(Ordering::Relaxed);
+        // The kernel's number for the clock of a thread: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED.
+        let clock = (!tid << 3) | 6;
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: writes `time`; a thread that is gone gives an error.
+        unsafe { libc::clock_gettime(clock, &raw mut time) };
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+
+    /// What can be found out of a worker that has not answered since `start`, when it had run for `before`; `None` if it may still answer.
+    fn look(&self, walker: &mut Walker<'_>, start: Instant, before: Duration) -> Option<Vec<Found>> {
+        if self.has_ended() {
+            return Some(Vec::new());
+        }
+        // Relaxed: a number; one that is out of date is of a thread without a worker.
+        let found = look(self.tid.load(Ordering::Relaxed), walker, start + PATIENCE);
+        let had = self.has_run_for().saturating_sub(before);
+        match found {
+            Look::Computes(found) if had >= COMPUTES || start.elapsed() >= HELD_UP => Some(found),
+            Look::Computes(_) => None,
+            Look::Schedules if start.elapsed() < PATIENCE => None,
+            Look::Schedules | Look::Silent => Some(vec![self.itself()]),
+        }
+    }
+
+    /// For a worker that answers nothing.
+    fn itself(&self) -> Found {
+        Found {
+            id: 0,
+            name: None,
+            kind: Kind::Root,
+            worker: self.index,
+            spawn_site: None,
+            wait: None,
+            stack: Vec::new(),
+        }
     }
 }
 
@@ -94,70 +143,33 @@ impl Worker {
     /// On the root of a runtime that ends: answers the survey, once.
     #[cold]
     pub(super) fn answer_survey(&self) {
-        if !self.shared.survey.is_asked() || self.surveyed.replace(true) {
+        if !self.shared.survey.answers.is_asked() || self.surveyed.replace(true) {
             return;
         }
         let mut found = Vec::new();
+        let mut walker = self.shared.survey.code().walker();
+        let mut sample = Sample::boxed();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does while the root runs.
         while let Some(thread) = unsafe { host.as_ref() } {
             host = thread.older.get();
+            // SAFETY: invariant 1: saved by a switch, and not resumed while we look.
+            sample.take(unsafe { Registers::suspended(thread.sp.get()) });
             found.push(Found {
                 id: thread.label.id.get(),
                 name: thread.label.name.clone(),
-                is_parasite: thread.kind == Kind::Parasite,
+                kind: thread.kind,
                 worker: self.seat.index,
-                spawn_site: thread.label.spawn_site.get(),
+                spawn_site: Some(thread.label.spawn_site.get()),
                 wait: wait_of(thread),
-                stack: self.probe(thread),
+                stack: walker.walk(&sample),
             });
         }
-        self.shared.survey.answer(self.seat.index, found);
-    }
-
-    /// The stack of a suspended thread; empty if it has too little of it left to look.
-    fn probe(&self, thread: &Thread) -> Vec<usize> {
-        let sp = thread.sp.get();
-        // SAFETY: suspended, so nobody takes the stack away; only the bounds are read.
-        let limit = unsafe { &*thread.stack.as_ptr() }
-            .as_ref()
-            .map_or(usize::MAX, |stack| stack.limit().addr().get());
-        if sp.is_null() || sp.as_ptr().addr() < limit.saturating_add(ROOM) {
-            return Vec::new();
-        }
-        let mut probe = Probe { root: &self.root, stack: Vec::with_capacity(DEPTH) };
-        self.running.set(NonNull::from(thread));
-        // SAFETY: invariant 1: suspended in `switch_to`, which answers the word and switches back to the root.
-        unsafe { swapstack::switch(self.root.sp.as_ptr(), sp, (&raw mut probe).expose_provenance()) };
-        self.running.set(NonNull::from(&self.root));
-        probe.stack
-    }
-
-    /// A suspended thread goes on for a probe: it walks its stack and is suspended again, until a switch brings no probe.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn answer_probe(&self, me: &Thread, mut word: usize) {
-        while word != 0 {
-            // SAFETY: a word that is not 0 is the address of the root's probe, which waits for us.
-            let probe = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Probe<'_>>(word) };
-            walk(|ip| {
-                probe.stack.push(ip);
-                probe.stack.len() < DEPTH
-            });
-            // SAFETY: the root is suspended in `probe`; we are suspended again as `switch_to` would.
-            word = unsafe { swapstack::switch(me.sp.as_ptr(), probe.root.sp.get(), 0) };
-        }
+        self.shared.survey.answers.answer(self.seat.index, found);
     }
 }
 
 /// Why a thread does not run.
 pub(super) fn wait_of(thread: &Thread) -> Option<Wait> {
     matches!(thread.state.get(), State::Blocked | State::Committed).then(|| thread.reason.get())
-}
-
-/// The return addresses of the calling stack, as long as `go_on` says so.
-pub(super) fn walk(mut go_on: impl FnMut(usize) -> bool) {
-    // SAFETY: what is not synchronized is the table of loaded objects where the platform has no lock-free one: none is
-    // unloaded here. (Not the locking form: the caller may be in a signal handler.)
-    unsafe { backtrace::trace_unsynchronized(|frame| go_on(frame.ip().addr())) };
 }

@@ -11,11 +11,11 @@
 //! Everything up to the switch is `#[inline(always)]`: a `ret` whose prediction was spoilt by a switch costs more
 //! than all the rest (shared/LIMITS.md, part 1).
 
-use super::block::{Waiter, Who, Woke};
+use super::block::{Waiter, Woke};
+use super::guard;
 use super::policy::{Ready, Why};
-use super::reason::Wait;
-use super::task::{Form, Task};
-use super::thread::{Abandoned, Fate, Kind, State, Thread};
+use super::task::Form;
+use super::thread::{Abandoned, Fate, State, Thread};
 use super::worker::Worker;
 use crate::sync_shim::relax;
 use std::ptr::{self, NonNull};
@@ -26,54 +26,15 @@ use swapstack::{PooledStack, Stack, StackPointer};
 const LARGEST_POOLED: u32 = 256 << 10;
 
 impl Worker {
-    /// Blocks the running host; see [`block`](super::block::block).
-    #[inline(always)]
-    pub(crate) fn block(&self, reason: Wait) -> Woke {
-        let me = self.running_ref();
-        if me.eager.get() != 0 {
-            return self.end_block_at_once(me);
-        }
-        me.reason.set(reason);
-        me.state.set(State::Blocked);
-        self.switch_away(me);
-        me.woke.get()
-    }
-
-    #[cold]
-    fn end_block_at_once(&self, me: &Thread) -> Woke {
-        if me.take_owed() { Woke::Woken } else { self.refuse_block(me) }
-    }
-
-    /// A cancelled host does not block any more. (The root counts as cancelled, so that this check covers it.)
-    #[cold]
-    fn refuse_block(&self, me: &Thread) -> Woke {
-        if me.kind == Kind::Root {
-            root_has_blocked();
-        }
-        Woke::Cancelled
-    }
-
-    /// Blocks the running host where only the wake may end it; see [`block_until_woken`](super::block_until_woken).
-    pub(crate) fn block_committed(&self, reason: Wait) {
-        let me = self.running_ref();
-        if me.kind == Kind::Root {
-            self.refuse_block(me);
-        }
-        if !me.take_owed() {
-            me.reason.set(reason);
-            me.state.set(State::Committed);
-            self.switch_away(me);
-        }
-    }
-
     /// Lets the other ready threads run. True if the host has been cancelled.
     #[inline(always)]
     pub(crate) fn yield_now(&self) -> bool {
         let thread = self.running();
         // SAFETY: the running thread, which is the caller.
         let me = unsafe { thread.as_ref() };
-        if me.is_cancelled() {
-            return self.refuse_block(me) == Woke::Cancelled;
+        if me.eager.get() != 0 {
+            self.must_be_free(me);
+            return true;
         }
         let next = if me.below.get().is_null() { self.pick_other() } else { Some(self.descend(me)) };
         if let Some(next) = next {
@@ -83,43 +44,9 @@ impl Worker {
         false
     }
 
-    /// Makes a host of this worker runnable after its wake.
-    #[inline(always)]
-    fn wake_here(&self, thread: NonNull<Thread>) {
-        // SAFETY: in its blocking call until it runs again, which needs this very wake.
-        let entry = unsafe { thread.as_ref() };
-        if matches!(entry.state.get(), State::Blocked | State::Committed) {
-            if entry.kind == Kind::Parasite {
-                return self.wake_parasite(entry, Form::Soon);
-            }
-            self.make_ready(thread, Woke::Woken);
-        } else {
-            // It was interrupted and has not run since: its next block takes this.
-            entry.set_owed();
-        }
-    }
-
-    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The usual case of
-    /// [`wake_host`], for those who know where they are.
-    ///
-    /// # Safety
-    /// As for [`Waiter::wake`](super::Waiter::wake).
-    #[inline(always)]
-    pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
-        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
-        // it started; the state is ours to read if it is here.
-        let entry = unsafe { thread.as_ref() };
-        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
-        let is_ours = is_here && entry.state.get() == State::Blocked;
-        if is_ours {
-            self.make_ready(thread, Woke::Woken);
-        }
-        is_ours
-    }
-
     /// A stackful parasite is woken: it goes ahead of the hosts, unless it has become one.
     #[inline(always)]
-    fn wake_parasite(&self, entry: &Thread, form: Form) {
+    pub(super) fn wake_parasite(&self, entry: &Thread, form: Form) {
         if entry.inflated.get() {
             return self.make_ready(NonNull::from(entry), Woke::Woken);
         }
@@ -138,48 +65,22 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn attach_thread(&self, parasite: &Thread) {
         let me = self.running_ref();
+        debug_assert!(!me.is_open(), "a parasite was attached within a wait");
         parasite.attached_at.set(self.seat.ticks());
         parasite.below.set(me);
         self.switch_to(me, NonNull::from(parasite));
     }
 
+    /// Puts a host that has been woken, or interrupted, into the queue of those that are ready.
     #[inline(always)]
-    fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) {
-        // SAFETY: blocked, so alive until it runs again.
-        let entry = unsafe { thread.as_ref() };
-        entry.woke.set(woke);
-        entry.state.set(State::Runnable);
+    pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
         self.policy.ready(Ready(thread), Why::Woken);
     }
 
-    /// Ends a block on this worker early: the host finds out why and takes its own node out.
-    ///
-    /// Does nothing if the host is not blocked, or no longer interruptible.
-    ///
-    /// # Safety
-    /// A started host of this worker that has not ended.
-    pub(crate) unsafe fn interrupt(&self, thread: NonNull<Thread>, why: Woke) {
-        // SAFETY: alive (contract).
-        if unsafe { thread.as_ref() }.state.get() == State::Blocked {
-            self.make_ready(thread, why);
-        }
-    }
-
-    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one, a parasite.
-    ///
-    /// # Safety
-    /// `entry` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
-    pub(super) unsafe fn receive(&self, entry: Waiter) {
-        // SAFETY: owned by us (contract), and threads are alive until they have run.
-        unsafe {
-            match entry.who() {
-                Who::Task(task) => Task::receive(task, self),
-                Who::Thread(thread) if thread.as_ref().state.get() == State::Unstarted => self.admit(thread),
-                Who::Thread(thread) => self.wake_here(thread),
-                Who::Errand(errand) => (errand.as_ref().run)(errand, Some(self)),
-                Who::Foreign(_) => crate::bug::bug!("a foreign waker came out of an inbox"),
-            }
-        }
+    /// Lets the root run before the running host `me` goes on.
+    pub(super) fn give_way_to_root(&self, me: &Thread) {
+        self.policy.ready(Ready(self.running()), Why::Yielded);
+        self.switch_to(me, NonNull::from(&self.root));
     }
 
     /// Picks what runs next: the root if it is due or nothing is ready.
@@ -203,7 +104,7 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn switch_away(&self, me: &Thread) {
+    pub(super) fn switch_away(&self, me: &Thread) {
         let next = if me.below.get().is_null() { self.pick() } else { self.descend(me) };
         self.switch_to(me, next);
     }
@@ -226,6 +127,9 @@ impl Worker {
         // SAFETY: a picked thread is alive until it has run.
         let target = unsafe { next.as_ref() };
         debug_assert!(!ptr::eq(me, target), "a thread was picked while it ran");
+        if std::thread::panicking() {
+            guard::switches_in_unwind();
+        }
         let mut sp = target.sp.get();
         if sp.is_null() {
             sp = self.start(next);
@@ -238,10 +142,7 @@ impl Worker {
         // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and has not
         // been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is written before the
         // stack is left, and only this kernel thread reads it.
-        let word = unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
-        if word != 0 {
-            self.answer_probe(me, word); // see `survey`
-        }
+        unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
     }
 
     /// Gives `thread` a stack and makes it the running one. If there is no stack, the root is told and goes on instead.
@@ -430,68 +331,6 @@ fn await_visitor(thread: &Thread) {
         let mut spins = 0;
         while thread.reach().is_visited() {
             relax(&mut spins);
-        }
-    }
-}
-
-/// Ends the process: code that a worker's loop runs has called a blocking call, and has perhaps been woken before it got
-/// to the block.
-#[cold]
-pub(super) fn root_has_blocked() -> ! {
-    crate::bug::say!("a source or a policy called a blocking call; its worker cannot go on");
-    std::process::abort()
-}
-
-/// Wakes a host from wherever the caller runs.
-///
-/// # Safety
-/// As for [`Waiter::wake`](super::Waiter::wake).
-#[inline(always)]
-pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
-    // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
-    let entry = unsafe { thread.as_ref() };
-    let home = entry.reach().home();
-    if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), home)
-    {
-        return worker.wake_here(thread);
-    }
-    // SAFETY: as above, and the caller holds the right to wake.
-    unsafe { wake_elsewhere(thread) }
-}
-
-/// As [`wake_host`], for a stackful parasite.
-///
-/// # Safety
-/// As for [`Waiter::wake`](super::Waiter::wake).
-#[inline(always)]
-pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
-    // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
-    let entry = unsafe { thread.as_ref() };
-    if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach().home())
-        && matches!(entry.state.get(), State::Blocked | State::Committed)
-    {
-        return worker.wake_parasite(entry, form);
-    }
-    // SAFETY: as above, and the caller holds the right to wake.
-    unsafe { wake_host(thread) }
-}
-
-/// [`wake_host`] for a host of another worker.
-///
-/// # Safety
-/// As for [`wake_host`].
-#[cold]
-unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
-    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
-    // moment, hence the count taken first.
-    unsafe {
-        let home = thread.as_ref().reach().home();
-        Arc::increment_strong_count(home);
-        let seat = Arc::from_raw(home);
-        if seat.deliver(Waiter::thread(thread)).is_err() {
-            crate::bug::bug!("a worker ended while one of its hosts was blocked");
         }
     }
 }

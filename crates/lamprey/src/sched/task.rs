@@ -270,6 +270,13 @@ impl Delivery {
         self.wake == Wake::Post || (self.wake == Wake::Run && self.worker.is_none())
     }
 
+    /// True if it may end the task here, and so run its destructors: it goes to a runtime that is perhaps gone.
+    pub(crate) fn runs_code(&self) -> bool {
+        let goes_home = self.wake == Wake::Run && self.worker.is_none();
+        // SAFETY: alive by the right to run, which allows the look.
+        goes_home && unsafe { self.task.as_ref() }.life.flags.get() & HOSTED == 0
+    }
+
     /// Carries the wake out.
     #[inline(always)]
     pub(crate) fn deliver(self, form: Form) {

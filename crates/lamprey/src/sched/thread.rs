@@ -3,7 +3,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
 //! | `home`, `ask` | see [`reach`](super::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
@@ -11,27 +11,25 @@
 //! # States (`state`)
 //! ```text
 //! Unstarted --start--> Runnable --block--> Blocked --wake or interrupt--> Runnable --> Finished
-//!                         \--block_until_woken--> Committed --wake--> Runnable
+//!                         \--await_wake--> Committed --wake--> Runnable
 //! ```
 //! Runnable is running, or in the policy's queue; `Worker::running` tells which.
 //!
-//! A wake that finds its thread neither Blocked nor Committed is kept in `eager` (OWED) and taken by the next block: the
-//! thread was interrupted (timeout, cancellation) while the wake was under way.
+//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that was under way is kept in `eager`
+//! (OWED) until the wait takes it. See [`wait`](super::wait). Any other wake finds its thread Blocked or Committed.
 
 use super::block::Woke;
+use super::cancel::Frame;
+use super::reach::Reach;
 use super::reason::Wait;
-use std::cell::Cell;
-use std::ptr;
+use super::task::Task;
+use super::worker::Seat;
+use crate::sync_shim::{AtomicPtr, AtomicU8, Cell};
+use std::ptr::{self, NonNull};
 
 #[cfg(not(loom))]
 use {
-    super::cancel::Frame,
-    super::reach::Reach,
-    super::task::Task,
-    super::worker::Seat,
-    crate::sync_shim::{AtomicPtr, AtomicU8},
     std::panic::Location,
-    std::ptr::NonNull,
     std::sync::Arc,
     swapstack::{PooledStack, StackPointer},
 };
@@ -52,13 +50,10 @@ pub(crate) enum Kind {
     /// A kernel thread outside every runtime: blocks by parking ([`os`](super::os)).
     Os,
     /// A worker's loop on its kernel thread's own stack.
-    #[cfg(not(loom))]
     Root,
     /// A stackful thread.
-    #[cfg(not(loom))]
     Host,
     /// A stackful parasite.
-    #[cfg(not(loom))]
     Parasite,
 }
 
@@ -72,23 +67,20 @@ pub(crate) struct Thread {
     pub(crate) kind: Kind,
     pub(crate) state: Cell<State>,
     pub(crate) woke: Cell<Woke>,
-    /// Why its next block is to end at once, if it is: OWED, CANCELLED.
+    /// Why its next block is not to be an ordinary one: OWED, CANCELLED, OPEN, BARRED.
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
-    #[cfg(not(loom))]
     ask: AtomicU8,
-    #[cfg(not(loom))]
     home: AtomicPtr<Seat>,
     /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
-    /// The stackless parasite that is polled on this stack now; null if none.
-    #[cfg(not(loom))]
+    /// The stackless parasite that is polled on this stack now; null if none. Changed by `act_for` only.
     pub(crate) polling: Cell<*mut Task>,
-    /// Nothing is polled on this stack below this address ([`super::attach`]); 0 until it has been worked out.
+    /// Nothing is polled on this stack below this address ([`super::attach`]), once it has been worked out.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
-    pub(crate) link: crate::sync_shim::Cell<*mut ()>,
+    pub(crate) link: Cell<*mut ()>,
     #[cfg(not(loom))]
     pub(crate) body: &'static Body,
     #[cfg(not(loom))]
@@ -100,9 +92,9 @@ pub(crate) struct Thread {
     /// Of a parasite: the attention word when it was attached ([`super::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
-    /// How many inline attaches are under way on this stack.
+    /// How many inline attaches are under way on this stack: each takes more of it than this counter could count.
     #[cfg(not(loom))]
-    pub(crate) nesting: Cell<u8>,
+    pub(crate) nesting: Cell<u32>,
     /// A parasite that is attached within the call that unblocks it.
     #[cfg(not(loom))]
     pub(crate) attach_inline: Cell<bool>,
@@ -113,11 +105,12 @@ pub(crate) struct Thread {
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
     /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the innermost.
-    #[cfg(not(loom))]
     pub(crate) frames: Cell<*const Frame>,
     /// The whole thread is to end; it may be shielded from that.
-    #[cfg(not(loom))]
     pub(crate) doomed: Cell<bool>,
+    /// Bytes from `low_water` to the top of the stack; 0 until that has been worked out, and where there is none.
+    #[cfg(not(loom))]
+    pub(crate) room: Cell<u32>,
     /// Host-local values (`thread::local`), owned by the thread itself.
     #[cfg(not(loom))]
     pub(crate) locals: Cell<*mut ()>,
@@ -171,10 +164,14 @@ pub(crate) enum Abandoned {
     NoStack(std::io::Error),
 }
 
-/// A wake has come for a block that had ended already: the next block takes it.
+/// A wake has come for a wait that is open. Only together with OPEN.
 const OWED: u8 = 1;
 /// The thread is to end.
 const CANCELLED: u8 = 2;
+/// A block has ended early, and its wait not yet.
+const OPEN: u8 = 8;
+/// It runs code that must not switch ([`super::guard`]).
+const BARRED: u8 = 4;
 
 impl Thread {
     #[inline(always)]
@@ -182,10 +179,22 @@ impl Thread {
         self.eager.get() & CANCELLED != 0
     }
 
+    /// True while it must not switch ([`super::guard`]).
+    #[inline(always)]
+    pub(crate) fn is_barred(&self) -> bool {
+        self.eager.get() & BARRED != 0
+    }
+
+    pub(super) fn set_barred(&self, barred: bool) {
+        let others = self.eager.get() & !BARRED;
+        self.eager.set(others | if barred { BARRED } else { 0 });
+    }
+
     /// For a context that serves one parasite after the other.
     #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn begin_anew(&self, cancelled: bool) {
+        debug_assert!(!self.is_open(), "a thread ended in the middle of a wait");
         self.doomed.set(cancelled);
         self.eager.set(if cancelled { CANCELLED } else { 0 });
     }
@@ -196,15 +205,51 @@ impl Thread {
         self.eager.set(others | if cancelled { CANCELLED } else { 0 });
     }
 
+    /// Its block ends early.
+    pub(super) fn open(&self) {
+        self.must_be_closed();
+        self.eager.set(self.eager.get() | OPEN);
+    }
+
     #[inline(always)]
-    pub(crate) fn set_owed(&self) {
+    pub(super) fn is_open(&self) -> bool {
+        self.eager.get() & OPEN != 0
+    }
+
+    /// Its wait ends.
+    pub(super) fn close(&self) {
+        match self.eager.get() & (OPEN | OWED) {
+            OPEN => self.eager.set(self.eager.get() & !OPEN),
+            0 => crate::bug::bug!("a wait was closed that was not open"),
+            _ => crate::bug::bug!("a thread was woken although it had taken its node out"),
+        }
+    }
+
+    /// Ends the process if it is called within the wait of another call: it would take the wake that is owed to that.
+    #[inline(always)]
+    pub(super) fn must_be_closed(&self) {
+        if self.is_open() {
+            nested();
+        }
+    }
+
+    /// A wake has come that finds the thread neither Blocked nor Committed.
+    #[cold]
+    pub(super) fn note_wake(&self) {
+        if self.eager.get() & (OPEN | OWED) != OPEN || self.state.get() != State::Runnable {
+            crate::bug::bug!("a thread was woken that does not wait, or a second time");
+        }
         self.eager.set(self.eager.get() | OWED);
     }
 
-    /// True if a wake was owed; it is used up.
+    /// True if the wake has come; it is used up.
     #[inline(always)]
-    pub(crate) fn take_owed(&self) -> bool {
+    pub(super) fn take_owed(&self) -> bool {
         let eager = self.eager.get();
+        #[cfg(loom)]
+        if crate::model::is_broken(crate::model::Broken::WaitKept) {
+            return eager & OWED != 0;
+        }
         self.eager.set(eager & !OWED);
         eager & OWED != 0
     }
@@ -212,13 +257,24 @@ impl Thread {
     /// The descriptor of a kernel thread.
     #[cfg(loom)]
     pub(crate) fn os() -> Self {
+        Self::of_kind(Kind::Os)
+    }
+
+    /// A descriptor of the checker: of a thread that has started.
+    #[cfg(loom)]
+    pub(crate) fn of_kind(kind: Kind) -> Self {
         Self {
-            kind: Kind::Os,
+            kind,
             state: Cell::new(State::Runnable),
             woke: Cell::new(Woke::Woken),
             eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
-            link: crate::sync_shim::Cell::new(ptr::null_mut()),
+            home: AtomicPtr::new(ptr::null_mut()),
+            ask: AtomicU8::new(0),
+            polling: Cell::new(ptr::null_mut()),
+            link: Cell::new(ptr::null_mut()),
+            frames: Cell::new(ptr::null()),
+            doomed: Cell::new(false),
         }
     }
 
@@ -248,21 +304,18 @@ impl Thread {
     }
 
     /// Its home, and whether it has been asked to end.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn reach(&self) -> Reach<'_, Seat> {
         Reach { home: &self.home, ask: &self.ask }
     }
 
     /// A stackful thread of Lamprey's.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn is_lamprey(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Parasite)
     }
 
     /// The stackless parasite that is polled on this stack now.
-    #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn polled(&self) -> Option<NonNull<Task>> {
         NonNull::new(self.polling.get())
@@ -288,7 +341,7 @@ impl Thread {
             stack: Cell::new(None),
             below: Cell::new(ptr::null()),
             polling: Cell::new(ptr::null_mut()),
-            low_water: Cell::new(if matches!(kind, Kind::Host) { 0 } else { usize::MAX }),
+            low_water: Cell::new(0),
             attached_at: Cell::new(0),
             nesting: Cell::new(0),
             inflated: Cell::new(false),
@@ -296,10 +349,17 @@ impl Thread {
             penalty: Cell::new(0),
             frames: Cell::new(ptr::null()),
             doomed: Cell::new(false),
+            room: Cell::new(0),
             locals: Cell::new(ptr::null_mut()),
             label,
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn nested() -> ! {
+    crate::bug::bug!("a thread has blocked or yielded although a wake is owed to it")
 }
 
 #[cfg(not(loom))]

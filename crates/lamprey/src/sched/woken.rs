@@ -5,56 +5,190 @@
 //! * `first..last`, first in first out: those that gave way themselves, and what the budget has pushed back ("spilled").
 //!
 //! # Invariants
-//! 1. `pending` = entries of both (+ 1 while the tasks of an ending runtime are unreaped: see [`super::carrier`]).
+//! 1. `pending` = entries of both + those that others have taken and that are still in `taken` (+ 1 while the tasks of an
+//!    ending runtime are unreaped: see [`super::carrier`]). So it is zero only if there is nothing, and whoever finds
+//!    nothing although it is not [settles](Woken::settle).
 //! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread, State::Runnable): so it is alive.
+//! 3. What another worker takes are tasks in shared mode, which any worker of the runtime may run.
+//!
+//! # Who may touch what
+//! [`Woken`]: the worker. [`Queues`]: the worker, and visitors ([`Lent`]): the worker on watch, while this one computes
+//! ([`super::watch`]). `Exposed::pending`: written by the worker, a hint for the others.
+//!
+//! # Rejected
+//! * To publish in a shared queue what is woken while somebody idles: each message between two parasites would go through
+//!   it as soon as one worker of several has nothing to do, which is the usual state.
+//! * To send what is woken to an idle worker at once: the pair then runs on two CPUs, 400 ns a message instead of 10.
 
 use super::block::Waiter;
 use super::task::Task;
 use super::thread::Thread;
+use crate::queue::lent::Lent;
 use crate::queue::ring::Ring;
-use std::cell::{Cell, UnsafeCell};
+use crate::sync_shim::{AtomicUsize, Ordering};
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 /// Most entries of `latest`: what is beyond spills, because that list needs no memory.
 const MOST: usize = 4096;
+
+/// What others see of the ready parasites of a worker. On lines of its own: the worker writes them at each wake.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Exposed {
+    queues: Lent<Queues>,
+    /// A copy of [`Woken::pending`].
+    pending: AtomicUsize,
+}
+
+impl Exposed {
+    pub(super) fn new() -> Arc<Self> {
+        let (first, last) = (ptr::null_mut(), ptr::null_mut());
+        let queues = Lent::new(Queues { latest: Ring::new(), first, last, taken: 0 });
+        Arc::new(Self { queues, pending: AtomicUsize::new(0) })
+    }
+
+    /// About how many are ready.
+    pub(super) fn count(&self) -> usize {
+        // Relaxed: a hint.
+        self.pending.load(Ordering::Relaxed)
+    }
+
+    /// Takes out tasks that any worker of the runtime may run, as many as `taken` has room for.
+    pub(super) fn take(&self, taken: &mut Vec<NonNull<Task>>) {
+        self.queues.visit(|queues| queues.take(taken));
+    }
+}
+
+/// The entries.
+#[derive(Debug)]
+struct Queues {
+    latest: Ring<Waiter>,
+    first: *mut Task,
+    last: *mut Task,
+    /// How many others have taken out since the worker last settled.
+    taken: usize,
+}
+
+// SAFETY: the entries are held with the right to run them (invariant 2), and `Lent` lets one kernel thread at a time reach
+// them. Of what may not leave the worker a visitor moves only the words.
+unsafe impl Send for Queues {}
+
+impl Queues {
+    fn append(&mut self, task: NonNull<Task>) {
+        // SAFETY: invariant 2; in a list of ours, or about to be.
+        unsafe { task.as_ref() }.link.set(ptr::null_mut());
+        // SAFETY: as above.
+        match unsafe { self.last.as_ref() } {
+            Some(last) => last.link.set(task.as_ptr().cast()),
+            None => self.first = task.as_ptr(),
+        }
+        self.last = task.as_ptr();
+    }
+
+    fn remove_first(&mut self) -> Option<NonNull<Task>> {
+        let task = NonNull::new(self.first)?;
+        // SAFETY: invariant 2.
+        self.first = unsafe { task.as_ref() }.link.get().cast();
+        if self.first.is_null() {
+            self.last = ptr::null_mut();
+        }
+        Some(task)
+    }
+
+    /// Takes out tasks that any worker may run, as many as `taken` has room for: the oldest of `latest`, and then the first
+    /// of those that gave way.
+    fn take(&mut self, taken: &mut Vec<NonNull<Task>>) {
+        let before = taken.len();
+        for _ in 0..self.latest.len() {
+            match self.latest.pop_front() {
+                Some(entry) => {
+                    match entry.as_task().filter(|task| taken.len() < taken.capacity() && travels(*task)) {
+                        Some(task) => taken.push(task),
+                        None => self.latest.push_back(entry),
+                    }
+                }
+                None => break,
+            }
+        }
+        self.take_given_way(taken);
+        #[cfg(loom)]
+        if crate::model::is_broken(crate::model::Broken::WokenCount) {
+            return;
+        }
+        self.taken += taken.len() - before;
+    }
+
+    fn take_given_way(&mut self, taken: &mut Vec<NonNull<Task>>) {
+        let (mut kept, mut at) = (ptr::null_mut::<Task>(), self.first);
+        for _ in 0..MOST {
+            let Some(task) = NonNull::new(at).filter(|_| taken.len() < taken.capacity()) else { return };
+            // SAFETY: invariant 2.
+            let next: *mut Task = unsafe { task.as_ref() }.link.get().cast();
+            if !travels(task) {
+                kept = at;
+            } else {
+                // SAFETY: invariant 2: an entry that has been kept.
+                match unsafe { kept.as_ref() } {
+                    Some(kept) => kept.link.set(next.cast()),
+                    None => self.first = next,
+                }
+                if next.is_null() {
+                    self.last = kept;
+                }
+                taken.push(task);
+            }
+            at = next;
+        }
+    }
+}
+
+/// True if another worker may run `task`, an entry (invariant 3).
+fn travels(task: NonNull<Task>) -> bool {
+    // SAFETY: invariant 2.
+    unsafe { task.as_ref() }.life.is_shared()
+}
 
 /// See the module's text.
 #[repr(C)]
 pub(super) struct Woken {
     pub(super) pending: Cell<usize>,
-    first: Cell<*mut Task>,
-    last: Cell<*mut Task>,
-    latest: UnsafeCell<Ring<Waiter>>,
+    exposed: Arc<Exposed>,
 }
 
 impl Woken {
-    pub(super) fn new() -> Self {
-        Self {
-            latest: UnsafeCell::new(Ring::new()),
-            first: Cell::new(ptr::null_mut()),
-            last: Cell::new(ptr::null_mut()),
-            pending: Cell::new(0),
-        }
+    pub(super) fn new(exposed: Arc<Exposed>) -> Self {
+        Self { pending: Cell::new(0), exposed }
     }
 
     #[inline(always)]
-    fn with_latest<R>(&self, f: impl FnOnce(&mut Ring<Waiter>) -> R) -> R {
+    fn with<R>(&self, section: impl FnOnce(&mut Queues) -> R) -> R {
         // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could come back.
-        f(unsafe { &mut *self.latest.get() })
+        unsafe { self.exposed.queues.as_owner(section) }
     }
 
     #[inline(always)]
     pub(super) fn count(&self, by: isize) {
-        self.pending.set(self.pending.get().wrapping_add_signed(by));
+        let pending = self.pending.get().wrapping_add_signed(by);
+        self.pending.set(pending);
+        // Relaxed: a hint for others.
+        self.exposed.pending.store(pending, Ordering::Relaxed);
+    }
+
+    /// What others have taken out is pending no more.
+    pub(super) fn settle(&self) {
+        let taken = self.with(|queues| std::mem::take(&mut queues.taken));
+        self.count(-(taken as isize));
     }
 
     /// Queues a parasite that was unblocked; false if there are too many already.
     #[inline(always)]
     pub(super) fn push(&self, parasite: Waiter) -> bool {
-        let fits = self.with_latest(|latest| {
-            let fits = latest.len() < MOST;
+        let fits = self.with(|queues| {
+            let fits = queues.latest.len() < MOST;
             if fits {
-                latest.push_back(parasite);
+                queues.latest.push_back(parasite);
             }
             fits
         });
@@ -65,12 +199,14 @@ impl Woken {
     /// The latest or the oldest, if it is what `pick` wants; `pick` calls nothing of this worker.
     #[inline(always)]
     fn pop<P>(&self, oldest: bool, pick: impl FnOnce(Waiter) -> Option<P>) -> Option<P> {
-        self.with_latest(|latest| {
+        let picked = self.with(|queues| {
+            let latest = &mut queues.latest;
             let picked = pick(if oldest { latest.front() } else { latest.back() }?)?;
             let _ = if oldest { latest.pop_front() } else { latest.pop_back() };
-            self.count(-1);
             Some(picked)
-        })
+        })?;
+        self.count(-1);
+        Some(picked)
     }
 
     /// The latest, if it is a task.
@@ -92,8 +228,9 @@ impl Woken {
 
     /// True if a task is at the front, or one has given way.
     pub(super) fn has_old_task(&self) -> bool {
-        let front = |latest: &mut Ring<Waiter>| latest.front().is_some_and(|entry| entry.as_task().is_some());
-        !self.first.get().is_null() || self.with_latest(front)
+        self.with(|queues| {
+            !queues.first.is_null() || queues.latest.front().is_some_and(|entry| entry.as_task().is_some())
+        })
     }
 
     /// The latest or the oldest, if it is a thread.
@@ -103,7 +240,7 @@ impl Woken {
 
     /// True if nothing is in `latest`.
     pub(super) fn has_no_latest(&self) -> bool {
-        self.with_latest(|latest| latest.len() == 0)
+        self.with(|queues| queues.latest.len() == 0)
     }
 
     /// Puts a task at the back.
@@ -113,26 +250,15 @@ impl Woken {
         if !entry.life.is_shared() && !entry.life.link() {
             return; // it is in our inbox already, and comes out of that
         }
-        entry.link.set(ptr::null_mut());
-        let last = self.last.replace(task.as_ptr());
-        // SAFETY: invariant 2.
-        match unsafe { last.as_ref() } {
-            Some(last) => last.link.set(task.as_ptr().cast()),
-            None => self.first.set(task.as_ptr()),
-        }
+        self.with(|queues| queues.append(task));
         self.count(1);
     }
 
     /// The one that gave way first.
     pub(super) fn pop_given_way(&self) -> Option<NonNull<Task>> {
-        let task = NonNull::new(self.first.get())?;
+        let task = self.with(Queues::remove_first)?;
         // SAFETY: invariant 2.
         let entry = unsafe { task.as_ref() };
-        let next = entry.link.get().cast();
-        self.first.set(next);
-        if next.is_null() {
-            self.last.set(ptr::null_mut());
-        }
         if !entry.life.is_shared() {
             entry.life.unlink();
         }

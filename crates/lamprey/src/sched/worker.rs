@@ -6,27 +6,29 @@
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
 use super::attach::TURN;
+use super::attention::Attention;
 use super::bias;
 use super::block::{Errand, Waiter};
 use super::blocks::{self, Blocks};
 use super::carrier::Carriers;
 use super::clock;
-use super::offer::Attention;
+use super::guard;
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
 use super::runtime::Shared;
 use super::slab::Slab;
-use super::source::{Notifier, Sources};
+use super::source::{Helper, Notifier, Sources};
 use super::stats::Counters;
 use super::steal::Watch;
 use super::thread::Thread;
-use super::woken::Woken;
+use super::watch::Sights;
+use super::woken::{Exposed, Woken};
 use crate::queue::fresh::Fresh;
 use crate::queue::inbox::Inbox;
+use crate::sync_shim::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
 use std::sync::{Arc, OnceLock};
 use swapstack::{LocalPool, PooledStack};
 
@@ -39,6 +41,12 @@ pub(crate) struct Seat {
     pub(crate) parking: Parking,
     pub(crate) unstarted: Fresh<Entry>,
     pub(crate) notifier: OnceLock<Notifier>,
+    /// What others may do for the worker's sources while it computes ([`super::watch`]).
+    pub(crate) helpers: OnceLock<Box<[Helper]>>,
+    /// It sleeps, but not for long, and looks then whether somebody is on watch ([`super::duty`]).
+    pub(super) brief: AtomicBool,
+    /// Its ready parasites.
+    pub(super) woken: Arc<Exposed>,
     /// Asleep without a deadline of its own making, and willing to be woken to look for work ([`super::steal`]).
     pub(crate) idle: AtomicBool,
     /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
@@ -66,6 +74,9 @@ impl Seat {
             parking: Parking::new(),
             unstarted: Fresh::new(),
             notifier: OnceLock::new(),
+            helpers: OnceLock::new(),
+            brief: AtomicBool::new(false),
+            woken: Exposed::new(),
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
         }
@@ -115,13 +126,16 @@ impl Seat {
         }
     }
 
-    /// Ends the worker's sleep, if it sleeps.
-    pub(crate) fn notify(&self) {
-        if self.parking.claim() {
+    /// Ends the worker's sleep, if it sleeps; false if it does not.
+    pub(crate) fn notify(&self) -> bool {
+        let sleeps = self.parking.claim();
+        if sleeps {
             let notifier = self.notifier.get().expect("set before the first sleep");
             // The caller has just given something up to the worker and must not unwind.
-            crate::bug::no_unwind("the notifier of a source", || notifier.notify());
+            const WHO: &str = "the notifier of a source";
+            crate::bug::no_unwind(WHO, || guard::no_switch(WHO, || notifier.notify()));
         }
+        sleeps
     }
 }
 
@@ -144,6 +158,8 @@ pub(crate) struct Worker {
     pub(super) parting: Cell<Option<PooledStack>>,
     /// Hosts have run since the memory of idle stacks was last given back.
     pub(super) untrimmed: Cell<bool>,
+    /// When this worker last looked whether stacks are not needed, in ticks ([`trim`](super::trim)).
+    pub(super) trimmed: Cell<u64>,
     blocks: Blocks,
     pub(crate) slab: Slab,
     pub(super) carriers: Carriers,
@@ -166,12 +182,21 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(super) sources: UnsafeCell<Sources>,
     pub(super) watch: UnsafeCell<Watch>,
+    /// It has an eye on the others while it sleeps ([`super::watch`]).
+    pub(super) on_watch: Cell<bool>,
+    /// Somebody has put it there while it slept, and there may be nothing else to do.
+    pub(super) appointed: Cell<bool>,
+    /// It sleeps, and can be called for work ([`super::idle`]).
+    pub(super) lies_idle: Cell<bool>,
+    pub(super) sights: UnsafeCell<Sights>,
     pub(super) window: Cell<u32>,
     /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of
     /// [`super::clock`].
     pub(super) measured: Cell<u64>,
     pub(super) polled: Cell<u64>,
     pub(super) poll_every: u64,
+    /// Who has called the code that must not switch ([`super::guard`]).
+    pub(super) caller: Cell<&'static str>,
 }
 
 thread_local! {
@@ -201,9 +226,10 @@ impl Worker {
             stacks: LocalPool::new(shared.stacks.clone()),
             parting: Cell::new(None),
             untrimmed: Cell::new(false),
+            trimmed: Cell::new(now),
             blocks: Blocks::new(),
             slab: Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
-            woken: Woken::new(),
+            woken: Woken::new(seat.woken.clone()),
             carriers: Carriers::new(),
             turn: Cell::new(TURN),
             seen: Cell::new(super::offer::NEVER),
@@ -214,15 +240,20 @@ impl Worker {
             hosts: Cell::new(0),
             stopping: Cell::new(false),
             surveyed: Cell::new(false),
+            lies_idle: Cell::new(false),
             refused: UnsafeCell::new(Vec::new()),
             next_id: Cell::new(seat.index as u64 + 1),
             root: Thread::root(),
             sources: UnsafeCell::new(sources),
             watch: UnsafeCell::new(Watch::new(shared.seats().len())),
+            on_watch: Cell::new(false),
+            appointed: Cell::new(false),
+            sights: UnsafeCell::new(Sights::new(shared.seats().len())),
             window: Cell::new(8),
             measured: Cell::new(now),
             polled: Cell::new(now),
             poll_every: clock::in_ticks(super::root::POLL),
+            caller: Cell::new(guard::SOURCE),
             seat,
             shared,
         }
@@ -231,7 +262,7 @@ impl Worker {
     /// Makes this the calling thread's worker.
     pub(super) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
-        self.root.set_cancelled(true); // see `refuse_block`
+        self.root.set_barred(true);
         self.root.reach().begin(Arc::as_ptr(&self.seat));
         WORKER.set(self);
     }
@@ -259,10 +290,11 @@ impl Worker {
         self.stopping.get()
     }
 
-    /// True where nothing may be started on top: on the root, in a thread that unwinds, or in a runtime that ends.
+    /// True where nothing may be started on top: on the root and in other code that must not switch, in a thread that unwinds, or in a
+    /// runtime that ends.
     #[inline(always)]
     pub(crate) fn must_not_switch(&self) -> bool {
-        self.stopping.get() || std::thread::panicking() || self.is_on_root()
+        self.stopping.get() || std::thread::panicking() || self.running_ref().is_barred()
     }
 
     /// True if no thread of the program runs now: an event source, or a policy.

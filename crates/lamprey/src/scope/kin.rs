@@ -13,26 +13,32 @@
 //! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist themselves first.
 //! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
 //! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that section. If there is no waiter, the
-//!    parent has not yet come to wait, and will see 0. While it is the waiter it runs no code of the program: a blocking call in
-//!    there would take the scope's wake for its own.
+//!    parent has not yet come to wait, and will see 0. While it is the waiter it runs no code of the program
+//!    ([`sched::wait`](crate::sched::wait)).
 //!
 //! # Who may touch what
 //! `state`: in sections of [`Guarded`], which run no code of the program.
 //!
 //! # Rejected
+//! * To look for the hosts that are cancelled after the section that takes them off the list: one that is asked in its last steps waits for
+//!   nobody, and may be freed before it is looked for.
 //! * An atomic count beside the lists: a read-modify-write more for each child.
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
-//! `model::kin` (loom: the count and the wait), `tests/scope.rs`, `tests/scope_race.rs`; the way to a host: `model::reach`.
+//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants), `tests/scope.rs`,
+//! `tests/scope_race.rs`; the way to a host: `model::reach`.
 
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
-use crate::sched::cancel::{call_off, visit_all};
+use crate::sched::cancel::{call_off, find_all, tell_all};
 use crate::sched::task::Task;
 use crate::sched::thread::Thread;
-use crate::sched::{self, Wait, Waiter, Woke};
+use crate::sched::wait::{self, Waited};
+use crate::sched::{self, Wait, Waiter};
 use crate::thread::wire::Wire;
 use crate::thread::{JoinError, Member, Panic, Panics, quietly};
 use std::cell::Cell;
@@ -44,9 +50,9 @@ pub(crate) struct Kin {
     state: Guarded<State>,
     panics: Panics,
     /// Trips the body of the scope, when a child fails.
-    pub(super) body: Wire,
+    pub(crate) body: Wire,
     /// Trips the stackful parasites.
-    pub(super) parasites: Wire,
+    pub(crate) parasites: Wire,
     /// Outcomes that nobody asks for any more.
     adopted: Mutex<Swept<Box<dyn Outcome>>>,
 }
@@ -64,7 +70,7 @@ struct State {
 unsafe impl Send for State {}
 
 /// The handle of a child.
-pub(super) trait Outcome: Send {
+pub(crate) trait Outcome: Send {
     /// True once dropping it does not wait.
     fn is_there(&self) -> bool;
     /// Waits for the outcome, and drops it.
@@ -72,10 +78,10 @@ pub(super) trait Outcome: Send {
 }
 
 /// Children that are told to end at a time.
-const BATCH: usize = 128;
+const BATCH: usize = if cfg!(loom) { 2 } else { 128 };
 
 impl Kin {
-    pub(super) fn new(panics: Panics) -> Self {
+    pub(crate) fn new(panics: Panics) -> Self {
         let state = State {
             alive: 0,
             is_cancelled: false,
@@ -95,7 +101,7 @@ impl Kin {
 
     /// One child more.
     #[inline(always)]
-    pub(super) fn share(&self) -> Share {
+    pub(crate) fn share(&self) -> Share {
         self.state.with(|state| state.alive += 1);
         Share(NonNull::from(self))
     }
@@ -120,13 +126,13 @@ impl Kin {
         }
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.state.with(|state| state.is_cancelled)
     }
 
     /// Cancels all children, those that are there and those to come. Again it does nothing: destructors that it runs may call it, as
     /// many as there are children.
-    pub(super) fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         if self.state.with(|state| std::mem::replace(&mut state.is_cancelled, true)) {
             return;
         }
@@ -137,19 +143,32 @@ impl Kin {
 
     /// True if there may be more.
     fn cancel_some_hosts(&self) -> bool {
+        #[cfg(loom)]
+        let is_late = is_broken(Broken::KinCall);
+        #[cfg(not(loom))]
+        let is_late = false;
         let mut called = [const { None }; BATCH];
         self.state.with(|state| {
             for place in &mut called {
                 let Some(node) = state.hosts.pop() else { break };
-                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant 2). After that
-                // it cannot end before it has been visited, or before this kernel thread goes on to it.
-                *place =
-                    unsafe { Some(call_off(NonNull::new_unchecked(node.as_ref().value.get().cast_mut()))) };
+                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant 2).
+                let thread = unsafe { NonNull::new_unchecked(node.as_ref().value.get().cast_mut()) };
+                // SAFETY: as above.
+                *place = unsafe { Some(call_off(thread)) };
+            }
+            if !is_late {
+                // SAFETY: as above. In this section, though it is a system call: a host that was called off in its last steps does not
+                // wait for us, and is gone after it.
+                unsafe { find_all(called.iter_mut().flatten()) };
             }
         });
+        if is_late {
+            // SAFETY: the broken variant.
+            unsafe { find_all(called.iter_mut().flatten()) };
+        }
         let is_full = called[BATCH - 1].is_some();
-        // SAFETY: as above.
-        unsafe { visit_all(called.into_iter().flatten()) };
+        // SAFETY: found, and called off just now.
+        unsafe { tell_all(called.into_iter().flatten()) };
         is_full
     }
 
@@ -179,24 +198,27 @@ impl Kin {
     }
 
     /// Waits until no child is left; false if the caller was cancelled meanwhile, and all children with it.
-    pub(super) fn wait(&self) -> bool {
-        if !self.queue() || sched::block(Wait::Scope) == Woke::Woken {
-            return true;
-        }
-        // Taken back before anything else: a destructor that `cancel` runs may block this very thread, and must not take our wake.
-        let was_woken = self.state.with(|state| state.waiter.take().is_none());
-        if !was_woken {
+    pub(crate) fn wait(&self) -> bool {
+        let take_back = |_| self.state.with(|state| state.waiter.take().is_some());
+        let waited = wait::wait(Wait::Scope, None, |me| self.queue(me), take_back);
+        if let Waited::Left(_) = waited {
+            // Only now: the destructors that this runs may block this very thread.
             self.cancel();
         }
-        if was_woken || self.queue() {
-            sched::block_until_woken(Wait::Scope);
+        let must_wait = matches!(waited, Waited::Left(_) | Waited::Refused);
+        #[cfg(loom)]
+        let must_wait = must_wait && !is_broken(Broken::KinHaste);
+        if must_wait {
+            wait::wait_committed(Wait::Scope, |me| self.queue(me));
         }
-        false
+        if waited != Waited::Done && self.state.with(|state| state.alive != 0) {
+            crate::bug::bug!("a scope was woken before its last child had ended");
+        }
+        matches!(waited, Waited::Done | Waited::Woken | Waited::Refused)
     }
 
     /// Leaves the caller as the waiter; false if there is nothing to wait for.
-    fn queue(&self) -> bool {
-        let me = sched::waiter();
+    fn queue(&self, me: Waiter) -> bool {
         self.state.with(|state| {
             let must_wait = state.alive != 0;
             state.waiter = must_wait.then_some(me);
@@ -206,7 +228,7 @@ impl Kin {
 
     /// A panic of a child. `None`: it is the scope's now.
     #[cold]
-    pub(super) fn failed(&self, panic: Panic) -> Option<Panic> {
+    pub(crate) fn failed(&self, panic: Panic) -> Option<Panic> {
         match self.panics {
             Panics::Report => return Some(panic),
             Panics::Abort => {
@@ -222,7 +244,7 @@ impl Kin {
     }
 
     /// Keeps the first panic; others are reported.
-    pub(super) fn note(&self, panic: Panic) {
+    pub(crate) fn note(&self, panic: Panic) {
         let second = self.state.with(|state| {
             if state.failure.is_some() {
                 return Some(panic);
@@ -236,7 +258,7 @@ impl Kin {
         }
     }
 
-    pub(super) fn take_failure(&self) -> Option<Panic> {
+    pub(crate) fn take_failure(&self) -> Option<Panic> {
         self.state.with(|state| state.failure.take())
     }
 
@@ -244,7 +266,7 @@ impl Kin {
     ///
     /// # Safety
     /// What it borrows outlives the scope.
-    pub(super) unsafe fn adopt(&self, outcome: Box<dyn Outcome + '_>) {
+    pub(crate) unsafe fn adopt(&self, outcome: Box<dyn Outcome + '_>) {
         // SAFETY: `finish_adopted` drops it before the scope ends; the rest is the caller's promise.
         let outcome = unsafe { std::mem::transmute::<Box<dyn Outcome + '_>, Box<dyn Outcome>>(outcome) };
         let over = self.adopted().push(outcome, |outcome| outcome.is_there());
@@ -257,7 +279,7 @@ impl Kin {
 
     /// After the last child: drops what outcomes are left; false if there are none. Their destructors may start children and leave
     /// outcomes in their turn.
-    pub(super) fn finish_adopted(&self) -> bool {
+    pub(crate) fn finish_adopted(&self) -> bool {
         let handles = self.adopted().take();
         let are_some = !handles.is_empty();
         handles.into_iter().for_each(|outcome| outcome.finish());
@@ -266,7 +288,7 @@ impl Kin {
 }
 
 /// A child's share of a scope: as long as it is there, the scope is, and what it borrows.
-pub(super) struct Share(NonNull<Kin>);
+pub(crate) struct Share(NonNull<Kin>);
 
 // SAFETY: what is reached through it is guarded.
 unsafe impl Send for Share {}
@@ -275,7 +297,7 @@ unsafe impl Sync for Share {}
 
 impl Share {
     #[inline(always)]
-    pub(super) fn kin(&self) -> &Kin {
+    pub(crate) fn kin(&self) -> &Kin {
         // SAFETY: the scope waits for its shares.
         unsafe { self.0.as_ref() }
     }
@@ -297,7 +319,7 @@ pub(crate) struct Membership {
 impl Membership {
     /// One child more.
     #[inline(always)]
-    pub(super) fn new(kin: &Kin) -> Self {
+    pub(crate) fn new(kin: &Kin) -> Self {
         Self { node: Node::new(Cell::new(ptr::null())), kin: NonNull::from(kin) }
     }
 
@@ -362,7 +384,7 @@ impl Member for Membership {
 }
 
 /// How a stackless parasite is reached: a part of its future, pinned with it.
-pub(super) struct Reached(Node<Cell<*const Task>>);
+pub(crate) struct Reached(Node<Cell<*const Task>>);
 
 // SAFETY: the node is reached in sections of its scope only.
 unsafe impl Send for Reached {}
@@ -370,12 +392,12 @@ unsafe impl Send for Reached {}
 unsafe impl Sync for Reached {}
 
 impl Reached {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Node::new(Cell::new(ptr::null())))
     }
 
     /// True if it has been listed.
-    pub(super) fn has_entered(&self) -> bool {
+    pub(crate) fn has_entered(&self) -> bool {
         !self.0.value.get().is_null()
     }
 
@@ -383,7 +405,7 @@ impl Reached {
     ///
     /// # Safety
     /// It stays where it is until [`leave`](Self::leave), which comes before the task's future is gone.
-    pub(super) unsafe fn enter(&self, kin: &Kin, task: NonNull<Task>) -> bool {
+    pub(crate) unsafe fn enter(&self, kin: &Kin, task: NonNull<Task>) -> bool {
         kin.state.with(|state| {
             if !state.is_cancelled && !self.0.is_linked() {
                 self.0.value.set(task.as_ptr());
@@ -394,7 +416,7 @@ impl Reached {
         })
     }
 
-    pub(super) fn leave(&self, kin: &Kin) {
+    pub(crate) fn leave(&self, kin: &Kin) {
         // SAFETY: listed there, if at all.
         kin.state.with(|state| unsafe { state.tasks.remove(NonNull::from(&self.0)) });
     }

@@ -55,6 +55,8 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// * If the body panics, or the calling thread is **cancelled** in the body or while it waits for the children, the children are
 ///   cancelled, waited for, and then it goes on to unwind.
 /// * [`Scope::cancel`] cancels the children only.
+/// * A generator of `swapstack` that is **suspended** in the body ends the process with a message, unless it was resumed there: another thread could go on
+///   there, and leave the scope.
 ///
 /// # Examples
 /// ```

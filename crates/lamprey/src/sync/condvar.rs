@@ -33,7 +33,7 @@ type Waited<G> = Result<G, LockError<G>>;
 /// Waits for a change of what a [`Mutex`] guards: `std`'s `Condvar` for hosts, parasites and OS threads.
 ///
 /// A thread that waits is woken by a notification, a time-out or a cancellation only: not for no reason. (With one exception: if a task of
-/// another executor waits for the same mutex, which is let go by this wait, the wait may end at once.) But between notification and
+/// another executor, or another runtime, waits for the same mutex, which is let go by this wait, the wait may end at once.) But between notification and
 /// return, others may have the mutex: use [`wait_while`](Self::wait_while).
 ///
 /// # Examples
@@ -90,7 +90,7 @@ impl Kind for Notified {
 
     fn give_back(&mut self, _: &mut bool, want: u32) {
         if want == SINGLE {
-            self.single += 1;
+            self.single = self.single.saturating_add(1); // see `notify_one`
         }
     }
 }
@@ -294,7 +294,8 @@ impl Condvar {
     #[inline(always)]
     pub fn notify_one(&self) {
         if self.line.has_waiters() {
-            self.notify(|state| state.single += 1);
+            // Where nobody waits after all, it counts for nobody, and the next who comes forgets it: so it may stop at the largest.
+            self.notify(|state| state.single = state.single.saturating_add(1));
         }
     }
 

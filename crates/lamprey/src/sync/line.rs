@@ -19,7 +19,9 @@
 //!    (cancelled, a future dropped, a branch that was not finished), it gives it back as if it had held it.
 //! 4. EDIT lasts a few instructions: no program code, no switch, at most [`BATCH`] taken out. Wakes are delivered after it.
 //!    It may spin for a choice that is CLAIMED, which waits for nothing (`event::protocol::choice`, invariant 3).
-//! 5. An offer is taken out for good only if its choice is synched; the state is changed after that.
+//! 5. Who has just queued itself, or has found its node taken out, serves nobody: it has changed nothing that others wait for, and a
+//!    wake is perhaps owed to it, which program code behind their wakes could take ([`sched::wait`](crate::sched::wait)).
+//! 6. An offer is taken out for good only if its choice is synched; the state is changed after that.
 //!
 //! # Who may touch what
 //! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while EDIT is not set, else
@@ -63,6 +65,7 @@ use crate::channel::{Owed, Party, PartyNode};
 use crate::event::protocol::left_out;
 use crate::queue::list::List;
 use crate::sched::bias::{Access, Bias};
+use crate::sched::task::Form;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};
 
@@ -334,13 +337,37 @@ impl<S: Kind> Line<S> {
 
     #[inline]
     fn edit_and_serve<R>(&self, word: *mut PartyNode<u32>, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
-        let (result, mut batch) = self.serve_once(word, work);
-        while batch.is_full() {
-            batch.deliver(self.wake);
+        let (result, batch) = self.serve_once(word, work);
+        self.deliver(batch);
+        result
+    }
+
+    /// Gives the wakes that an EDIT has left behind, and goes on serving if there were too many for it. Nothing may be owed to the
+    /// caller, nor anything of the line be in hand: this may run anything, or switch.
+    #[inline(always)]
+    fn deliver(&self, batch: Batch) {
+        if batch.is_several() {
+            return self.deliver_several(batch);
+        }
+        if let Some(owed) = batch.into_single() {
+            owed.deliver_by(self.wake);
+        }
+    }
+
+    /// Those whose wake runs code of the program come last, because that may wait for one of the others.
+    #[cold]
+    #[inline(never)]
+    fn deliver_several(&self, mut batch: Batch) {
+        let mut last = Vec::new();
+        loop {
+            let is_full = batch.is_full();
+            batch.deliver_to_threads(&mut last);
+            if !is_full {
+                break;
+            }
             batch = self.serve_once(self.enter(), |_| ()).1;
         }
-        batch.deliver(self.wake);
-        result
+        last.into_iter().for_each(|owed| owed.deliver(Form::Soon));
     }
 
     /// One EDIT, which has been taken; the wakes are the caller's to deliver.
@@ -355,7 +382,9 @@ impl<S: Kind> Line<S> {
             // SAFETY: EDIT is held; the word was the last of a list, and has not been used since.
             let mut edit = unsafe { Edit::new(&mut *state, List::of_last(last(word)), bits(word)) };
             let result = work(&mut edit);
-            edit.serve(&mut batch);
+            if edit.serves {
+                edit.serve(&mut batch);
+            }
             self.exit(&edit);
             result
         });
@@ -380,7 +409,9 @@ impl<S: Kind> Line<S> {
     /// As [`release`](Self::release), for kinds that serve one at a time; the wake is the caller's to deliver.
     #[inline]
     pub(crate) fn release_owing(&self, want: u32) -> Option<Owed> {
-        self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1.into_single()
+        let batch = self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1;
+        debug_assert!(!batch.is_several(), "a kind that serves one at a time has served two");
+        batch.into_single()
     }
 
     /// Takes what it wants if that can be had at once; gives the last value of `want`.
@@ -415,6 +446,15 @@ impl<S: Kind> Line<S> {
     unsafe fn leave(&self, node: NonNull<PartyNode<u32>>) -> bool {
         // SAFETY: as promised by the caller.
         self.edit(|edit| unsafe { edit.leave(node) })
+    }
+
+    /// As [`leave`](Self::leave); the wakes that it leaves behind are the caller's to [`deliver`](Self::deliver). None if it is false.
+    ///
+    /// # Safety
+    /// As for `leave`.
+    unsafe fn leave_owing(&self, node: NonNull<PartyNode<u32>>) -> (bool, Batch) {
+        // SAFETY: as promised by the caller.
+        self.serve_once(self.enter(), |edit| unsafe { edit.leave(node) })
     }
 
     /// One who was woken to try again goes instead: another one may.

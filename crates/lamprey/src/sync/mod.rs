@@ -28,13 +28,11 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-#[cfg(not(loom))]
 mod barrier;
 mod condvar;
 mod err;
 mod line;
 mod mutex;
-#[cfg(not(loom))]
 mod once;
 mod order;
 mod poison;
@@ -42,13 +40,13 @@ mod policy;
 mod rwlock;
 mod semaphore;
 
-#[cfg(not(loom))]
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
 #[cfg(not(loom))]
-pub use once::{LazyLock, Once, OnceLock, OnceState};
+pub use once::LazyLock;
+pub use once::{Once, OnceLock, OnceState};
 pub use policy::{Order, Wake};
 pub use rwlock::{
     ReadResult, Reading, RwLock, RwLockEvt, RwLockReadGuard, RwLockWriteGuard, WriteResult, Writing,

@@ -16,16 +16,20 @@
 //! `done` is set Release and looked at Acquire: who sees it sees what the code did.
 //!
 //! # Checked by
-//! `model::gate` (the gate), `tests/once.rs`.
+//! `model::once` (loom, with a broken variant), `model::gate` (the gate), `tests/once.rs`.
 
+#[cfg(not(loom))]
 mod lazy;
 mod lock;
 
+#[cfg(not(loom))]
 pub use lazy::LazyLock;
 pub use lock::OnceLock;
 
 use super::order;
 use crate::channel::gate::{Gate, Interrupted, Place, Section};
+use crate::event::protocol::left_out;
+#[cfg(not(loom))]
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::Wait;
 use crate::sync_shim::{AtomicBool, Ordering};
@@ -114,8 +118,9 @@ impl Drop for Running<'_> {
             self.once.order.unlocked();
         }
         if self.end.get() == Phase::Done {
-            // Release pairs with the Acquire load in `is_completed`.
-            self.once.done.store(true, Ordering::Release);
+            // Release pairs with the Acquire load in `is_completed`; Relaxed is what the model `once` must refute.
+            let order = if left_out!(OnceDone) { Ordering::Relaxed } else { Ordering::Release };
+            self.once.done.store(true, order);
         }
         self.once.gate.with(|section| {
             *section.state = self.end.get();
@@ -135,12 +140,14 @@ fn unwinding() -> ! {
 }
 
 impl Once {
-    /// One whose code has not been run.
-    ///
-    /// # Examples
-    /// See [`Once`].
-    pub const fn new() -> Self {
-        Self { done: AtomicBool::new(false), gate: Gate::new(Phase::New), order: order::Id::new() }
+    crate::sync::const_fn! {
+        /// One whose code has not been run.
+        ///
+        /// # Examples
+        /// See [`Once`].
+        pub const fn new() -> Self {
+            Self { done: AtomicBool::new(false), gate: Gate::new(Phase::New), order: order::Id::new() }
+        }
     }
 
     /// Runs `code`, if none has been run here. If another thread is at it, waits until that is done.
@@ -317,6 +324,7 @@ impl Once {
     ///
     /// # Panics
     /// If the code panics or is cancelled.
+    #[cfg(not(loom))]
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<'_>> {
         future_evt(self.wait_async())
     }

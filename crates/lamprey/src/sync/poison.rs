@@ -1,9 +1,10 @@
 //! What stays of a thread that unwound while it held a lock, and what the locks that can be poisoned share besides.
 
 use super::err::{Poisoned, TryLockError};
+use crate::sync_shim::Ordering;
+use crate::sync_shim::plain::AtomicBool;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a holder has unwound.
 pub(super) struct Poison(AtomicBool);

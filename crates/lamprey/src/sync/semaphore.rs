@@ -4,6 +4,7 @@
 //! 1. Who is first in line and could have its permits has them: nobody overtakes, so one who asks for many is not starved by those who
 //!    ask for few.
 //! 2. CLOSED is no number of permits. Who is told CLOSED has none, and has nothing to give back.
+//! 3. The number of free permits does not wrap: none are added beyond MOST, and giving back stops at the largest number.
 //!
 //! # Checked by
 //! `model::semaphore` (loom), `tests/semaphore.rs`.
@@ -26,6 +27,9 @@ use std::time::{Duration, Instant};
 
 /// What those who wait are told when the semaphore is closed, instead of how many permits they have.
 const CLOSED: u32 = u32::MAX;
+
+/// No permits are added where more than these are free.
+const MOST: u64 = u64::MAX / 2;
 
 /// What the line of a semaphore decides by.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +57,8 @@ impl Kind for Permits {
 
     fn give_back(&mut self, _: &mut bool, want: u32) {
         if want != CLOSED {
-            self.free += u64::from(want);
+            // Reached only by one who has billions of permits in hand, and adds as many again.
+            self.free = self.free.saturating_add(want.into());
         }
     }
 }
@@ -339,12 +344,24 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS), or more than 2^63 permits are free already.
     ///
     /// # Blocking
     /// Never.
+    #[track_caller]
     pub fn add_permits(&self, n: u32) {
-        self.line.release(checked(n));
+        let n = checked(n);
+        let free = self.line.change(|permits, held, _| {
+            let free = permits.free;
+            if free <= MOST {
+                permits.give_back(held, n);
+            }
+            free
+        });
+        assert!(
+            free <= MOST,
+            "{n} permits were added to the {free} that a semaphore has; the most is {MOST}"
+        );
     }
 
     /// Whoever waits, and whoever comes from now on, is told that there will be no permits any more. Permits that are out stay good.
@@ -415,5 +432,23 @@ impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let permits = self.line.change(|permits, _, _| *permits);
         f.debug_struct("Semaphore").field("free", &permits.free).field("closed", &permits.closed).finish()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_beyond_the_most_are_refused_and_those_that_come_back_do_not_wrap() {
+        let permits = Permits { free: MOST, closed: false };
+        let seats = Semaphore { line: Line::new(permits, Order::Fifo, Wake::Enqueue) };
+        seats.add_permits(Semaphore::MAX_PERMITS);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| seats.add_permits(1))).unwrap_err();
+        assert_eq!(seats.available_permits(), MOST + u64::from(Semaphore::MAX_PERMITS));
+        assert_eq!(seats.acquire(5).unwrap().count(), 5);
+        seats.line.change(|permits, _, _| permits.free = u64::MAX);
+        seats.line.release(5);
+        assert_eq!(seats.available_permits(), u64::MAX);
     }
 }

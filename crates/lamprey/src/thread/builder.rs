@@ -1,7 +1,8 @@
 //! Spawning hosts.
 
 use super::join::JoinHandle;
-use super::packet::{self, Member};
+use super::member::Member;
+use super::packet;
 use crate::sched::runtime::Shared;
 use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;

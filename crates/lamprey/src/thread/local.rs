@@ -3,11 +3,13 @@
 //! Invariants:
 //! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
 //! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
-//!    [`HostLocal::with`], which runs on the host.
+//!    [`HostLocal::with`], which runs on the host, to its end: a frame is open meanwhile, so that no generator is suspended within it
+//!    ([`crate::sched::guard`]).
 //! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only its runner
 //!    touches them.
 
 use super::packet::quietly;
+use crate::sched::cancel::open;
 use crate::sched::task::{LOCALS, Task};
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
@@ -64,12 +66,17 @@ impl<T: Send + 'static> HostLocal<T> {
     /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in which the
     /// values were made. It may use other host-local values, and block.
     ///
+    /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another thread could go on there.
+    ///
     /// # Panics
-    /// If the initial value's expression panics, or uses the key it is for without end.
+    /// If the initial value's expression panics, or uses the key it is for without end. On a kernel thread whose own thread-locals have been
+    /// destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        let value = with_locals(|locals| locals.get_or_insert(self));
-        // SAFETY: invariant 2.
-        f(unsafe { value.as_ref() })
+        open(|| {
+            let value = with_locals(|locals| locals.get_or_insert(self));
+            // SAFETY: invariant 2.
+            f(unsafe { value.as_ref() })
+        })
     }
 }
 

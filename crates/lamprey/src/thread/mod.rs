@@ -9,23 +9,27 @@ mod builder;
 mod info;
 #[cfg(not(loom))]
 mod join;
-#[cfg(not(loom))]
 pub(crate) mod level;
 #[cfg(not(loom))]
 pub(crate) mod local;
+mod member;
 #[cfg(not(loom))]
 mod packet;
-#[cfg(not(loom))]
 pub(crate) mod panic;
 #[cfg(not(loom))]
 mod shield;
 #[cfg(not(loom))]
 mod survivor;
-#[cfg(not(loom))]
 mod suspend;
-#[cfg(not(loom))]
 pub(crate) mod wire;
 
+pub(crate) use crate::bug::quietly;
+#[cfg(loom)]
+pub(crate) use crate::model::kin::JoinError;
+pub(crate) use member::Member;
+#[cfg(loom)]
+pub(crate) use panic::{Panic, Panics};
+pub use suspend::{Abandoned, WakeToken, suspend};
 #[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},
@@ -35,11 +39,9 @@ pub use {
     panic::{Panic, Panics},
     shield::{is_cancelled, shield},
     survivor::{Stack, Survivor},
-    suspend::{Abandoned, WakeToken, suspend},
 };
 #[cfg(not(loom))]
 pub(crate) use {
     builder::{check_stack_size, spawn_member, spawn_on},
     join::report_unjoined,
-    packet::{Member, quietly},
 };

@@ -8,6 +8,8 @@
 
 use super::join::JoinError;
 use super::local;
+use super::member::Member;
+pub(crate) use crate::bug::quietly;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
@@ -34,22 +36,6 @@ struct Packet<T, F, M> {
     head: Head<T>,
     member: M,
     closure: UnsafeCell<MaybeUninit<F>>,
-}
-
-/// What a host belongs to beside its handle: nothing, or a scope.
-pub(crate) trait Member {
-    /// What outlives the membership.
-    type Group: Copy;
-    /// The object is there; the host has not been given to a scheduler.
-    fn enter(&self, thread: NonNull<Thread>);
-    /// The host is about to be published, and may be its handle's alone after that.
-    fn leave(&self) -> Self::Group;
-    /// After `leave`: it has been published, and the handle has it.
-    fn left(group: Self::Group);
-    /// Nobody has the host but the scheduler, and its outcome has been dropped.
-    fn gone(&self);
-    /// It has ended without a result: the error for its handle.
-    fn failed(&self, error: JoinError) -> JoinError;
 }
 
 /// A host of nobody's.
@@ -220,12 +206,4 @@ pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
         let name = label.name.as_deref().unwrap_or("unnamed");
         format!("host {} ({name}), spawned at {},", label.id.get(), label.spawn_site.get())
     });
-}
-
-/// Runs destructors of the program where a panic has nobody to go to (its message has been printed by the hook).
-pub(crate) fn quietly(destructors: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(destructors)) {
-        // A payload whose own destructor panics is leaked, as `std` does for threads.
-        std::mem::forget(payload);
-    }
 }

@@ -1,5 +1,6 @@
 //! What is left of a panic that has ended a thread, and what a runtime or a scope does about one that nobody joins.
 
+#[cfg(not(loom))]
 use crate::sched::worker::Worker;
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -129,6 +130,10 @@ impl fmt::Display for Panic {
 }
 
 fn running_id() -> Option<u64> {
+    // The threads of the checker have no numbers.
+    #[cfg(loom)]
+    return None;
+    #[cfg(not(loom))]
     Worker::current().map(|worker| worker.running_ref().label.id.get())
 }
 

@@ -11,6 +11,9 @@ use crate::sched::worker::Worker;
 /// ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). What is cancelled *within* the
 /// section, such as a [`with_timeout`](crate::with_timeout) there, still ends.
 ///
+/// A generator of `swapstack` that is suspended within the section ends the process with a message, unless it was resumed there: another thread
+/// could go on there.
+///
 /// A stackless parasite is cancelled by dropping its future, which nothing puts off: what must not be dropped there goes into a
 /// parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined by a scope.
 ///

@@ -3,6 +3,7 @@
 use super::info::{ThreadInfo, ThreadKind};
 use crate::sched::Wait;
 use crate::sched::survey::Found;
+use crate::sched::thread::Kind;
 use std::fmt;
 
 /// A thread that did not end in time: see [`Runtime::shutdown`](crate::Runtime::shutdown).
@@ -13,18 +14,23 @@ pub struct Survivor {
     stack: Stack,
 }
 
-/// Where a thread is: its calls, the innermost first. Names and lines are looked up when it is displayed.
+/// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up when it is displayed.
 #[derive(Debug, Clone, Default)]
 pub struct Stack(Vec<usize>);
 
 impl Survivor {
     pub(crate) fn new(found: Found) -> Self {
-        let kind = if found.is_parasite { ThreadKind::Parasite } else { ThreadKind::Host };
-        let thread = ThreadInfo::new(found.id, found.name, kind, Some(found.worker), Some(found.spawn_site));
+        let kind = match found.kind {
+            Kind::Host => ThreadKind::Host,
+            Kind::Parasite => ThreadKind::Parasite,
+            Kind::Root | Kind::Os => ThreadKind::Os,
+        };
+        let thread = ThreadInfo::new(found.id, found.name, kind, Some(found.worker), found.spawn_site);
         Self { thread, wait: found.wait, stack: Stack(found.stack) }
     }
 
-    /// Who it is.
+    /// Who it is. Of kind [`Os`](ThreadKind::Os), and without a name: not a thread of the program's but a worker, which does not answer and so does
+    /// not say which threads it has. Its policy or an event source computes, or the kernel has not let it run for seconds.
     pub fn thread(&self) -> &ThreadInfo {
         &self.thread
     }
@@ -34,8 +40,12 @@ impl Survivor {
         self.wait
     }
 
-    /// Where it is. Empty if that could not be found out: of those that wait behind a thread that computes, and of one that has next to no
-    /// stack left.
+    /// Where it is, from its innermost call on: at most 64 calls, and what 64 KiB of its stack tell. Empty if that could not be found out: of those
+    /// that wait behind a thread that computes, and where the system has no `/proc` or forbids `process_vm_readv`.
+    ///
+    /// A thread that computes is interrupted for some microseconds, by the signal SIGURG, wherever it is; what it does is not disturbed. (A system call that
+    /// does not restart by itself, such as `nanosleep`, says that it was interrupted.) One that is just on its way into or out of a function, or from
+    /// one thread to the next, may show fewer calls, or once in a million those of the thread before.
     pub fn stack(&self) -> &Stack {
         &self.stack
     }
@@ -50,7 +60,14 @@ impl Stack {
 
 impl fmt::Display for Survivor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.thread.kind() == ThreadKind::Parasite { "parasite" } else { "host" };
+        let kind = match self.thread.kind() {
+            ThreadKind::Os => {
+                let worker = self.thread.worker().unwrap_or_default();
+                return write!(f, "worker {worker}, which does not answer, and its threads");
+            }
+            ThreadKind::Parasite => "parasite",
+            ThreadKind::Host => "host",
+        };
         write!(f, "{kind} {}", self.thread.id())?;
         if let Some(name) = self.thread.name() {
             write!(f, " `{name}`")?;
@@ -75,9 +92,9 @@ impl fmt::Display for Stack {
         let mut result = Ok(());
         for (n, &address) in self.0.iter().enumerate() {
             let mut is_named = false;
-            // A return address: the call is just before it.
-            let call = std::ptr::without_provenance_mut(address.saturating_sub(1));
-            backtrace::resolve(call, |symbol| {
+            // It takes return addresses, and looks just before them.
+            let after = std::ptr::without_provenance_mut(address.wrapping_add(1));
+            backtrace::resolve(after, |symbol| {
                 if result.is_err() {
                     return;
                 }

@@ -10,13 +10,16 @@
 //!
 //! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object); the
 //! token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
+//!
+//! Checked by `model::suspend` (loom), `tests/source.rs`.
 
 use crate::queue::inbox::Linked;
-use crate::sched::{self, Wait, Waiter, Woke};
+use crate::sched::wait::{self, Waited};
+use crate::sched::{Wait, Waiter};
+use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Ends one [`suspend`]. Goes to any kernel thread; using it or dropping it wakes the thread once.
 #[must_use = "dropping the token wakes the thread with an error"]
@@ -60,8 +63,10 @@ pub struct Abandoned;
 pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
     let state = Arc::new(State { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
     register(WakeToken(state.clone()));
-    if !sched::must_not_block() && state.publish(sched::waiter()) {
-        state.wait();
+    let waited = wait::wait(Wait::Suspend, None, |me| state.publish(me), |_| state.take_back());
+    waited.unwind_if_cancelled();
+    if waited == Waited::Woken && !state.is_taken() {
+        crate::bug::bug!("a suspended thread was woken although its token is there");
     }
     // Acquire pairs with the Release store in `WakeToken::end`.
     if state.used.load(Ordering::Acquire) { Ok(()) } else { Err(Abandoned) }
@@ -76,14 +81,15 @@ impl State {
             .is_ok()
     }
 
-    fn wait(&self) {
-        if sched::block(Wait::Suspend) == Woke::Cancelled {
-            // AcqRel pairs with the swap in `WakeToken::end`.
-            if self.waiter.swap(TAKEN, Ordering::AcqRel) == TAKEN {
-                sched::block_until_woken(Wait::Suspend);
-            }
-            sched::unwind_cancelled();
-        }
+    /// False if the token has taken the waiter.
+    fn take_back(&self) -> bool {
+        // AcqRel pairs with the swap in `WakeToken::end`.
+        self.waiter.swap(TAKEN, Ordering::AcqRel) != TAKEN
+    }
+
+    fn is_taken(&self) -> bool {
+        // Acquire pairs with the swap in `WakeToken::end`.
+        self.waiter.load(Ordering::Acquire) == TAKEN
     }
 }
 

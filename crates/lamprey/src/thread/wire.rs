@@ -18,21 +18,23 @@
 //! Those of the lock, of inboxes, and: the Release of `arrived` pairs with its owner's Acquire.
 //!
 //! # Checked by
-//! `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
+//! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
 
 use super::level::{self, Left, Tripped};
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
 use crate::queue::list::{List, Node};
 use crate::sched::block::{Errand, current};
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::task::Form;
 use crate::sched::thread::Thread;
+use crate::sched::wait::wait_committed;
 use crate::sched::worker::{Seat, Worker};
-use crate::sched::{Wait, block_until_woken, os, wake_thread};
-use std::cell::Cell;
+use crate::sched::{Wait, os, wake_thread};
+use crate::sync_shim::{AtomicBool, Cell, Mutex, MutexGuard, Ordering};
 use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// See the module's text.
 pub(crate) struct Wire(Mutex<State>);
@@ -87,7 +89,7 @@ impl Hooked {
 }
 
 impl Wire {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Mutex::new(State { is_cut: false, hooked: List::new() }))
     }
 
@@ -141,10 +143,25 @@ impl Wire {
                 return;
             }
         }
+        #[cfg(loom)]
+        if is_broken(Broken::WireHaste) {
+            // Acquire: as below.
+            let has_arrived = hooked.arrived.load(Ordering::Acquire);
+            assert!(has_arrived, "a level has ended, and somebody has it in hand");
+            return;
+        }
         // Acquire pairs with the Release stores in `cut` and `arrive`.
         while !hooked.arrived.load(Ordering::Acquire) {
-            hooked.waits.set(true);
-            block_until_woken(Wait::Cancellation);
+            wait_committed(Wait::Cancellation, |_| {
+                // Acquire: as above. Looked at again, because parasites may have run in between.
+                let waits = !hooked.arrived.load(Ordering::Acquire);
+                #[cfg(loom)]
+                if is_broken(Broken::WireWaits) {
+                    return waits;
+                }
+                hooked.waits.set(waits);
+                waits
+            });
         }
     }
 
@@ -177,9 +194,18 @@ impl Wire {
             // SAFETY: hooked levels are there, and the lock is held.
             let level = unsafe { Hooked::of_node(node).as_ref() };
             if level.home.is_null() {
-                level.frame.set_tripped();
+                #[cfg(loom)]
+                let trips_late = is_broken(Broken::WireNudge);
+                #[cfg(not(loom))]
+                let trips_late = false;
+                if !trips_late {
+                    level.frame.set_tripped();
+                }
                 // SAFETY: an OS thread's, which does not leave before it has had the lock.
                 unsafe { os::nudge(level.thread) };
+                if trips_late {
+                    level.frame.set_tripped();
+                }
                 // Release pairs with the Acquire load in `unhook`.
                 level.arrived.store(true, Ordering::Release);
             } else {

@@ -16,20 +16,25 @@
 //! * One wheel for hosts and futures: blocked hosts would pay for the lock.
 //!
 //! # Checked by
-//! `tests/async_time.rs`; the tests of this file also run under miri.
+//! `model::alarms` (loom, with a broken variant that it catches), `tests/async_time.rs`; the tests of this file also run under miri.
 
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
-use crate::awaitable::{self, outside::outside};
+use crate::awaitable;
+#[cfg(not(loom))]
+use crate::awaitable::outside::outside;
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+use crate::sync_shim::{Mutex, MutexGuard};
 
 /// Wakers that are taken out at a time, before the lock is given back and they are woken.
 const BATCH: usize = 64;
@@ -47,22 +52,31 @@ struct Guarded(Option<Box<Wheel<Cell<Option<Waker>>>>>);
 unsafe impl Send for Guarded {}
 
 impl Alarms {
+    #[cfg(loom)]
+    pub(crate) fn of_model() -> Arc<Self> {
+        Arc::new(Self::new(Ticks::from_now()))
+    }
+
     pub(super) fn new(ticks: Ticks) -> Self {
         Self { ticks, wheel: Mutex::new(Guarded(None)) }
     }
 
     /// Those of the calling kernel thread's worker; `None` on other threads.
     pub(crate) fn current() -> Option<Arc<Self>> {
+        #[cfg(loom)]
+        return crate::model::alarms::current();
+        #[cfg(not(loom))]
         super::timers::alarms()
     }
 
     /// A tick not after the earliest deadline; `None` if there is no deadline.
-    pub(super) fn next_expiry(&self) -> Option<u64> {
+    pub(crate) fn next_expiry(&self) -> Option<u64> {
         self.lock().0.as_ref()?.next_expiry()
     }
 
-    /// Moves on to tick `now` and wakes whose deadline has come.
-    pub(super) fn ring(&self, now: u64) {
+    /// Moves on to tick `now` and wakes whose deadline has come. The worker of these alarms calls this, and, while that
+    /// computes, another one.
+    pub(crate) fn ring(&self, now: u64) {
         let mut due = Vec::new();
         loop {
             {
@@ -83,7 +97,7 @@ impl Alarms {
     }
 
     /// The worker ends: whoever waits is woken and finds another.
-    pub(super) fn retire(&self) {
+    pub(crate) fn retire(&self) {
         self.ring(u64::MAX);
     }
 
@@ -143,7 +157,11 @@ impl Sleep {
         let waker = waker.clone();
         if let Some(home) = self.home.take() {
             let armed = home.lock();
-            if self.node.is_linked() {
+            #[cfg(loom)]
+            let is_linked = self.node.is_linked() || is_broken(Broken::AlarmRung);
+            #[cfg(not(loom))]
+            let is_linked = self.node.is_linked();
+            if is_linked {
                 let before = self.node.payload().replace(Some(waker));
                 drop(armed);
                 drop(before);
@@ -151,12 +169,18 @@ impl Sleep {
                 return Ok(());
             }
         }
+        #[cfg(loom)]
+        let home = Alarms::current().expect("the model has alarms");
+        #[cfg(not(loom))]
         let (home, notifier) = match Alarms::current() {
             Some(alarms) => (alarms, None),
             None => outside().map(|outside| (outside.alarms.clone(), Some(&outside.notifier)))?,
         };
         let sooner = self.link(&home, deadline, waker);
         self.home.set(Some(home));
+        #[cfg(loom)]
+        let _ = sooner;
+        #[cfg(not(loom))]
         if let (true, Some(notifier)) = (sooner, notifier) {
             notifier.notify();
         }
@@ -213,5 +237,5 @@ impl fmt::Debug for Sleep {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

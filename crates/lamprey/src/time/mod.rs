@@ -4,13 +4,11 @@
 //! host stays on its worker, arming and disarming touch nothing that another kernel thread touches. Futures, which may
 //! move, have a second wheel, under a lock (`alarms`).
 
-#[cfg(not(loom))]
 pub(crate) mod alarms;
-#[cfg(not(loom))]
 mod ticks;
+mod timed_out;
 #[cfg(not(loom))]
 pub(crate) mod timers;
-#[cfg(not(loom))]
 mod wheel;
 #[cfg(not(loom))]
 mod with_deadline;
@@ -21,9 +19,13 @@ mod with_timeout;
 pub use {
     alarms::{Sleep, sleep_async},
     with_deadline::{with_deadline, with_timeout},
-    with_timeout::{TimedOut, with_timeout_async},
+    with_timeout::with_timeout_async,
 };
 
+pub use timed_out::TimedOut;
+
+#[cfg(not(loom))]
+use crate::sched::wait::{Waited, wait};
 #[cfg(not(loom))]
 use crate::sched::worker::Worker;
 use crate::sched::{self, Wait, Woke};
@@ -34,13 +36,18 @@ pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }
 
-/// [`sched::block`] with a deadline, after which it ends with [`Woke::TimedOut`].
+/// A block that ends at the deadline, with [`Woke::TimedOut`]: for [`wait`](sched::wait) alone.
 #[inline(always)]
 pub(crate) fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
-    let Some(deadline) = deadline else { return sched::block(reason) };
+    let Some(deadline) = deadline else { return sched::block::block(reason) };
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
         return timers::block_until(worker, reason, deadline);
+    }
+    // A deadline of a host of the checker has passed when its root says so.
+    #[cfg(loom)]
+    if sched::block::on_host() {
+        return sched::block::block(reason);
     }
     sched::os::block(Some(deadline))
 }
@@ -66,16 +73,9 @@ pub(crate) fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
 /// points.
 #[cfg(not(loom))]
 pub fn sleep(duration: Duration) {
-    let Some(worker) = Worker::current() else {
-        // Nobody wakes it; a level may end it.
-        return sched::unwind_if_cancelled(sched::os::block(deadline(duration)));
-    };
-    if sched::must_not_block() {
-        return std::thread::sleep(duration);
+    // Queued nowhere: nobody wakes it.
+    match wait(Wait::Sleep, deadline(duration), |_| true, |_| true) {
+        Waited::Refused => std::thread::sleep(duration),
+        waited => waited.unwind_if_cancelled(),
     }
-    let woke = match deadline(duration) {
-        Some(deadline) => timers::block_until(worker, Wait::Sleep, deadline),
-        None => worker.block(Wait::Sleep),
-    };
-    sched::unwind_if_cancelled(woke);
 }

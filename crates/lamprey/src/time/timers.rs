@@ -7,7 +7,7 @@ use super::alarms::Alarms;
 use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
 use crate::sched::cancel::Frame;
-use crate::sched::source::Source;
+use crate::sched::source::{Helper, Source};
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::sched::{self, Wait, Woke};
@@ -92,6 +92,11 @@ impl Source for TimerSource {
         let timers = self.timers();
         let next = [timers.wheel.next_expiry(), timers.alarms.next_expiry()].into_iter().flatten().min();
         next.and_then(|tick| timers.ticks.begin(tick))
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        let (alarms, ticks) = (self.timers().alarms.clone(), self.timers().ticks);
+        Some(Helper::new(move || alarms.ring(ticks.passed())))
     }
 
     fn active(&self) -> bool {

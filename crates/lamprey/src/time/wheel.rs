@@ -286,5 +286,5 @@ impl<T> Wheel<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -1,7 +1,7 @@
 //! A limit of time for whatever a thread does.
 
+use super::TimedOut;
 use super::timers::with_level;
-use super::with_timeout::TimedOut;
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::worker::Worker;
 use crate::thread::level;

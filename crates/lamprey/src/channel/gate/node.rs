@@ -63,7 +63,12 @@ impl Waiting {
 impl Owed {
     /// True if [`deliver`](Self::deliver) would run code that is not of this crate, also in [`Form::Soon`].
     pub(crate) fn runs_code(&self) -> bool {
-        matches!(self, Self::Waiter(waiter) if waiter.is_foreign())
+        match self {
+            Self::Waiter(waiter) => waiter.is_foreign(),
+            Self::Task(delivery) => delivery.runs_code(),
+            #[cfg(loom)]
+            Self::Late(_) => false,
+        }
     }
 
     /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.

@@ -3,8 +3,8 @@
 use super::node::Waiting;
 use super::{Gate, Place, Section};
 use crate::queue::list::Node;
-use crate::sched::{self, Woke};
-use crate::time;
+use crate::sched;
+use crate::sched::wait::{self, Early, Waited};
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -42,16 +42,19 @@ impl<S> Gate<S> {
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
         loop {
-            if sched::must_not_block() {
-                return Err(Interrupted::Unwinding);
-            }
-            let node = Waiting::node(Some(sched::waiter()));
-            if let Some(result) = self.try_or_queue(place, &node, &mut op) {
-                return Ok(result);
-            }
-            let woke = time::block_until(place.reason, deadline);
-            if woke != Woke::Woken && self.interrupted(place, &node, woke) {
-                return Err(Interrupted::TimedOut);
+            let (node, mut tried) = (Waiting::node(None), None);
+            let enter = |me| {
+                node.value.waiter.set(Some(me));
+                tried = self.try_or_queue(place, &node, &mut op);
+                tried.is_none()
+            };
+            // SAFETY: queued here by this thread.
+            let leave = |_| self.with(|section| unsafe { section.leave(place, &node) });
+            let waited = wait::wait(place.reason, deadline, enter, leave);
+            match (waited, tried) {
+                (Waited::Done, Some(result)) => return Ok(result),
+                (Waited::Woken, _) => {}
+                _ => self.after_early(place, &node, waited)?,
             }
             let result = self.with(|section| {
                 // A grant that came to nothing keeps its place.
@@ -60,13 +63,13 @@ impl<S> Gate<S> {
             });
             match result {
                 Some(result) => return Ok(result),
-                None if woke == Woke::TimedOut => return Err(Interrupted::TimedOut),
+                None if matches!(waited, Waited::Late(_)) => return Err(Interrupted::TimedOut),
                 None => {}
             }
         }
     }
 
-    /// Does `op`, or queues the node in the same section.
+    /// Does `op`, or queues the node in the same section, which then owes nobody a wake: it has changed nothing.
     #[inline(always)]
     fn try_or_queue<R>(
         &self,
@@ -77,6 +80,7 @@ impl<S> Gate<S> {
         self.with(|section| {
             let tried = op(section);
             if tried.is_none() {
+                debug_assert!(section.owes_nothing(), "an operation that is to be tried again owes a wake");
                 // SAFETY: fresh, with its waiter; its owner does not return before it is out again.
                 unsafe { section.push(place, NonNull::from(node)) };
             }
@@ -84,21 +88,20 @@ impl<S> Gate<S> {
         })
     }
 
-    /// The block ended early. True if the node has been taken out by this, and false if a wake had taken it before, which has
-    /// then come. Who is cancelled unwinds from here.
+    /// The wait has not begun, or has ended early: an error, unless the node had been taken out for a wake. Who is cancelled unwinds from
+    /// here.
     #[cold]
     #[inline(never)]
-    fn interrupted(&self, place: Place, node: &Node<Waiting>, woke: Woke) -> bool {
-        // SAFETY: queued here by this thread.
-        let has_left = self.with(|section| unsafe { section.leave(place, node) });
-        if !has_left {
-            sched::block_until_woken(place.reason);
+    fn after_early(&self, place: Place, node: &Node<Waiting>, waited: Waited) -> Result<(), Interrupted> {
+        match waited {
+            Waited::Refused => Err(Interrupted::Unwinding),
+            Waited::Left(Early::TimedOut) => Err(Interrupted::TimedOut),
+            Waited::Late(Early::TimedOut) => Ok(()),
+            _ => {
+                self.with(|section| section.decline(place, node));
+                sched::unwind_cancelled()
+            }
         }
-        if woke == Woke::Cancelled {
-            self.with(|section| section.decline(place, node));
-            sched::unwind_cancelled();
-        }
-        has_left
     }
 }
 

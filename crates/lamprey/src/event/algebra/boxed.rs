@@ -68,6 +68,10 @@ impl<T> Branch for BoxedBranch<'_, T> {
         self.0.deadline()
     }
 
+    fn is_refused(&self) -> bool {
+        self.0.is_refused()
+    }
+
     fn refuse(&self) -> bool {
         self.0.refuse()
     }

@@ -13,6 +13,9 @@ use std::time::Instant;
 /// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are ready have the same
 /// chance; of more, each has at least one in the number of branches. A choice inside a choice counts as one branch.)
 ///
+/// # Cancellation
+/// The commit point is the moment when one branch is chosen, whoever does it: see [`Event::sync`].
+///
 /// # Examples
 /// ```
 /// use lamprey::event::{Event, choose};
@@ -148,6 +151,10 @@ impl<G: Group> Branch for Branches<G> {
 
     fn deadline(&self) -> Option<Instant> {
         (0..self.group.len()).filter_map(|at| self.group.deadline(at)).min()
+    }
+
+    fn is_refused(&self) -> bool {
+        self.group.is_refused(self.winner.get())
     }
 
     fn refuse(&self) -> bool {

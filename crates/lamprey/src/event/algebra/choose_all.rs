@@ -20,6 +20,10 @@
 //!    do as soon as it has happened (a wrap, a nack to be told, a `choose_all` of its own) wakes the caller by itself.
 //! 3. Plain parts are finished last, all together: what they have received is still the channel's if the caller goes away.
 //!
+//! # Checked by
+//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the hub), `tests/choose_all.rs`,
+//! `tests/cancelled_choice.rs`.
+//!
 //! # Rejected
 //! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on the stack of whoever
 //!   sends to it, where a wrap that answers the sender waits for it for ever; and parts that borrow would have to be ended
@@ -30,13 +34,15 @@ mod hub;
 use self::hub::Wakers;
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, Choice, ChoiceRef, Offered, Polls};
+use crate::event::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls};
+#[cfg(not(loom))]
+use crate::parasite::wait_or;
 use crate::sched;
-use crate::time::Sleep;
+#[cfg(loom)]
+use crate::sched::worker::wait_or;
 use std::cell::{Cell, OnceCell};
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::marker::PhantomPinned;
-use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -65,8 +71,9 @@ use std::time::Instant;
 /// ```
 ///
 /// # Cancellation
-/// A caller that is cancelled between the first and the last event takes back what has not happened. What plain receives have been
-/// given by then goes back into their channels; what has been sent, or went through a `wrap`, has happened.
+/// The commit point is the last event. A caller that is cancelled before that takes back what has not happened, and unwinds (as a future,
+/// it is dropped). What receives have been given by then goes back into their channels; what has been sent, or went through a `wrap`, has
+/// happened. If all events have happened by then, the results are returned, and the caller unwinds at its next blocking call.
 pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
     ChooseAll(events)
 }
@@ -162,6 +169,10 @@ impl<G: Group> Branch for AllOf<G> {
         (0..self.all.len()).filter_map(|at| self.all.group.deadline(at)).min()
     }
 
+    fn is_refused(&self) -> bool {
+        self.all.len() != 0 && self.all.group.is_refused(self.winner.get())
+    }
+
     fn refuse(&self) -> bool {
         self.find(|&at| self.all.group.refuse(at)) || self.all.len() == 0
     }
@@ -175,6 +186,8 @@ impl<G: Group> Branch for AllOf<G> {
 enum Stage {
     New,
     Offered,
+    /// While it is dropped: it has won, and has not been told.
+    Untold,
     Won,
     Finished,
 }
@@ -194,7 +207,7 @@ struct All<G: Group> {
     wakers: OnceCell<Wakers>,
     /// The plain parts have just been attempted.
     is_tried: Cell<bool>,
-    clock: Cell<Option<Pin<Box<Sleep>>>>,
+    clock: Clock,
     _pinned: PhantomPinned,
 }
 
@@ -202,7 +215,7 @@ impl<G: Group> All<G> {
     fn new(group: G) -> Self {
         let new = |_| Part { stage: Cell::new(Stage::New), choice: Choice::new(), output: Cell::new(None) };
         let parts = (0..group.len()).map(new).collect();
-        let (wakers, is_tried, clock) = (OnceCell::new(), Cell::new(false), Cell::new(None));
+        let (wakers, is_tried, clock) = (OnceCell::new(), Cell::new(false), Clock::default());
         Self { parts, group, wakers, is_tried, clock, _pinned: PhantomPinned }
     }
 
@@ -226,7 +239,36 @@ impl<G: Group> All<G> {
         if (0..self.len()).all(|at| self.is_over(at)) {
             return self.outputs(&mut Context::from_waker(Waker::noop()));
         }
-        crate::parasite::wait(poll_fn(|context| self.poll(context)))
+        wait_or(poll_fn(|context| self.poll(context)), false, |_| self.settle())
+    }
+
+    /// For a thread that is cancelled: takes back what has not happened. The results, if that is nothing.
+    fn settle(&self) -> Option<Vec<G::Output>> {
+        for at in 0..self.len() {
+            let part = &self.parts[at];
+            if part.stage.get() == Stage::Offered {
+                self.take_back(at);
+            }
+            let is_new = part.stage.get() == Stage::New;
+            // What is there without waiting: the result of an asynchronous event.
+            if is_new && self.group.polls(at) == Polls::Always && self.group.attempt(at, None) {
+                self.won(at);
+            }
+        }
+        let has_happened = |at: usize| match self.parts[at].stage.get() {
+            Stage::New | Stage::Offered | Stage::Untold => false,
+            Stage::Won => !self.group.is_refused(at),
+            Stage::Finished => true,
+        };
+        if !(0..self.len()).all(has_happened) {
+            return None;
+        }
+        for at in 0..self.len() {
+            if self.parts[at].stage.get() == Stage::Won && self.group.is_prompt(at) {
+                self.finish(at, None);
+            }
+        }
+        Some(self.outputs(&mut Context::from_waker(Waker::noop())))
     }
 
     /// For a caller that must not wait: the part happens now, or fails if it can.
@@ -265,7 +307,7 @@ impl<G: Group> All<G> {
 
     fn is_over(&self, at: usize) -> bool {
         match self.parts[at].stage.get() {
-            Stage::New | Stage::Offered => false,
+            Stage::New | Stage::Offered | Stage::Untold => false,
             Stage::Won => !self.group.is_prompt(at),
             Stage::Finished => true,
         }
@@ -275,24 +317,35 @@ impl<G: Group> All<G> {
     fn step(&self, at: usize, context: &mut Context<'_>) {
         let part = &self.parts[at];
         if part.stage.get() == Stage::Offered && self.is_worth_a_look(at) {
-            if part.choice.synch() {
-                part.choice.forget_waiter();
-                self.group.withdraw(at);
-                part.stage.set(Stage::New);
-            } else {
-                self.group.withdraw(at);
-                self.won(at);
-            }
+            self.take_back(at);
         }
         if part.stage.get() == Stage::New {
             self.begin(at, context);
         }
-        if part.stage.get() == Stage::Won
-            && self.group.is_prompt(at)
-            && let Poll::Ready(output) = self.group.finish(at, Some(context))
-        {
-            part.output.set(Some(output));
-            part.stage.set(Stage::Finished);
+        if part.stage.get() == Stage::Won && self.group.is_prompt(at) {
+            self.finish(at, Some(context));
+        }
+    }
+
+    /// A part that has been offered is as it was before, or has won.
+    fn take_back(&self, at: usize) {
+        let part = &self.parts[at];
+        let is_ours = part.choice.synch();
+        if is_ours {
+            part.choice.forget_waiter();
+        }
+        self.group.withdraw(at);
+        if is_ours {
+            part.stage.set(Stage::New);
+        } else {
+            self.won(at);
+        }
+    }
+
+    fn finish(&self, at: usize, context: Option<&mut Context<'_>>) {
+        if let Poll::Ready(output) = self.group.finish(at, context) {
+            self.parts[at].output.set(Some(output));
+            self.parts[at].stage.set(Stage::Finished);
         }
     }
 
@@ -353,22 +406,29 @@ impl<G: Group> All<G> {
         else {
             return false;
         };
-        let mut sleep = Box::pin(Sleep::until(Some(deadline)));
-        let strikes = sleep.as_mut().poll(context).is_ready();
-        self.clock.set(Some(sleep));
-        strikes
+        self.clock.wait_for(deadline, context)
     }
 }
 
 impl<G: Group> Drop for All<G> {
     fn drop(&mut self) {
+        let mut has_won = false;
         for (at, part) in self.parts.iter().enumerate() {
-            if part.stage.get() == Stage::Offered {
-                if part.choice.synch() {
-                    part.choice.forget_waiter();
-                }
-                self.group.withdraw(at);
+            if part.stage.get() != Stage::Offered {
+                continue;
             }
+            let is_ours = part.choice.synch();
+            if is_ours {
+                part.choice.forget_waiter();
+            }
+            self.group.withdraw(at);
+            // Not told before all offers are back: that may run code of the program.
+            has_won |= !is_ours;
+            part.stage.set(if is_ours { Stage::New } else { Stage::Untold });
+        }
+        if has_won {
+            let is_untold = |at: &usize| self.parts[*at].stage.get() == Stage::Untold;
+            (0..self.len()).filter(is_untold).for_each(|at| self.won(at));
         }
     }
 }

@@ -29,6 +29,7 @@ pub trait Group {
     fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
     fn polls(&self, at: usize) -> Polls;
     fn deadline(&self, at: usize) -> Option<Instant>;
+    fn is_refused(&self, at: usize) -> bool;
     fn refuse(&self, at: usize) -> bool;
     fn is_prompt(&self, at: usize) -> bool;
 }
@@ -89,6 +90,9 @@ macro_rules! indexed {
             }
             fn deadline(&self, at: usize) -> Option<Instant> {
                 self[at].deadline()
+            }
+            fn is_refused(&self, at: usize) -> bool {
+                self[at].is_refused()
             }
             fn refuse(&self, at: usize) -> bool {
                 self[at].refuse()
@@ -152,6 +156,9 @@ macro_rules! tuple {
             #[inline(always)]
             fn deadline(&self, at: usize) -> Option<Instant> {
                 match at { $($at => self.$at.deadline(),)+ _ => beyond() }
+            }
+            fn is_refused(&self, at: usize) -> bool {
+                match at { $($at => self.$at.is_refused(),)+ _ => beyond() }
             }
             fn refuse(&self, at: usize) -> bool {
                 match at { $($at => self.$at.refuse(),)+ _ => beyond() }

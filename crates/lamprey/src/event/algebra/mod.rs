@@ -15,7 +15,6 @@
 
 mod boxed;
 mod choose;
-#[cfg(not(loom))]
 mod choose_all;
 mod constant;
 #[cfg(not(loom))]
@@ -29,7 +28,6 @@ mod wrap;
 
 pub use boxed::BoxedEvent;
 pub use choose::{Choose, choose, prefer};
-#[cfg(not(loom))]
 pub use choose_all::{ChooseAll, choose_all};
 pub use constant::{Always, Never, always, never};
 #[cfg(not(loom))]
@@ -71,7 +69,9 @@ use std::time::Duration;
 /// ```
 ///
 /// # Cancellation
-/// A synchronisation has happened or it has not: a cancelled thread takes all its offers back, and the nacks of all branches fire.
+/// A synchronisation has happened or it has not. A thread that is cancelled takes all its offers back and unwinds, and the nacks of all
+/// branches fire; unless a peer has chosen a branch by then: the synchronisation returns that, and the next blocking call unwinds. For
+/// a future that is dropped see [`Synced`](super::Synced).
 #[must_use = "an event does nothing until a thread synchronises on it"]
 pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(hidden)]
@@ -87,7 +87,9 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// With the panics of its guards and wraps.
     ///
     /// # Cancellation
-    /// The commit point is the moment when one of the offers wins. A cancelled thread unwinds from here; see [`Event`].
+    /// The commit point is the moment when one of the offers wins, also while this call is blocked. A thread that is cancelled before that
+    /// unwinds from here, and nothing has happened; after it the result is returned, and the thread unwinds at its next blocking call. (A
+    /// branch that only fails because its other side is gone does not count: a cancelled thread unwinds.)
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic does not wait: a send or
@@ -97,7 +99,11 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         protocol::sync(self)
     }
 
-    /// As [`sync`](Self::sync), waiting at most `timeout`; `None` if nothing has happened by then.
+    /// As [`sync`](Self::sync), waiting at most `timeout` for something to happen; `None` if nothing has by then. What waits after that goes on
+    /// as long as it takes: the other events of a [`choose_all`], the functions of `wrap`.
+    ///
+    /// # Cancellation
+    /// As for `sync`. `None` is certain: nothing has happened, nor will.
     ///
     /// # Examples
     /// ```
@@ -109,7 +115,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         protocol::sync_until(self, time::deadline(timeout))
     }
 
-    /// Performs the communication if that is possible at once; else nothing happens, and its nacks fire.
+    /// Performs the communication if that is possible at once; else nothing happens, and its nacks fire. What waits after it has happened waits
+    /// here, too: the other events of a [`choose_all`], the functions of `wrap`.
     ///
     /// # Examples
     /// ```

@@ -15,6 +15,10 @@ use std::time::Instant;
 /// synchronisation ends without choosing this one: another branch is chosen, the time is over, the thread is cancelled, or a guard
 /// panics. So a server that has begun to work for a client can stop.
 ///
+/// # Cancellation
+/// Once this event has been chosen, be it by a peer, its nack never happens, even if the client is cancelled just then: a thread returns the
+/// result; a future that is dropped has its value go back, or dropped. So let a value that grants something give it back in its destructor.
+///
 /// # Examples
 /// ```
 /// use lamprey::event::{Event, always, never, prefer, with_nack};
@@ -147,6 +151,10 @@ impl<B: Branch> Branch for Nacked<B> {
 
     fn deadline(&self) -> Option<Instant> {
         self.inner.deadline()
+    }
+
+    fn is_refused(&self) -> bool {
+        self.inner.is_refused()
     }
 
     fn refuse(&self) -> bool {

@@ -85,6 +85,10 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
         self.inner.deadline()
     }
 
+    fn is_refused(&self) -> bool {
+        self.inner.is_refused()
+    }
+
     fn refuse(&self) -> bool {
         self.inner.refuse()
     }

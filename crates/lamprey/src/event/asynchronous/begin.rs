@@ -3,14 +3,18 @@
 //! # Invariant
 //! The first poll is made by the caller, within [`begin`], whatever else parasites have to suffer: no budget, no penalty, no offer to
 //! another worker puts it off. So the offers of one thread are queued in the order of its calls.
+//!
+//! # Cancellation
+//! Where a peer has decided by then, the communication has happened, and its result is what whoever cancels it gets ([`LastWord`]).
 
 use super::Pending;
 use crate::JoinError;
 use crate::event::Event;
-use crate::event::protocol::Waiting;
-use crate::parasite::{parasite_at_once, parasite_fn};
-use std::future::poll_fn;
-use std::pin::pin;
+use crate::event::protocol::Synced;
+use crate::parasite::{LastWord, ParasiteHandle, parasite_at_once, parasite_fn};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
 
 /// A result, or what is still to be done for it.
 #[doc(hidden)]
@@ -43,20 +47,68 @@ where
     E: Event<Output = Matter<T>, Branch: Send> + Send + 'static,
     T: Send + 'static,
 {
-    Pending::new(parasite_at_once(implicit(event)))
+    Pending::new(parasite_at_once(Begun::Synchronises(event.into_future())))
 }
 
-async fn implicit<E: Event<Output = Matter<T>>, T: Send + 'static>(event: E) -> Result<T, JoinError> {
-    let matter = {
-        let mut waiting = pin!(Waiting::new(event.branch()));
-        poll_fn(|context| waiting.as_mut().poll_at_once(context)).await
-    };
-    match matter {
-        Matter::Plain(value) => Ok(value),
-        Matter::Work(work) => match parasite_fn(work).await {
+/// The implicit thread.
+enum Begun<E: Event, T> {
+    Synchronises(Synced<E>),
+    /// Between the two: what has lost is gone before the work begins.
+    Turns,
+    Works(ParasiteHandle<T>),
+}
+
+impl<E: Event<Output = Matter<T>>, T> Begun<E, T> {
+    fn stage(self: Pin<&mut Self>) -> Result<Pin<&mut Synced<E>>, &mut Self> {
+        // SAFETY: the synchronisation is pinned with us, and is dropped in its place; all else may move.
+        unsafe {
+            match self.get_unchecked_mut() {
+                Self::Synchronises(synced) => Ok(Pin::new_unchecked(synced)),
+                other => Err(other),
+            }
+        }
+    }
+}
+
+impl<E: Event<Output = Matter<T>>, T: Send + 'static> Future for Begun<E, T> {
+    type Output = Result<T, JoinError>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Ok(synced) = self.as_mut().stage() {
+            match ready!(synced.poll_at_once(context)) {
+                Matter::Plain(value) => return Poll::Ready(Ok(value)),
+                Matter::Work(work) => {
+                    self.set(Self::Turns);
+                    self.set(Self::Works(parasite_fn(work)));
+                }
+            }
+        }
+        let Err(Self::Works(handle)) = self.stage() else { unreachable!("the work has begun") };
+        match ready!(Pin::new(handle).poll(context)) {
             // On to whoever asks for the result, or to the report of a panic that nobody asked for.
             Err(JoinError::Panicked(panic)) => panic.resume(),
-            outcome => outcome,
-        },
+            outcome => Poll::Ready(outcome),
+        }
+    }
+}
+
+/// A communication that has happened is not taken back. What was to be done with its result may be: that is dropped.
+impl<E: Event<Output = Matter<T>>, T: Send + 'static> LastWord for Begun<E, T> {
+    fn last_word(self: Pin<&mut Self>) -> Option<Self::Output> {
+        match self.stage() {
+            Ok(synced) => match synced.last_word()? {
+                Matter::Plain(value) => Some(Ok(value)),
+                Matter::Work(_) => None,
+            },
+            Err(Self::Works(handle)) if handle.is_finished() => {
+                let mut context = Context::from_waker(Waker::noop());
+                match Pin::new(handle).poll(&mut context) {
+                    Poll::Ready(outcome) => Some(outcome),
+                    Poll::Pending => None,
+                }
+            }
+            Err(_) => None,
+        }
     }
 }

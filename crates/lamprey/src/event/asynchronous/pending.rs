@@ -2,6 +2,7 @@
 
 use crate::event::algebra::awaitable;
 use crate::event::{Event, FutureEvt, future_evt};
+use crate::parasite::wait_or;
 use crate::{JoinError, ParasiteHandle};
 use std::fmt;
 use std::future::Future;
@@ -16,6 +17,9 @@ use std::task::{Context, Poll};
 /// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped when it comes (a value that
 /// an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over a choice that it may lose, choose
 /// [`result_evt`](Self::result_evt); to take the communication back, [`cancel`](Self::cancel).
+///
+/// # Cancellation
+/// A thread that is cancelled while it waits for the result returns it if it has come by then; else it detaches, and unwinds.
 ///
 /// # Examples
 /// ```
@@ -59,7 +63,9 @@ impl<T> Pending<T> {
     /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be sent is dropped.
     ///
     /// # Errors
-    /// [`JoinError::Cancelled`] is what is expected; `Ok` is the result, which was faster.
+    /// [`JoinError::Cancelled`] is what is expected: the communication has not happened (or an [`a_wrap`](crate::event::AsyncEvent::a_wrap)
+    /// was ended, before or while it ran; or some part of a `choose_all` has not happened). `Ok` is the result, which was faster: what a
+    /// peer has chosen by now has happened.
     ///
     /// # Cancellation
     /// As for [`ParasiteHandle::cancel`].
@@ -81,8 +87,16 @@ impl<T> Event for Pending<T> {
     fn sync(mut self) -> Result<T, JoinError> {
         match self.0.0.take() {
             Some(handle) if handle.is_finished() => handle.join().flatten(),
-            handle => crate::wait(Implicit(handle)),
+            // What is there by the time of a cancellation is returned, not dropped.
+            handle => wait_or(Implicit(handle), false, |implicit| implicit.get_mut().take_if_finished()),
         }
+    }
+}
+
+impl<T> Implicit<T> {
+    fn take_if_finished(&mut self) -> Option<Result<T, JoinError>> {
+        let handle = self.0.take_if(|handle| handle.is_finished())?;
+        Some(handle.join().flatten())
     }
 }
 

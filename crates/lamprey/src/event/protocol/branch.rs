@@ -15,6 +15,8 @@
 //!    by then the choice is synched, and the earlier offers are stale.)
 //! 4. `decide` comes before `finish`: nacks have fired when the program's `wrap` runs. A branch that is dropped undecided has
 //!    lost.
+//! 5. **What has won is told so**, however the synchronisation ends: whoever is cancelled or out of time decides for its choice, or
+//!    finds that a peer has, and says `decide(true)` then, even if it can give the result to nobody (a future that is dropped).
 
 use super::Choice;
 use std::task::{Context, Poll};
@@ -80,6 +82,11 @@ pub trait Branch {
 
     /// True if something waits for its win to be heard of: a `wrap`, a nack, what else a `choose_all` has to wait for.
     fn is_prompt(&self) -> bool {
+        false
+    }
+
+    /// Of a branch that has won: only because the other side has gone. Nothing has happened then that anybody could have seen.
+    fn is_refused(&self) -> bool {
         false
     }
 

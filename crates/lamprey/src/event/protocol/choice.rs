@@ -75,7 +75,7 @@ pub(crate) struct Choice {
 
 /// Numbers choices in the order in which they are made.
 #[cfg(loom)]
-static NUMBER: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+static NUMBER: crate::sync_shim::plain::AtomicUsize = crate::sync_shim::plain::AtomicUsize::new(0);
 
 /// What came of an attempt to decide for two choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

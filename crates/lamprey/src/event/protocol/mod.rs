@@ -9,6 +9,7 @@ mod waiting;
 pub use branch::{Branch, ChoiceRef, Offered, Polls};
 pub(crate) use choice::{Both, Choice, left_out};
 pub(crate) use sync::{poll, sync, sync_until};
+pub(crate) use waiting::Clock;
 pub use waiting::Synced;
 #[cfg(not(loom))]
 pub(crate) use waiting::Waiting;

@@ -1,13 +1,24 @@
 //! A thread that synchronises: a host, a stackful parasite, an OS thread.
+//!
+//! # Invariant
+//! **What has been decided returns.** A thread whose time is over, or that is cancelled, decides for its choice itself, and has
+//! communicated with nobody; or it finds that a peer has decided, and returns what that gave. It is then its next blocking call that
+//! unwinds. The one exception is a branch that has won because the other side is gone: nobody can tell that from nothing, and where a
+//! runtime ends, a thread hears of its own end first, as in a plain send or receive.
+//!
+//! # Checked by
+//! `model::interrupted` (loom), `tests/cancelled_choice.rs`, `tests/cancel_laws.rs`, `tests/stress_choice.rs`.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
 use crate::event::Event;
-use crate::sched::{self, Wait, Woke};
+use crate::sched::wait::{self, Early, Entered, Waited};
+use crate::sched::{self, Wait};
+#[cfg(not(loom))]
 use crate::time;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 #[cfg(not(loom))]
-use std::{future::poll_fn, pin::pin};
+use {super::Waiting, crate::parasite::wait_or, std::pin::Pin};
 
 /// Synchronises, waiting as long as it takes.
 #[inline]
@@ -56,32 +67,31 @@ fn finish<B: Branch>(branch: &B) -> B::Output {
 fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
     let choice = Choice::new();
     loop {
-        choice.reopen(sched::waiter());
-        // SAFETY: both stay here until `withdraw`, below, in each of the cases; nothing in between unwinds.
-        let offered = unsafe { branch.offer(&ChoiceRef(&choice)) };
         let until = [limit, branch.deadline()].into_iter().flatten().min();
-        let woke = match offered {
-            Offered::Waiting => time::block_until(Wait::Choice, until),
-            Offered::Won => Woke::Woken,
-            // Decided by a peer, whose wake is under way.
-            Offered::Lost => {
-                sched::block_until_woken(Wait::Choice);
-                Woke::Woken
+        let enter = |me| {
+            choice.reopen(me);
+            // SAFETY: both stay here until `withdraw`, below, in each of the cases; nothing in between unwinds.
+            match unsafe { branch.offer(&ChoiceRef(&choice)) } {
+                Offered::Waiting => Entered::Queued,
+                Offered::Won => Entered::Done,
+                // Decided by a peer, whose wake is under way.
+                Offered::Lost => Entered::Owed,
             }
         };
-        if woke != Woke::Woken && !choice.synch() {
-            sched::block_until_woken(Wait::Choice);
-        }
+        let waited = wait::wait(Wait::Choice, until, enter, |_| choice.synch());
         if branch.withdraw() {
-            if woke == Woke::Cancelled {
+            if left_out!(ChoiceReturns) && waited.is_cancelled() {
+                cancelled(branch);
+            }
+            if branch.is_refused() && sched::is_cancelled() {
                 cancelled(branch);
             }
             return Some(finish(&branch));
         }
-        match woke {
-            Woke::Woken => crate::bug::bug!("a thread was woken although none of its offers was taken"),
-            Woke::Cancelled => cancelled(branch),
-            Woke::TimedOut => {}
+        match waited {
+            Waited::Left(Early::TimedOut) => {}
+            _ if waited.is_cancelled() => cancelled(branch),
+            _ => crate::bug::bug!("a thread was woken although none of its offers was taken"),
         }
         if branch.attempt(None) {
             return Some(finish(&branch));
@@ -104,14 +114,43 @@ fn cancelled<B: Branch>(branch: B) -> ! {
 #[cold]
 #[inline(never)]
 fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
-    let waiting = super::Waiting::new(branch);
+    let is_bounded = branch.deadline().is_some();
+    let waiting = Waiting::new(branch);
     match limit {
-        None => Some(crate::parasite::wait(waiting)),
-        // What waits lies within the future, for which no waker is boxed.
-        Some(limit) => crate::parasite::wait(async move {
-            let (mut waiting, mut limit) = (pin!(waiting), pin!(time::Sleep::until(Some(limit))));
-            poll_fn(|cx| waiting.as_mut().poll_until(cx, limit.as_mut())).await
-        }),
+        None => Some(wait_or(waiting, is_bounded, |waiting| waiting.settle(None))),
+        Some(limit) => {
+            let limit = time::Sleep::until(Some(limit));
+            wait_or(Limited { waiting, limit }, true, |limited| limited.waiting().settle(None).map(Some))
+        }
+    }
+}
+
+/// A synchronisation with a limit of time. What waits lies within the future, so no waker is boxed for it.
+#[cfg(not(loom))]
+struct Limited<B: Branch> {
+    waiting: Waiting<B>,
+    limit: time::Sleep,
+}
+
+#[cfg(not(loom))]
+impl<B: Branch> Limited<B> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<B>> {
+        // SAFETY: pinned with the whole, of which nothing is moved out.
+        unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
+    }
+}
+
+#[cfg(not(loom))]
+impl<B: Branch> Future for Limited<B> {
+    type Output = Option<B::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: both parts are pinned with the whole.
+        let (waiting, limit) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut this.waiting), Pin::new_unchecked(&mut this.limit))
+        };
+        waiting.poll_until(cx, limit)
     }
 }
 

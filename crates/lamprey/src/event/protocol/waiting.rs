@@ -13,7 +13,7 @@
 //! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it unwinds, the branch is half
 //!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
 use crate::event::Event;
 use crate::sched::{self, Wait, Waiter};
 use std::cell::Cell;
@@ -21,6 +21,7 @@ use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// See the module's text.
 pub(crate) struct Waiting<B: Branch> {
@@ -147,8 +148,11 @@ impl<B: Branch> Drop for Waiting<B> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.stage.get() == Stage::Offered {
-            self.take_back();
+            let nobody_has_won = self.take_back();
             self.branch.withdraw();
+            if !nobody_has_won && !left_out!(ChoiceTells) {
+                self.branch.decide(true);
+            }
         }
     }
 }
@@ -160,6 +164,41 @@ impl<B: Branch> Waiting<B> {
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let this = self.into_ref().get_ref();
         if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
+    }
+
+    /// No more is waited: gives the result if a peer has decided by now. `None` if nothing has happened; then nothing will.
+    ///
+    /// Without a context, for a thread that is cancelled: it also takes what is there without waiting (the result of an asynchronous
+    /// event), blocks for the rest of a `choose_all`, and leaves what has only been refused. With one, for a future: it is also `None`
+    /// where the rest of a `choose_all` has not happened.
+    #[cfg(not(loom))]
+    pub(crate) fn settle(self: Pin<&mut Self>, cx: Option<&mut Context<'_>>) -> Option<B::Output> {
+        let this = self.into_ref().get_ref();
+        let stage = this.stage.replace(Stage::Done); // invariant 3
+        let has_won = match stage {
+            Stage::Done => return None,
+            Stage::Won => true,
+            Stage::New => false,
+            Stage::Offered => {
+                let nobody_has_won = this.take_back();
+                this.branch.withdraw();
+                !nobody_has_won
+            }
+        };
+        let is_over = match cx {
+            Some(_) => has_won,
+            None => (has_won || this.branch.attempt(None)) && !this.branch.is_refused(),
+        };
+        if !is_over {
+            return None;
+        }
+        if stage != Stage::Won {
+            this.branch.decide(true);
+        }
+        match this.branch.finish(cx) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
     }
 
     /// As `poll_at_once`, until `limit`: `None` then, and nothing has happened. To drop the future instead would leave that open: a
@@ -199,8 +238,12 @@ impl<B: Branch> Future for Waiting<B> {
 /// A synchronisation under way: what an event becomes when it is awaited.
 ///
 /// # Cancellation
-/// Dropped before it is ready, it has happened or it has not: what was to be sent has been received or is dropped, what had been
-/// received goes back, and the nacks of all its branches fire.
+/// Dropped before it is ready, it has happened or it has not, and whoever drops it is not told which. Has a peer chosen a branch by
+/// then, that has been chosen: what it was to send has been received, and its nack does not fire. What it had received goes back to its
+/// channel, which drops it if no receiver is left. All other values are dropped, and all other nacks fire.
+///
+/// Who must know waits as a thread ([`sync`](Event::sync)), or chooses the reason for giving up too: `choose((event, timeout(limit)))`, or
+/// with [`CancelToken::wait_evt`](crate::CancelToken::wait_evt).
 ///
 /// # Panics
 /// If it is polled after it has given its result, or after a panic of its own.
@@ -218,11 +261,10 @@ impl<E: Event> Synced<E> {
     }
 }
 
-impl<E: Event> Future for Synced<E> {
-    type Output = E::Output;
-
+impl<E: Event> Synced<E> {
+    /// What waits; guards run here, the first time.
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
+    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<E::Branch>> {
         // SAFETY: a description is not pinned; a `Waiting` stays in its place until it is dropped there.
         let phase = unsafe { &mut self.get_unchecked_mut().0 };
         if let Phase::Described(event) = phase {
@@ -232,9 +274,35 @@ impl<E: Event> Future for Synced<E> {
         }
         match phase {
             // SAFETY: as above.
-            Phase::Waiting(waiting) => unsafe { Pin::new_unchecked(waiting) }.poll(cx),
+            Phase::Waiting(waiting) => unsafe { Pin::new_unchecked(waiting) },
             Phase::Described(_) => unreachable!("it has just been replaced"),
         }
+    }
+
+    /// See [`Waiting::poll_at_once`].
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
+        self.waiting().poll_at_once(cx)
+    }
+
+    /// It is about to be dropped: the result, if a peer has decided by now.
+    #[cfg(not(loom))]
+    pub(crate) fn last_word(self: Pin<&mut Self>) -> Option<E::Output> {
+        // A description has not been offered to anybody.
+        if matches!(self.0, Phase::Described(_)) {
+            return None;
+        }
+        self.waiting().settle(Some(&mut Context::from_waker(std::task::Waker::noop())))
+    }
+}
+
+impl<E: Event> Future for Synced<E> {
+    type Output = E::Output;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
+        self.waiting().poll(cx)
     }
 }
 
@@ -247,7 +315,7 @@ impl<E: Event> std::fmt::Debug for Synced<E> {
 /// The timer of a future whose branch may win by the clock.
 #[cfg(not(loom))]
 #[derive(Default)]
-struct Clock(Cell<Option<Pin<Box<crate::time::Sleep>>>>);
+pub(crate) struct Clock(Cell<Option<Pin<Box<crate::time::Sleep>>>>);
 
 #[cfg(not(loom))]
 impl Clock {
@@ -257,8 +325,9 @@ impl Clock {
         branch.deadline().is_some_and(|deadline| self.wait_for(deadline, cx))
     }
 
+    /// True if `deadline` has come; if not, it wakes the caller then.
     #[cold]
-    fn wait_for(&self, deadline: std::time::Instant, cx: &mut Context<'_>) -> bool {
+    pub(crate) fn wait_for(&self, deadline: Instant, cx: &mut Context<'_>) -> bool {
         let mut sleep = Box::pin(crate::time::Sleep::until(Some(deadline)));
         let strikes = sleep.as_mut().poll(cx).is_ready();
         self.0.set(Some(sleep));
@@ -269,11 +338,15 @@ impl Clock {
 /// Under the checker time does not pass.
 #[cfg(loom)]
 #[derive(Default)]
-struct Clock {}
+pub(crate) struct Clock {}
 
 #[cfg(loom)]
 impl Clock {
     fn strikes(&self, _: &impl Branch, _: &mut Context<'_>) -> bool {
+        false
+    }
+
+    pub(crate) fn wait_for(&self, _: Instant, _: &mut Context<'_>) -> bool {
         false
     }
 }

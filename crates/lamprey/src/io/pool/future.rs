@@ -11,12 +11,18 @@
 use std::future::poll_fn;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use super::{Call, Shared, current, on_pool_thread};
-use crate::awaitable::{self, outside::outside};
+use crate::awaitable;
+#[cfg(not(loom))]
+use crate::awaitable::outside::outside;
+use crate::bug::quietly;
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+use crate::sync_shim::{Mutex, MutexGuard};
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
 ///
@@ -108,6 +114,9 @@ fn pool() -> Option<Arc<Shared>> {
     if on_pool_thread() {
         return None;
     }
+    #[cfg(loom)]
+    return current();
+    #[cfg(not(loom))]
     current().or_else(|| Some(outside().ok()?.pool.clone()))
 }
 
@@ -128,6 +137,11 @@ impl<F, T> Job<F, T> {
                 && let Stage::Done(result) = mem::replace(&mut state.stage, Stage::Over)
             {
                 return Poll::Ready(result);
+            }
+            #[cfg(loom)]
+            if is_broken(Broken::PoolAnswer) {
+                drop(state);
+                state = self.lock();
             }
             state.waker.replace(waker)
         };
@@ -160,8 +174,8 @@ impl<F: FnOnce() -> T + Send, T: Send> Run for Job<F, T> {
             (unwanted, state.waker.take())
         };
         waker.into_iter().for_each(awaitable::wake);
-        // A destructor of the program, which must not end the pool thread. The panic hook reports it if it panics.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
+        // A destructor of the program, which must not end the pool thread.
+        quietly(|| drop(unwanted));
     }
 }
 

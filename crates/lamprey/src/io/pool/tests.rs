@@ -3,6 +3,7 @@
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, mpsc};
+use std::thread;
 
 fn call<T: Send>(pool: &Pool, f: impl FnOnce() -> T + Send) -> T {
     Arc::clone(&pool.0).run(f)

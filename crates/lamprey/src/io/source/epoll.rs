@@ -3,6 +3,9 @@
 //! Invariant: an [`Epoll`] is made, used and dropped on one kernel thread, that of its worker; other threads touch only
 //! its [`Reactor`] (to take a registration out) and its eventfd (to end a [`wait`](Source::wait)).
 //!
+//! While the worker computes, others take events out of the epoll instead ([`Source::helper`]). Each event is taken once, by the
+//! one or the other, and wakes who waits for it all the same. The eventfd's is for the owner alone: who else takes it writes again.
+//!
 //! The eventfd is edge-triggered and never read: each write is an edge, and its counter would need 584 years of
 //! writes at one a nanosecond to fill. A write whose edge [`poll`](Source::poll) happens to take is remembered and ends the next `wait`.
 
@@ -18,18 +21,20 @@ use rustix::io::Errno;
 
 use super::reactor::Reactor;
 use crate::io::readiness::Readiness;
-use crate::sched::source::{Notifier, Source};
+use crate::sched::source::{Helper, Notifier, Source};
 
 /// The event data of the eventfd; no slab ever has this many slots.
 const NOTIFY_KEY: u64 = u64::MAX;
 /// Events fetched by one system call; what is left comes with the next.
 const BATCH: usize = 256;
+/// Most batches that a helper fetches at a time.
+const MOST_BATCHES: usize = 16;
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// The event loop for sockets: Linux epoll, edge-triggered, one instance for each worker.
 ///
 /// A socket is registered when an operation on it has to wait for the first time, with the loop of the worker on which
-/// that happens, and stays there until it is dropped. This is the source that a runtime uses unless its builder is
+/// that happens, and stays there until it is dropped, unless that worker computes while somebody waits elsewhere. This is the source that a runtime uses unless its builder is
 /// given another.
 #[derive(Debug)]
 pub struct Epoll {
@@ -62,6 +67,7 @@ impl Epoll {
 
     /// Fetches one batch of events and wakes whoever waits for them.
     fn turn(&mut self, timeout: Option<&Timespec>) -> Result<(), Errno> {
+        self.reactor.is_served();
         let events = if self.whole_milliseconds {
             wait_milliseconds(&self.reactor, &mut self.events[..], timeout)?
         } else {
@@ -70,17 +76,50 @@ impl Epoll {
         if events.is_empty() {
             return Ok(());
         }
-        self.notified |= events.iter().any(|event| event.data.u64() == NOTIFY_KEY);
-        let keys = events.iter().filter(|event| event.data.u64() != NOTIFY_KEY);
-        self.reactor.look_up(keys.map(|event| (event.data.u64() as usize, event.flags)), &mut self.found);
-        for (readiness, flags) in self.found.drain(..) {
-            let ended = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-            let read = ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
-            let write = ended || flags.contains(EventFlags::OUT);
-            readiness.edge(read, write);
-        }
+        self.notified |= dispatch(&self.reactor, events, &mut self.found);
         Ok(())
     }
+}
+
+/// Wakes whoever waits for `events`; true if one of them is the eventfd's.
+fn dispatch(reactor: &Reactor, events: &[Event], found: &mut Vec<(Arc<Readiness>, EventFlags)>) -> bool {
+    let keys = events.iter().filter(|event| event.data.u64() != NOTIFY_KEY);
+    reactor.dispatch(keys.map(|event| (event.data.u64() as usize, event.flags)), found);
+    events.iter().any(|event| event.data.u64() == NOTIFY_KEY)
+}
+
+/// What a loop's worker would do, on another: fetches what is there now and wakes whoever waits for it.
+fn help(reactor: &Reactor, notify: &OwnedFd) {
+    if reactor.count() == 0 {
+        return;
+    }
+    reactor.is_helped();
+    let mut events = [const { MaybeUninit::uninit() }; BATCH];
+    let mut found = Vec::new();
+    let mut notified = false;
+    for _ in 0..MOST_BATCHES {
+        // An interrupted or refused look finds nothing; the next one will.
+        let timeout = timespec(Duration::ZERO);
+        let fetched = match epoll::wait(reactor, &mut events[..], Some(&timeout)) {
+            Ok((fetched, _)) => fetched,
+            Err(Errno::NOSYS) => wait_milliseconds(reactor, &mut events[..], Some(&NOW)).unwrap_or_default(),
+            Err(_) => break,
+        };
+        let is_last = fetched.len() < BATCH;
+        notified |= dispatch(reactor, fetched, &mut found);
+        if is_last {
+            break;
+        }
+    }
+    if notified {
+        ring(notify);
+    }
+}
+
+/// Makes an edge of the eventfd.
+fn ring(notify: &OwnedFd) {
+    // Fails only when the counter is full; then there is an edge that nobody has taken yet.
+    let _ = rustix::io::write(notify, &1_u64.to_ne_bytes());
 }
 
 /// The kernel's form of `timeout`.
@@ -136,9 +175,16 @@ impl Source for Epoll {
 
     fn notifier(&self) -> Option<Notifier> {
         let notify = Arc::clone(&self.notify);
-        Some(Notifier::new(move || {
-            // Fails only when the counter is full; then there is an edge that nobody has taken yet.
-            let _ = rustix::io::write(&*notify, &1_u64.to_ne_bytes());
+        Some(Notifier::new(move || ring(&notify)))
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        // Weak: the epoll goes with its worker.
+        let (reactor, notify) = (Arc::downgrade(&self.reactor), Arc::clone(&self.notify));
+        Some(Helper::new(move || {
+            if let Some(reactor) = reactor.upgrade() {
+                help(&reactor, &notify);
+            }
         }))
     }
 }

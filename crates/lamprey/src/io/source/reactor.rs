@@ -10,20 +10,26 @@
 //!
 //! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it locks one.
 
+use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, thread_local};
 use std::cell::RefCell;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::BorrowedFd;
+#[cfg(not(loom))]
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, PoisonError};
 
-use rustix::event::epoll::{self, EventData, EventFlags};
+#[cfg(not(loom))]
+use rustix::event::epoll;
+use rustix::event::epoll::{EventData, EventFlags};
 use slab::Slab;
 
 use crate::io::readiness::Readiness;
+#[cfg(loom)]
+use crate::model::kernel::{self as epoll, Set as OwnedFd};
 
 thread_local! {
     /// The reactor of the worker that runs on this kernel thread.
-    static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<Reactor>>> = RefCell::new(None);
 }
 
 /// What a socket is registered for.
@@ -36,6 +42,8 @@ pub(crate) struct Reactor {
     epoll: OwnedFd,
     slots: Mutex<Slots>,
     count: AtomicUsize,
+    /// Another worker has done the owner's work since the owner last did it. A hint.
+    helped: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -46,17 +54,18 @@ struct Slots {
 
 impl Reactor {
     /// An empty one, which becomes the reactor of the calling kernel thread.
-    pub(super) fn install() -> io::Result<Arc<Self>> {
+    pub(crate) fn install() -> io::Result<Arc<Self>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let slots = Mutex::new(Slots { live: true, table: Slab::new() });
-        let reactor = Arc::new(Self { epoll, slots, count: AtomicUsize::new(0) });
-        CURRENT.set(Some(Arc::clone(&reactor)));
+        let reactor =
+            Arc::new(Self { epoll, slots, count: AtomicUsize::new(0), helped: AtomicBool::new(false) });
+        CURRENT.with(|current| *current.borrow_mut() = Some(Arc::clone(&reactor)));
         Ok(reactor)
     }
 
     /// The reactor of the calling worker; `None` on other threads.
     pub(crate) fn current() -> Option<Arc<Self>> {
-        CURRENT.with_borrow(Clone::clone)
+        CURRENT.with(|current| current.borrow().clone())
     }
 
     /// Registers `fd`, edge-triggered and for both directions; an edge for what is ready now comes at once.
@@ -100,7 +109,7 @@ impl Reactor {
     }
 
     /// The registrations that `keys` name and that still exist.
-    pub(super) fn look_up(
+    fn look_up(
         &self,
         keys: impl Iterator<Item = (usize, EventFlags)>,
         found: &mut Vec<(Arc<Readiness>, EventFlags)>,
@@ -109,15 +118,31 @@ impl Reactor {
         found.extend(keys.filter_map(|(key, flags)| Some((Arc::clone(slots.table.get(key)?), flags))));
     }
 
+    /// Wakes whoever waits for `events`.
+    pub(crate) fn dispatch(
+        &self,
+        events: impl Iterator<Item = (usize, EventFlags)>,
+        found: &mut Vec<(Arc<Readiness>, EventFlags)>,
+    ) {
+        self.look_up(events, found);
+        for (readiness, flags) in found.drain(..) {
+            let ended = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+            let read = ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP);
+            let write = ended || flags.contains(EventFlags::OUT);
+            readiness.edge(read, write);
+        }
+    }
+
     /// The worker ends: empties the table and lets everyone who waits try again (and find a reactor of their own).
-    pub(super) fn retire(self: &Arc<Self>) {
+    pub(crate) fn retire(self: &Arc<Self>) {
         let table = {
             let mut slots = self.slots();
             slots.live = false;
             self.count_changed(0);
             std::mem::take(&mut slots.table)
         };
-        CURRENT.with_borrow_mut(|current| {
+        CURRENT.with(|current| {
+            let mut current = current.borrow_mut();
             if current.as_ref().is_some_and(|own| Arc::ptr_eq(own, self)) {
                 *current = None;
             }
@@ -127,10 +152,31 @@ impl Reactor {
         }
     }
 
+    /// Somebody helps out: the owner computes.
+    pub(crate) fn is_helped(&self) {
+        // Relaxed: a hint.
+        self.helped.store(true, Ordering::Relaxed);
+    }
+
+    /// The owner is back.
+    pub(super) fn is_served(&self) {
+        // Relaxed: a hint.
+        if self.needs_help() {
+            // Relaxed: as above.
+            self.helped.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// True while the owner computes: whoever waits elsewhere had better register there. A hint.
+    pub(crate) fn needs_help(&self) -> bool {
+        // Relaxed: a hint.
+        self.helped.load(Ordering::Relaxed)
+    }
+
     /// How many descriptors are registered; a hint.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: a hint. Additions come from the reader's own thread (or it sleeps in the epoll itself, because it
-        // runs no hosts), and a removal seen late costs an empty poll.
+        // Relaxed: a hint. For the owner, additions come from its own thread (or it sleeps in the epoll itself, because it
+        // runs no hosts), and a removal seen late costs an empty poll; a helper looks again soon.
         self.count.load(Ordering::Relaxed)
     }
 
@@ -145,6 +191,7 @@ impl Reactor {
     }
 }
 
+#[cfg(not(loom))]
 impl AsFd for Reactor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()

@@ -8,10 +8,10 @@ use crate::sync_shim::{AtomicUsize, Mutex, Ordering, relax};
 use std::marker::PhantomData;
 
 // Not the checked one of the shim, which is for what is freed by protocol.
+#[cfg(not(loom))]
+pub(super) use crate::sync_shim::AtomicU32;
 #[cfg(loom)]
 pub(super) use loom::sync::atomic::AtomicU32;
-#[cfg(not(loom))]
-pub(super) use std::sync::atomic::AtomicU32;
 
 /// How many workers of a process can own objects at a time; what the others use is shared.
 const SLOTS: usize = if cfg!(loom) { 2 } else { 256 };

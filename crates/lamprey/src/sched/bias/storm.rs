@@ -11,7 +11,8 @@
 //!
 //! All of it is Relaxed and a hint: counts that get lost change what it costs, nothing else.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync_shim::Ordering;
+use crate::sync_shim::plain::{AtomicU32, AtomicU64};
 
 /// How many revocations a window bears. 64 of 16 us in 100 ms are about a hundredth of the time.
 pub(crate) const CALM: u32 = 64;
@@ -49,7 +50,7 @@ impl Storm {
             return false;
         }
         // Relaxed: as above.
-        (self.count.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(CALM)
+        self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1).is_multiple_of(CALM)
     }
 
     /// True if fewer than `bearable` revocations have happened in this window. The clock is read only if not.

@@ -7,6 +7,7 @@ mod hybrid;
 
 pub use hybrid::Hybrid;
 
+use super::guard;
 use super::thread::{State, Thread};
 use crate::queue::fresh::Fresh;
 use std::cell::{Cell, UnsafeCell};
@@ -47,7 +48,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Blocking
-/// No method may call a blocking call of this crate, spawn, or wake: the worker is in the middle of a switch.
+/// No method may call a blocking call of this crate, spawn, or wake: the worker is in the middle of a switch. A blocking call, or the start
+/// of a stackful parasite, ends the process with a message.
 ///
 /// # Panics
 /// A panic in a policy aborts the process: the worker could not go on.
@@ -198,9 +200,10 @@ impl PolicySlot {
 
 #[inline(never)]
 fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
-    crate::bug::no_unwind("a scheduling policy", || {
+    const WHO: &str = "a scheduling policy";
+    crate::bug::no_unwind(WHO, || {
         let mut policy = cell.take().expect("a policy must not call blocking calls, spawn or wake");
-        let result = call(&mut *policy);
+        let result = guard::no_switch(WHO, || call(&mut *policy));
         cell.set(Some(policy));
         result
     })

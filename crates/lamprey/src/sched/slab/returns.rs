@@ -30,7 +30,7 @@
 //! `model::slab` (loom, with broken variants that it catches), `slab::tests`.
 
 use super::chunk::Block;
-use crate::sync_shim::{AtomicPtr, AtomicUsize, Ordering, fence};
+use crate::sync_shim::{AtomicPtr, AtomicUsize, Ordering, acquire_fence};
 use std::ptr::{self, NonNull};
 
 /// See the module's text.
@@ -72,7 +72,7 @@ impl Returns {
         let last = self.unsettled.fetch_sub(1, Ordering::Release) == 1;
         if last {
             // Acquire pairs with the Release in `give` and `settle`: the last one sees what all others did.
-            fence(Ordering::Acquire);
+            acquire_fence(&self.unsettled);
         }
         last
     }
@@ -101,7 +101,7 @@ impl Returns {
         let last = self.unsettled.fetch_add(out, Ordering::Release).wrapping_add(out) == 0;
         if last {
             // Acquire pairs with the Release in `give`.
-            fence(Ordering::Acquire);
+            acquire_fence(&self.unsettled);
         }
         last
     }

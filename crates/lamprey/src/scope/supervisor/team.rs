@@ -176,7 +176,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
             End::Failed(failure) => failure,
         };
         if restart == Restart::Never || self.members[child].is_dismissed {
-            self.report(child, &failure, Next::StaysEnded);
+            self.report(child, failure, Next::StaysEnded);
             return Ok(());
         }
         self.restart(child, failure)
@@ -196,7 +196,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         let delay = self.plan.backoff.delay(member.failures);
         member.failures = member.failures.saturating_add(1);
         member.life = Life::Due(None);
-        self.report(child, &failure, Next::RestartsIn(delay));
+        self.report(child, failure, Next::RestartsIn(delay));
         let group = self.plan.strategy.group(child, self.members.len());
         group.clone().rev().for_each(|sibling| self.halt(sibling));
         let at = time::deadline(delay);
@@ -227,7 +227,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
             self.members[child].life = Life::Due(None);
         }
         if let End::Failed(failure) = end {
-            self.report(child, &failure, Next::WasStopped);
+            self.report(child, failure, Next::WasStopped);
         }
     }
 
@@ -250,12 +250,18 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     }
 
     fn give_up(&mut self, child: usize, failure: Failure<E>) -> SupervisorError<E> {
-        self.report(child, &failure, Next::GivesUp);
+        self.tell(child, &failure, Next::GivesUp);
         let child = self.plan.children[child].name.as_ref().to_owned();
         SupervisorError { child, failure, restarts: self.restarts.len(), window: self.plan.limit.1 }
     }
 
-    fn report(&mut self, child: usize, failure: &Failure<E>, next: Next) {
+    /// Tells of a failure and drops it, of which the supervisor does not die.
+    fn report(&mut self, child: usize, failure: Failure<E>, next: Next) {
+        self.tell(child, &failure, next);
+        crate::thread::quietly(|| drop(failure));
+    }
+
+    fn tell(&mut self, child: usize, failure: &Failure<E>, next: Next) {
         (self.observer)(&Report { child: &self.plan.children[child].name, failure, next });
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Edit<'a, S> {
     pub(super) list: List<Party<u32>>,
     pub(super) held: bool,
     pub(super) woken: bool,
+    /// Whether others may go on now: not when somebody has only queued itself, or found its node taken out.
+    pub(super) serves: bool,
 }
 
 /// Wakes that are owed.
@@ -37,7 +39,7 @@ pub(super) struct Batch {
 impl<'a, S> Edit<'a, S> {
     #[inline(always)]
     pub(super) fn new(state: &'a mut S, list: List<Party<u32>>, bits: usize) -> Self {
-        Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0 }
+        Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0, serves: true }
     }
 }
 
@@ -70,9 +72,10 @@ impl<S: Kind> Edit<'_, S> {
         let has = !left_out!(LineBlind)
             // SAFETY: as above; written when the node was made.
             && party.slot.with_mut(|want| unsafe {
-                self.state.arrive(&mut self.held, (*want).assume_init_mut(), comes)
+                arrives(self.state, &mut self.held, (*want).assume_init_mut(), comes, order)
             });
         if !has {
+            self.serves = false;
             // SAFETY: as promised by the caller; EDIT is held.
             unsafe { self.queue(node, again || order == Order::Lifo) };
         }
@@ -93,9 +96,12 @@ impl<S: Kind> Edit<'_, S> {
         // SAFETY: not queued, so its owner's, who is the caller; written when the node was made.
         let slot = unsafe { &node.as_ref().value.slot };
         // SAFETY: as above.
-        let has =
-            slot.with_mut(|want| unsafe { state.arrive(&mut held, (*want).assume_init_mut(), self.comes()) });
+        let has = slot.with_mut(|want| unsafe {
+            arrives(&mut state, &mut held, (*want).assume_init_mut(), self.comes(), order)
+        });
+        self.serves = has;
         if has && !choice.synch() {
+            self.serves = false;
             return Offered::Lost;
         }
         (*self.state, self.held) = (state, held);
@@ -124,6 +130,7 @@ impl<S: Kind> Edit<'_, S> {
             // SAFETY: the node is its owner's again, who is the caller.
             self.state.left(&mut self.held, unsafe { super::want_of(&node.as_ref().value) });
         }
+        self.serves = has_left;
         has_left
     }
 
@@ -151,6 +158,13 @@ impl<S: Kind> Edit<'_, S> {
             }
         }
     }
+}
+
+/// [`Kind::arrive`], also of one who goes before those who wait: then it is the first in line.
+#[inline(always)]
+fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
+    let is_first = comes == Comes::Behind && order == Order::Lifo;
+    state.arrive(held, want, comes) || (is_first && state.take(held, want) == Turn::Has)
 }
 
 /// Ends the wait of one who has just been taken out, and whose choice, if it is an offer, is synched.
@@ -191,25 +205,33 @@ impl Batch {
         self.len += 1;
     }
 
-    /// The only one, for kinds that serve one at a time.
+    pub(super) fn is_several(&self) -> bool {
+        self.len > 1
+    }
+
+    /// The only one.
     #[inline(always)]
     pub(super) fn into_single(self) -> Option<Owed> {
-        debug_assert!(self.len <= 1, "a kind that serves one at a time has served two");
         let [owed, ..] = self.owed;
         owed
     }
 
-    /// Gives the wakes, oldest first. Nothing of the line may be in hand: this may run anything, or switch.
-    #[inline(always)]
-    pub(super) fn deliver(self, wake: Wake) {
-        if self.len == 1 {
-            let [Some(owed), ..] = self.owed else { return };
-            return match owed {
-                Owed::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),
-                owed => owed.deliver(Form::AsTask),
-            };
+    /// Gives the wakes that run no code of the program, oldest first; the others are kept in `last`.
+    pub(super) fn deliver_to_threads(self, last: &mut Vec<Owed>) {
+        for owed in self.owed.into_iter().flatten() {
+            if owed.runs_code() { last.push(owed) } else { owed.deliver(Form::Soon) }
         }
-        self.owed.into_iter().flatten().for_each(|owed| owed.deliver(Form::Soon));
+    }
+}
+
+impl Owed {
+    /// Gives the only wake of an EDIT.
+    #[inline(always)]
+    pub(super) fn deliver_by(self, wake: Wake) {
+        match self {
+            Owed::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),
+            owed => owed.deliver(Form::AsTask),
+        }
     }
 }
 

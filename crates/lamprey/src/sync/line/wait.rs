@@ -1,12 +1,13 @@
 //! How threads wait in a line: hosts, stackful parasites, OS threads.
 
+use super::edit::Batch;
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Owed, Party, PartyNode};
 use crate::event::protocol::left_out;
 use crate::sched::task::Form;
-use crate::sched::{self, Wait, Woke};
+use crate::sched::wait::{self, Entered, Waited};
+use crate::sched::{self, Wait};
 use crate::sync_shim::spin_loop;
-use crate::time;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -64,21 +65,42 @@ impl<S: Kind> Line<S> {
         let node = Party::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
-            // SAFETY: unlinked; stays here until it has been taken out: by this thread, or by one whose wake is awaited.
-            if unsafe { self.join(NonNull::from(&node), again) } {
+            let (mut late, mut left) = (None, None);
+            let enter = || {
+                // SAFETY: unlinked; stays here until the wait has ended.
+                if unsafe { self.join(NonNull::from(&node), again) } {
+                    return Entered::Done;
+                }
+                late = queued.take().and_then(|queued| queued());
+                if late.is_none() {
+                    return Entered::Queued;
+                }
+                // SAFETY: queued by this thread.
+                if unsafe { self.leave(NonNull::from(&node)) } { Entered::Done } else { Entered::Owed }
+            };
+            let leave = || {
+                // SAFETY: queued by this thread.
+                let (has_left, batch) = unsafe { self.leave_owing(NonNull::from(&node)) };
+                left = Some(batch);
+                has_left
+            };
+            let waited = wait::wait_again(reason, deadline, enter, leave);
+            if let Some(owed) = late {
+                owed.deliver(Form::AsTask);
+                // SAFETY: the node is ours again.
+                return Ended::Has(unsafe { want_of(&node.value) });
+            }
+            match waited {
                 // SAFETY: not queued.
-                return Ended::Has(unsafe { want_of(&node.value) });
+                Waited::Done => return Ended::Has(unsafe { want_of(&node.value) }),
+                Waited::Woken => {}
+                _ => return self.after_early(&node, waited, left),
             }
-            if let Some(owed) = queued.take().and_then(|queued| queued()) {
-                return self.out_of_line(&node, owed, reason);
-            }
-            let woke = time::block_until(reason, deadline);
-            if woke != Woke::Woken {
-                return self.interrupted(&node, woke, reason);
-            }
-            if node.value.at() == At::Met {
+            match node.value.at() {
                 // SAFETY: taken out and let go.
-                return Ended::Has(unsafe { want_of(&node.value) });
+                At::Met => return Ended::Has(unsafe { want_of(&node.value) }),
+                At::Closed => {}
+                _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
             }
             self.spin_while_held();
             node.value.set_waiter(Some(me));
@@ -86,32 +108,17 @@ impl<S: Kind> Line<S> {
         }
     }
 
+    /// The wait has ended early; `left` is what our leaving has given others.
     #[cold]
     #[inline(never)]
-    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> Ended {
-        // SAFETY: queued by this thread.
-        if !unsafe { self.leave(NonNull::from(node)) } {
-            sched::block_until_woken(reason);
+    fn after_early(&self, node: &PartyNode<u32>, waited: Waited, left: Option<Batch>) -> Ended {
+        if let Some(batch) = left {
+            self.deliver(batch);
         }
-        owed.deliver(Form::AsTask);
-        // SAFETY: the node is ours again.
-        Ended::Has(unsafe { want_of(&node.value) })
-    }
-
-    /// The block ended early: takes our node out, or waits for whoever was faster.
-    #[cold]
-    #[inline(never)]
-    fn interrupted(&self, node: &PartyNode<u32>, woke: Woke, reason: Wait) -> Ended {
-        // SAFETY: queued by this thread.
-        let at = if unsafe { self.leave(NonNull::from(node)) } {
-            At::New
-        } else {
-            sched::block_until_woken(reason);
-            node.value.at()
-        };
+        let at = if matches!(waited, Waited::Late(_)) { node.value.at() } else { At::New };
         // SAFETY: the node is ours again.
         let want = unsafe { want_of(&node.value) };
-        if woke == Woke::Cancelled {
+        if waited.is_cancelled() {
             match at {
                 At::Met if !left_out!(LineKeep) => self.release(want),
                 At::Closed => self.pass_on(),

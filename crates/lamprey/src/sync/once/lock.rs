@@ -3,6 +3,7 @@
 //! Invariant: the place is written by whoever holds the `Running` of `once`, and by nobody once that is completed.
 
 use super::{Interrupted, Once, unwinding};
+#[cfg(not(loom))]
 use crate::event::{FutureEvt, future_evt};
 use crate::time;
 use std::cell::UnsafeCell;
@@ -39,12 +40,14 @@ impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
-    /// An empty one.
-    ///
-    /// # Examples
-    /// See [`OnceLock`].
-    pub const fn new() -> Self {
-        Self { once: Once::new(), value: UnsafeCell::new(None) }
+    crate::sync::const_fn! {
+        /// An empty one.
+        ///
+        /// # Examples
+        /// See [`OnceLock`].
+        pub const fn new() -> Self {
+            Self { once: Once::new(), value: UnsafeCell::new(None) }
+        }
     }
 
     /// The value, if it is there.
@@ -287,6 +290,7 @@ impl<T> OnceLock<T> {
     /// let limited = choose((place.wait_evt().wrap(Some), timeout(Duration::from_millis(1)).wrap(|()| None)));
     /// assert_eq!(limited.sync(), None);
     /// ```
+    #[cfg(not(loom))]
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = &T> + use<'_, T>> {
         future_evt(self.wait_async())
     }

@@ -4,6 +4,7 @@
 //! 1. HELD is set while somebody writes; then nobody reads.
 //! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that stand together at the front go
 //!    together. So neither readers nor writers starve.
+//! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take thousands of years.
 
 use crate::event::protocol::left_out;
 use crate::sync::line::{Kind, Turn};
@@ -11,7 +12,7 @@ use crate::sync::line::{Kind, Turn};
 /// The rules: how many read; HELD if one writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Sharing {
-    pub(super) readers: u32,
+    pub(super) readers: u64,
 }
 
 /// To read, with others.
@@ -44,5 +45,20 @@ impl Kind for Sharing {
         } else {
             self.readers -= 1;
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_beyond_32_bits_still_keep_writers_out() {
+        let (mut sharing, mut held) = (Sharing { readers: u64::from(u32::MAX) }, false);
+        assert_eq!(sharing.take(&mut held, &mut { READ }), Turn::Has);
+        assert_eq!(sharing.readers, 1 << 32);
+        assert_eq!(sharing.take(&mut held, &mut { WRITE }), Turn::Waits);
+        sharing.give_back(&mut held, READ);
+        assert_eq!((sharing.readers, held), (u64::from(u32::MAX), false));
     }
 }

@@ -6,13 +6,18 @@
 //! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake that takes the old one
 //!    has been preceded by what the look then finds.
 //!
+//! # Checked by
+//! `model::choice_all` (loom, with broken variants).
+//!
 //! # Orderings
 //! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells when.
 
+use crate::event::protocol::left_out;
 use crate::sched::Waiter;
+use crate::sync_shim::{AtomicUsize, Mutex, Ordering};
 use std::cell::{Cell, OnceCell};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+// (What a `Waker` is made of.)
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Wake, Waker};
 
 /// What those who meet the parts know of the caller.
@@ -72,6 +77,9 @@ impl Wakers {
 
     /// The next wake is for `caller`.
     pub(super) fn are_for(&self, caller: &Waker) {
+        if left_out!(HubCaller) {
+            return;
+        }
         let place = || self.hub.caller.lock().unwrap_or_else(PoisonError::into_inner);
         let is_there = place().as_ref().is_some_and(|old| old.will_wake(caller));
         if !is_there {
@@ -100,7 +108,7 @@ impl Wakers {
     /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody else heeds.
     pub(super) fn all_are_out(&self) -> bool {
         let surplus = self.surplus.take();
-        surplus != 0 && self.hub.count_down(surplus)
+        surplus != 0 && self.hub.count_down(surplus) && !left_out!(HubMissed)
     }
 }
 

@@ -79,3 +79,45 @@ fn it_is_active_while_something_is_registered() {
     assert!(reactor.add(a.as_fd(), &readiness).is_err(), "nobody would poll it");
     assert!(Reactor::current().is_none());
 }
+
+#[test]
+fn a_notification_that_a_helper_took_is_still_there() {
+    let mut epoll = Epoll::new().unwrap();
+    let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
+    let key = epoll.reactor.add(a.as_fd(), &Readiness::new()).unwrap();
+    let helper = epoll.helper().unwrap();
+    for _ in 0..3 {
+        epoll.notifier().unwrap().notify();
+        helper.help();
+        helper.help();
+        let start = Instant::now();
+        epoll.wait(Some(LONG));
+        assert!(start.elapsed() < LONG);
+    }
+    epoll.reactor.remove(a.as_fd(), key);
+}
+
+#[test]
+fn a_helper_takes_the_events_and_says_so_until_the_owner_is_back() {
+    use crate::io::readiness::Interest;
+    use std::io::Write;
+    let mut epoll = Epoll::new().unwrap();
+    let (a, mut b) = std::os::unix::net::UnixStream::pair().unwrap();
+    let readiness = Readiness::new();
+    let key = epoll.reactor.add(a.as_fd(), &readiness).unwrap();
+    epoll.poll(); // that it can be written to
+    assert_eq!((readiness.edges(Interest::Read), epoll.reactor.needs_help()), (0, false));
+    let helper = epoll.helper().unwrap();
+    b.write_all(&[1]).unwrap();
+    std::thread::spawn(move || helper.help()).join().unwrap();
+    assert_eq!((readiness.edges(Interest::Read), epoll.reactor.needs_help()), (1, true));
+    epoll.poll();
+    assert_eq!((readiness.edges(Interest::Read), epoll.reactor.needs_help()), (1, false), "taken once");
+    epoll.reactor.remove(a.as_fd(), key);
+}
+
+#[test]
+fn a_helper_that_outlives_the_loop_does_nothing() {
+    let helper = Epoll::new().unwrap().helper().unwrap();
+    helper.help();
+}

@@ -1,0 +1,63 @@
+//! The survey: whoever asks does not wait for ever, and each worker counts once, whether it answers, ends, or is looked at and answers then.
+
+use super::{Broken, check_bounded, must_fail};
+use crate::sched::answers::Answers;
+use crate::sync_shim::{Arc, AtomicBool, Ordering, thread};
+use std::time::Duration;
+
+struct Workers {
+    answers: Answers<usize>,
+    ended: [AtomicBool; 2],
+}
+
+impl Workers {
+    /// The end of a worker that has come by its root once since the runtime stops.
+    fn end(&self, worker: usize) {
+        if self.answers.is_asked() {
+            self.answers.answer(worker, vec![worker]);
+        }
+        // Relaxed: a number that nothing else goes by.
+        self.ended[worker].store(true, Ordering::Relaxed);
+    }
+
+    /// Asks; the first worker is given up at the first look, if `gives_up`.
+    fn survey(&self, gives_up: bool) -> Vec<usize> {
+        self.answers.ask();
+        let look = |&worker: &usize| {
+            thread::yield_now();
+            // Relaxed: as above.
+            let has_ended = self.ended[worker].load(Ordering::Relaxed);
+            if has_ended { Some(Vec::new()) } else { (gives_up && worker == 0).then(|| vec![worker]) }
+        };
+        self.answers.await_all(vec![0, 1], Duration::ZERO, |&worker| worker, |&found| found, look)
+    }
+}
+
+fn two_workers_end(gives_up: bool) {
+    let ended = [AtomicBool::new(false), AtomicBool::new(false)];
+    let workers = Arc::new(Workers { answers: Answers::new(), ended });
+    let ending: Vec<_> = (0..2)
+        .map(|worker| {
+            let workers = workers.clone();
+            thread::spawn(move || workers.end(worker))
+        })
+        .collect();
+    let all = workers.survey(gives_up);
+    assert!((0..2).all(|worker| all.iter().filter(|&&found| found == worker).count() <= 1), "{all:?}");
+    ending.into_iter().for_each(|worker| worker.join().unwrap());
+}
+
+#[test]
+fn workers_end_before_they_are_asked_or_after() {
+    check_bounded(2, || two_workers_end(false));
+}
+
+#[test]
+fn a_worker_answers_after_it_has_been_looked_at() {
+    check_bounded(2, || two_workers_end(true));
+}
+
+#[test]
+fn an_answer_that_comes_too_late_and_counts_is_caught() {
+    must_fail(Broken::AnswerLate, || two_workers_end(true));
+}

@@ -1,0 +1,157 @@
+//! Who is on watch: while one worker is awake, another does not sleep unwatched. A sleep that nobody ends is a deadlock, which loom
+//! reports.
+
+use super::{Broken, check, check_bounded, must_fail};
+use crate::sched::duty::Duty;
+use crate::sched::park::Parking;
+use crate::sync_shim::{Arc, AtomicBool, AtomicUsize, Ordering, Parker, thread};
+
+/// The one that sleeps; the other is number 1.
+const SLEEPER: usize = 0;
+
+/// Two workers reduced to their sleep.
+struct Pair {
+    duty: Duty,
+    awake: AtomicUsize,
+    parking: Parking,
+    parker: Parker,
+    brief: AtomicBool,
+}
+
+impl Pair {
+    /// The calling thread plays the sleeper, and is awake.
+    fn new() -> Arc<Self> {
+        let (parking, parker) = (Parking::new(), Parker::of_current());
+        let (awake, brief) = (AtomicUsize::new(1), AtomicBool::new(false));
+        Arc::new(Self { duty: Duty::new(), awake, parking, parker, brief })
+    }
+
+    /// What `Worker::sleep` does, until it is on watch. It begins on watch or not.
+    fn sleep_until_on_watch(&self, mut on_watch: bool) {
+        loop {
+            // Relaxed: as in `Worker::sleep`.
+            if self.awake.fetch_sub(1, Ordering::Relaxed) == 1 {
+                if on_watch {
+                    self.duty.leave(SLEEPER);
+                }
+                on_watch = false;
+            }
+            // StoreLoad race: as in `Worker::sleep`; pairs with the fetch_add in `get_up`.
+            if self.awake.load(Ordering::SeqCst) != 0 && (on_watch || self.duty.appoint(SLEEPER)) {
+                return;
+            }
+            // A brief sleep: here one that ends at once.
+            // Relaxed: as in `Worker::sleep_on_watch`.
+            self.brief.store(true, Ordering::Relaxed);
+            self.parking.prepare();
+            self.parking.finish();
+            // Relaxed: as above.
+            if self.awake.load(Ordering::Relaxed) != 0 && self.duty.appoint(SLEEPER) {
+                return;
+            }
+            // Relaxed: as above.
+            self.brief.store(false, Ordering::Relaxed);
+            self.parking.prepare();
+            if !self.duty.is_lacking(SLEEPER, &self.awake) {
+                self.parker.park();
+            }
+            self.parking.finish();
+            // StoreLoad race: as above.
+            self.awake.fetch_add(1, Ordering::SeqCst);
+            if self.duty.is_mine(SLEEPER) {
+                return;
+            }
+        }
+    }
+
+    /// What `Worker::see_to_watch` and `Shared::appoint` do, for the other, which stays awake.
+    fn get_up(&self) {
+        // StoreLoad race: pairs with the look in `sleep_until_on_watch`.
+        self.awake.fetch_add(1, Ordering::SeqCst);
+        if !self.duty.is_mine(1) && self.duty.is_vacant() {
+            self.appoint();
+        }
+    }
+
+    fn appoint(&self) {
+        loop {
+            Duty::before_search();
+            // Relaxed: as in `Shared::appoint`.
+            if !self.parking.is_asleep() || self.brief.load(Ordering::Relaxed) {
+                return;
+            }
+            if !self.duty.appoint(SLEEPER) {
+                return;
+            }
+            if self.parking.claim() {
+                return self.parker.unpark();
+            }
+            if !self.duty.leave(SLEEPER) {
+                return;
+            }
+        }
+    }
+}
+
+fn one_gets_up(on_watch: bool) {
+    let pair = Pair::new();
+    if on_watch {
+        assert!(pair.duty.appoint(SLEEPER));
+    }
+    let theirs = pair.clone();
+    let other = thread::spawn(move || theirs.get_up());
+    pair.sleep_until_on_watch(on_watch);
+    other.join().unwrap();
+}
+
+#[test]
+fn one_gets_up_while_the_other_lies_down() {
+    check(|| one_gets_up(false));
+}
+
+#[test]
+fn one_gets_up_while_the_other_leaves_the_watch() {
+    check(|| one_gets_up(true));
+}
+
+/// The other was on watch, and has work now.
+fn one_passes_it_on() {
+    let pair = Pair::new();
+    assert!(pair.duty.appoint(1));
+    // Relaxed: before the other thread begins. The other is awake, too.
+    pair.awake.fetch_add(1, Ordering::Relaxed);
+    let theirs = pair.clone();
+    let other = thread::spawn(move || {
+        assert!(theirs.duty.leave(1));
+        theirs.appoint();
+    });
+    pair.sleep_until_on_watch(false);
+    other.join().unwrap();
+}
+
+#[test]
+fn one_passes_it_on_while_the_other_lies_down() {
+    check(one_passes_it_on);
+}
+
+#[test]
+fn one_wakes_by_itself_while_it_is_appointed() {
+    check_bounded(3, || {
+        let pair = Pair::new();
+        let theirs = pair.clone();
+        let other = thread::spawn(move || theirs.get_up());
+        pair.parker.unpark(); // as a message would
+        pair.sleep_until_on_watch(false);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn without_the_fences_it_is_caught() {
+    must_fail(Broken::Fence, || one_gets_up(false));
+}
+
+#[test]
+fn without_the_look_before_the_sleep_it_is_caught() {
+    must_fail(Broken::DutyBlind, one_passes_it_on);
+}

@@ -1,0 +1,134 @@
+//! Levels on a wire that is cut: each is tripped once, on its own thread, and does not end before that, whether its thread is a host or
+//! an OS thread, waits, or comes to the end of the level meanwhile.
+//!
+//! Wire, frames, errands and inbox are the real ones; what a host is: [`host`](super::host).
+
+use super::gate::Quiet;
+use super::{Broken, check_bounded, must_fail};
+use crate::channel::channel;
+use crate::sched::worker::Worker;
+use crate::sync_shim::thread;
+use crate::thread::level::Tripped;
+use crate::thread::wire::Wire;
+use std::sync::Arc;
+
+fn wire() -> (Arc<Wire>, Arc<Wire>) {
+    let wire = Arc::new(Wire::new());
+    (wire.clone(), wire)
+}
+
+/// Runs `body` as a host, until it ends.
+fn on_host<R: 'static>(body: impl FnOnce() -> R + 'static) -> Option<R> {
+    Worker::with_hosts(|worker| {
+        let host = worker.host(body);
+        worker.run_until_ended(&host);
+        host.join()
+    })
+}
+
+/// Waits for what nobody sends.
+fn waits(wire: &Wire) -> Result<(), Tripped> {
+    let (tx, rx) = channel::<u32>();
+    // Left alone when the model has failed.
+    let (_tx, rx) = (Quiet::new(tx), Quiet::new(rx));
+    wire.run(|| _ = rx.recv())
+}
+
+/// The level ends by itself.
+fn ends(wire: &Wire) -> Result<(), Tripped> {
+    wire.run(|| ())
+}
+
+/// An OS thread, and one that cuts.
+fn os_thread(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
+    let (ours, theirs) = wire();
+    let cutter = thread::spawn(move || assert!(theirs.cut()));
+    let left = body(&ours);
+    cutter.join().unwrap();
+    assert_eq!(body(&ours), Err(Tripped));
+    left
+}
+
+/// A host, and an OS thread that cuts.
+fn host(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
+    let (ours, theirs) = wire();
+    let cutter = thread::spawn(move || assert!(theirs.cut()));
+    let left = on_host(move || body(&ours));
+    cutter.join().unwrap();
+    left.expect("only a level was cut")
+}
+
+/// A host that cuts what itself and an OS thread hang on: its own level is at home.
+fn both() {
+    let (ours, theirs) = wire();
+    let other = thread::spawn(move || waits(&theirs));
+    let left = on_host(move || {
+        ours.run(|| {
+            assert!(ours.cut());
+            crate::sched::is_cancelled()
+        })
+    });
+    assert_eq!(left, Some(Ok(true)));
+    assert_eq!(other.join().unwrap(), Err(Tripped));
+}
+
+/// A value comes while the level is cut: it is received or left.
+fn meets() {
+    let (ours, theirs) = wire();
+    let (tx, rx) = channel();
+    let (keep, after) = (tx.clone(), rx.clone());
+    let peer = thread::spawn(move || {
+        let sent = tx.try_send(1).is_ok();
+        theirs.cut();
+        sent
+    });
+    let got = on_host(move || ours.run(|| rx.recv())).unwrap();
+    let got = matches!(got, Ok(Ok(1)));
+    assert_eq!(peer.join().unwrap(), got || after.try_recv().is_ok());
+    drop(keep);
+}
+
+#[test]
+fn an_os_thread_that_waits_is_tripped() {
+    check_bounded(3, || assert_eq!(os_thread(waits), Err(Tripped)));
+}
+
+#[test]
+fn an_os_thread_leaves_its_level_while_it_is_cut() {
+    check_bounded(3, || _ = os_thread(ends));
+}
+
+#[test]
+fn a_host_that_waits_is_tripped() {
+    check_bounded(3, || assert_eq!(host(waits), Err(Tripped)));
+}
+
+#[test]
+fn a_host_leaves_its_level_while_it_is_cut() {
+    check_bounded(3, || _ = host(ends));
+}
+
+#[test]
+fn one_that_cuts_trips_itself_and_others() {
+    check_bounded(2, both);
+}
+
+#[test]
+fn a_value_comes_while_the_level_is_cut() {
+    check_bounded(2, meets);
+}
+
+#[test]
+fn a_look_before_the_level_is_tripped_is_caught() {
+    must_fail(Broken::WireNudge, || _ = os_thread(waits));
+}
+
+#[test]
+fn a_level_that_does_not_await_its_cut_is_caught() {
+    must_fail(Broken::WireHaste, || _ = host(ends));
+}
+
+#[test]
+fn one_that_is_not_woken_after_the_cut_is_caught() {
+    must_fail(Broken::WireWaits, || _ = host(ends));
+}

@@ -1,0 +1,67 @@
+//! Ready parasites of a worker that another takes away: each is run once, and in the end none is pending.
+//!
+//! That owner and visitor never meet in the queues is checked by `model::fresh`: the protocol is the same ([`crate::queue::lent`]).
+
+use super::{Broken, check_bounded, must_fail};
+use crate::sched::worker::{Parasite, Seat, Worker};
+use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// The owner starts parasites that give way once; a visitor takes of them what may travel, and runs it.
+fn take_while_the_owner_works() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let seat = Seat::new();
+    Worker::play(&seat, |worker| {
+        let parasites = [true, false].map(|is_shared| {
+            let (ran, mut asked) = (ran.clone(), false);
+            let work = poll_fn(move |cx| {
+                if !std::mem::replace(&mut asked, true) {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                // Relaxed: a number, read when all have ended.
+                ran.fetch_add(1, Ordering::Relaxed);
+                Poll::Ready(())
+            });
+            let parasite = Parasite::new(worker, is_shared, work);
+            parasite.detach();
+            parasite.start(worker);
+            parasite
+        });
+        let theirs = Visited(seat.clone());
+        let visitor = thread::spawn(move || {
+            let own = Seat::new();
+            Worker::play(&own, |worker| worker.relieve(&theirs.seat()));
+        });
+        worker.run();
+        visitor.join().unwrap();
+        worker.run();
+        worker.assert_nothing_pending();
+        assert!(parasites.iter().all(Parasite::is_freed), "one was lost");
+    });
+    // Relaxed: as above.
+    assert_eq!(ran.load(Ordering::Relaxed), 2);
+}
+
+/// A seat on its way to another thread.
+struct Visited(std::sync::Arc<Seat>);
+
+impl Visited {
+    fn seat(&self) -> std::sync::Arc<Seat> {
+        self.0.clone()
+    }
+}
+
+// SAFETY: what the protocol does not allow is found by loom.
+unsafe impl Send for Visited {}
+
+#[test]
+fn each_runs_once() {
+    check_bounded(3, take_while_the_owner_works);
+}
+
+#[test]
+fn what_is_taken_and_not_counted_is_caught() {
+    must_fail(Broken::WokenCount, take_while_the_owner_works);
+}

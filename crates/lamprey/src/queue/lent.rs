@@ -1,0 +1,110 @@
+//! A value of one kernel thread, its owner, which others may visit now and then. The owner works without read-modify-write.
+//!
+//! # States
+//! The value is free, in the owner's hands (`busy`), or in the hands of whoever holds `lock` (a visitor, or an owner
+//! that found a visitor about).
+//!
+//! # Invariants
+//! 1. The value is touched only (a) by the owner with `busy` set and `visited` read as false afterwards, or (b) under
+//!    `lock`, by a visitor that has set `visited`, passed the heavy barrier and then seen `busy` clear, or by the owner.
+//! 2. The owner never waits for the lock with `busy` set; a visitor waits for `busy` with the lock held: no deadlock.
+//! 3. A section runs no code of the program, does not switch and does not panic.
+//!
+//! # Who may touch what
+//! Owner: [`Lent::as_owner`]. Anyone: [`Lent::visit`].
+//!
+//! # Orderings
+//! Owner's `busy = true`, light barrier, load `visited` against visitor's `visited = true`, heavy barrier, load `busy`: at
+//! least one of the two sees the other (StoreLoad on both sides). Every store to `busy` is Release and the visitor's
+//! load Acquire, so the visitor sees the owner's last section; `visited = false` is Release and pairs with the owner's
+//! Acquire load, so the owner sees what the visitor did. The lock orders the rest.
+//!
+//! # Rejected
+//! * A CAS in each of the owner's sections (Go, tokio): 9 ns against 2.
+//! * A visitor that asks and an owner that answers at its next scheduling point: an owner in a long
+//!   computation answers late, so that four one-second hosts on two workers took three seconds. Here the owner need
+//!   not answer, and pays as little.
+//!
+//! # Checked by
+//! `model::fresh` (loom, with broken variants that it catches), `tests/stress.rs`.
+
+use crate::sync_shim::{AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, light_barrier, relax};
+
+/// A broken variant for the checker: the visitor does not wait for the owner.
+#[inline(always)]
+fn is_hasty() -> bool {
+    #[cfg(loom)]
+    return crate::model::is_broken(crate::model::Broken::NoWait);
+    #[cfg(not(loom))]
+    false
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Lent<T> {
+    busy: AtomicBool,
+    visited: AtomicBool,
+    value: UnsafeCell<T>,
+    lock: Mutex<()>,
+}
+
+// SAFETY: the value is reached only under invariant 1, by one kernel thread at a time.
+unsafe impl<T: Send> Sync for Lent<T> {}
+
+impl<T> Lent<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            busy: AtomicBool::new(false),
+            visited: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+            lock: Mutex::new(()),
+        }
+    }
+
+    /// Runs `section` on the value as the owner.
+    ///
+    /// # Safety
+    /// Only the owning kernel thread calls this, never from within a section of the same value.
+    #[inline(always)]
+    pub(crate) unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+        // Release pairs with the Acquire load of `busy` in `visit` (entry included: a visitor that reads it sees our past).
+        self.busy.store(true, Ordering::Release);
+        light_barrier();
+        // Acquire pairs with the Release `visited = false` in `visit`: we see what it did.
+        if !self.visited.load(Ordering::Acquire) {
+            // SAFETY: invariant 1 (a): busy is set, and no visitor was about after that.
+            let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
+            // Release pairs with the Acquire load of `busy` in `visit`.
+            self.busy.store(false, Ordering::Release);
+            return result;
+        }
+        // Release pairs with the Acquire load of `busy` in `visit`: the waiting visitor may go on.
+        self.busy.store(false, Ordering::Release);
+        self.behind_visitor(section)
+    }
+
+    #[cold]
+    fn behind_visitor<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+        let _held = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: invariant 1 (b): the lock is held, and the owner (this thread) is not in its fast section.
+        self.value.with_mut(|value| section(unsafe { &mut *value }))
+    }
+
+    /// Runs `section` on the value, whoever calls. Dear: it disturbs every CPU on which the process runs.
+    pub(crate) fn visit<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
+        let _held = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // Release: nothing to publish yet; the heavy barrier orders it before the load of `busy` (StoreLoad).
+        self.visited.store(true, Ordering::Release);
+        heavy_barrier();
+        let mut spins = 0;
+        // Acquire pairs with every Release store to `busy` in `as_owner`.
+        while self.busy.load(Ordering::Acquire) && !is_hasty() {
+            relax(&mut spins);
+        }
+        // SAFETY: invariant 1 (b): lock held, `visited` set, heavy barrier passed, `busy` seen clear.
+        let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
+        // Release pairs with the Acquire load of `visited` in `as_owner`.
+        self.visited.store(false, Ordering::Release);
+        result
+    }
+}

@@ -1,0 +1,208 @@
+//! How a host blocks, is woken and is interrupted, on its worker: the states of [`block`](super::block), without what a switch is.
+//!
+//! Built for the model checker, too, where a host is a loom thread of its own that runs while it has its worker's baton
+//! (`model/host.rs`); a switch hands the baton on.
+//!
+//! # Invariants
+//! Those of [`block`](super::block) and [`wait`](super::wait).
+//!
+//! # Who may touch what
+//! All of a host but its link: its home worker, that is, whoever runs on that kernel thread.
+//!
+//! # Orderings
+//! None here: from elsewhere a wake comes through the inbox.
+//!
+//! # Checked by
+//! `model::host_waits` (loom, with broken variants), `tests/wait_owed.rs`.
+
+use super::block::{Waiter, Who, Woke};
+use super::guard;
+use super::reason::Wait;
+use super::task::{Form, Task};
+use super::thread::{Kind, State, Thread};
+use super::worker::Worker;
+#[cfg(loom)]
+use crate::model::{Broken, is_broken};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+impl Worker {
+    /// Blocks the running host; see [`block`](super::block::block).
+    #[inline(always)]
+    pub(crate) fn block(&self, reason: Wait) -> Woke {
+        let me = self.running_ref();
+        if me.eager.get() != 0 {
+            return self.end_block_at_once(me);
+        }
+        me.reason.set(reason);
+        me.state.set(State::Blocked);
+        self.switch_away(me);
+        me.woke.get()
+    }
+
+    /// Of a thread that is not to block or to yield now: ends the process if that is a bug, or forbidden, and no cancellation.
+    #[cold]
+    pub(super) fn must_be_free(&self, me: &Thread) {
+        me.must_be_closed();
+        if me.is_barred() {
+            guard::has_switched(Some(self));
+        }
+    }
+
+    /// A cancelled host does not block any more: as if it had been interrupted.
+    #[cold]
+    fn end_block_at_once(&self, me: &Thread) -> Woke {
+        self.must_be_free(me);
+        me.open();
+        Woke::Cancelled
+    }
+
+    /// Blocks the running host where only the wake may end it; see [`await_wake`](super::block::await_wake).
+    pub(super) fn block_committed(&self, reason: Wait) {
+        let me = self.running_ref();
+        if me.is_barred() {
+            guard::has_switched(Some(self));
+        }
+        if !me.take_owed() {
+            me.reason.set(reason);
+            me.state.set(State::Committed);
+            self.switch_away(me);
+        }
+    }
+
+    /// Makes a host of this worker runnable after its wake.
+    #[inline(always)]
+    pub(super) fn wake_here(&self, thread: NonNull<Thread>) {
+        // SAFETY: in its blocking call until it runs again, which needs this very wake.
+        let entry = unsafe { thread.as_ref() };
+        if matches!(entry.state.get(), State::Blocked | State::Committed) {
+            if entry.kind == Kind::Parasite {
+                return self.wake_parasite(entry, Form::Soon);
+            }
+            self.make_ready(thread, Woke::Woken);
+        } else {
+            entry.note_wake();
+        }
+    }
+
+    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The usual case of
+    /// [`wake_host`], for those who know where they are.
+    ///
+    /// # Safety
+    /// As for [`Waiter::wake`](super::Waiter::wake).
+    #[inline(always)]
+    pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
+        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
+        // it started; the state is ours to read if it is here.
+        let entry = unsafe { thread.as_ref() };
+        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
+        let is_ours = is_here && entry.state.get() == State::Blocked;
+        if is_ours {
+            self.make_ready(thread, Woke::Woken);
+        }
+        is_ours
+    }
+
+    #[inline(always)]
+    pub(super) fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) {
+        // SAFETY: blocked, so alive until it runs again.
+        let entry = unsafe { thread.as_ref() };
+        entry.woke.set(woke);
+        entry.state.set(State::Runnable);
+        self.enqueue_woken(thread);
+    }
+
+    /// Ends a block on this worker early: the host finds out why and takes its own node out.
+    ///
+    /// Does nothing if the host is not blocked, or no longer interruptible.
+    ///
+    /// # Safety
+    /// A started host of this worker that has not ended.
+    pub(crate) unsafe fn interrupt(&self, thread: NonNull<Thread>, why: Woke) {
+        // SAFETY: alive (contract).
+        let entry = unsafe { thread.as_ref() };
+        let is_blocked = entry.state.get() == State::Blocked;
+        #[cfg(loom)]
+        let is_blocked =
+            is_blocked || is_broken(Broken::HostCommitted) && entry.state.get() == State::Committed;
+        if is_blocked {
+            #[cfg(loom)]
+            if is_broken(Broken::HostOpen) {
+                return self.make_ready(thread, why);
+            }
+            entry.open();
+            self.make_ready(thread, why);
+        }
+    }
+
+    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one, a parasite.
+    ///
+    /// # Safety
+    /// `entry` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
+    pub(crate) unsafe fn receive(&self, entry: Waiter) {
+        // SAFETY: owned by us (contract), and threads are alive until they have run.
+        unsafe {
+            match entry.who() {
+                Who::Task(task) => Task::receive(task, self),
+                Who::Thread(thread) if thread.as_ref().state.get() == State::Unstarted => self.admit(thread),
+                Who::Thread(thread) => self.wake_here(thread),
+                Who::Errand(errand) => (errand.as_ref().run)(errand, Some(self)),
+                Who::Foreign(_) => crate::bug::bug!("a foreign waker came out of an inbox"),
+            }
+        }
+    }
+}
+
+/// Wakes a host from wherever the caller runs.
+///
+/// # Safety
+/// As for [`Waiter::wake`](super::Waiter::wake).
+#[inline(always)]
+pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
+    // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
+    let entry = unsafe { thread.as_ref() };
+    let home = entry.reach().home();
+    if let Some(worker) = Worker::current()
+        && ptr::eq(Arc::as_ptr(&worker.seat), home)
+    {
+        return worker.wake_here(thread);
+    }
+    // SAFETY: as above, and the caller holds the right to wake.
+    unsafe { wake_elsewhere(thread) }
+}
+
+/// As [`wake_host`], for a stackful parasite.
+///
+/// # Safety
+/// As for [`Waiter::wake`](super::Waiter::wake).
+#[inline(always)]
+pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
+    // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
+    let entry = unsafe { thread.as_ref() };
+    if let Some(worker) = Worker::current()
+        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach().home())
+        && matches!(entry.state.get(), State::Blocked | State::Committed)
+    {
+        return worker.wake_parasite(entry, form);
+    }
+    // SAFETY: as above, and the caller holds the right to wake.
+    unsafe { wake_host(thread) }
+}
+
+/// [`wake_host`] for a host of another worker.
+///
+/// # Safety
+/// As for [`wake_host`].
+#[cold]
+unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
+    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
+    // moment, hence the count taken first.
+    unsafe {
+        let home = thread.as_ref().reach().home();
+        Arc::increment_strong_count(home);
+        let seat = Arc::from_raw(home);
+        if seat.deliver(Waiter::thread(thread)).is_err() {
+            crate::bug::bug!("a worker ended while one of its hosts was blocked");
+        }
+    }
+}

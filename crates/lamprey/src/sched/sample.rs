@@ -1,0 +1,158 @@
+//! Where a thread is: its registers, and a copy of the bytes of its stack, from which [`super::unwind`] works out its calls.
+//!
+//! The kernel makes the copy: `process_vm_readv`, from the process to itself. It is a plain system call, so a signal handler may make it
+//! at any instruction, and memory that is not there or may not be read ends the copy instead of the process. So nobody has to know which
+//! stack it is, where it ends, and whether it is just being given back: a copy that goes past the end of a stack stops at the guard of the
+//! next one, or holds bytes that no frame refers to.
+//!
+//! # Rejected
+//! * `_Unwind_Backtrace` on the thread itself: it may be interrupted within the unwinder, which cannot start at any instruction.
+//! * Reading between the bounds that the scheduler knows: they are wrong for generators, and for the instructions around a switch.
+
+use std::mem::MaybeUninit;
+
+/// Bytes of a stack that are copied.
+pub(super) const MOST: usize = 64 << 10;
+
+/// What no mapping is smaller than. (Where pages are larger, a smaller step does no harm.)
+const PAGE: usize = 4096;
+
+/// Where a thread goes on, and what unwinding starts from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Registers {
+    pub(super) pc: usize,
+    pub(super) sp: usize,
+    pub(super) fp: usize,
+    /// The link register, 0 on machines without one.
+    pub(super) lr: usize,
+}
+
+impl Registers {
+    /// Those of the code that a signal handler has interrupted.
+    ///
+    /// # Safety
+    /// `machine` is the third argument of a signal handler that was installed with `SA_SIGINFO`.
+    pub(super) unsafe fn interrupted(machine: *const libc::ucontext_t) -> Self {
+        // SAFETY: the caller's promise.
+        let machine = unsafe { &(*machine).uc_mcontext };
+        #[cfg(target_arch = "x86_64")]
+        {
+            let register = |number: libc::c_int| machine.gregs[number as usize] as usize;
+            Self {
+                pc: register(libc::REG_RIP),
+                sp: register(libc::REG_RSP),
+                fp: register(libc::REG_RBP),
+                lr: 0,
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        Self {
+            pc: machine.pc as usize,
+            sp: machine.sp as usize,
+            fp: machine.regs[29] as usize,
+            lr: machine.regs[30] as usize,
+        }
+    }
+
+    /// Those of a suspended thread.
+    ///
+    /// # Safety
+    /// As for [`swapstack::StackPointer::suspended`].
+    pub(super) unsafe fn suspended(sp: swapstack::StackPointer) -> Self {
+        // SAFETY: the caller's promise.
+        let swapstack::Suspended { pc, sp, fp, .. } = unsafe { sp.suspended() };
+        Self { pc, sp, fp, lr: 0 }
+    }
+}
+
+/// See the module's text. Large: for a static, or a box.
+pub(super) struct Sample {
+    pub(super) registers: Registers,
+    length: usize,
+    bytes: [u8; MOST],
+}
+
+impl Sample {
+    pub(super) const fn empty() -> Self {
+        Self { registers: Registers { pc: 0, sp: 0, fp: 0, lr: 0 }, length: 0, bytes: [0; MOST] }
+    }
+
+    /// As [`empty`](Self::empty), without the detour over the stack.
+    pub(super) fn boxed() -> Box<Self> {
+        // SAFETY: numbers, which may all be zero.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    /// Copies what the stack pointer points at. Async-signal-safe.
+    pub(super) fn take(&mut self, registers: Registers) {
+        self.registers = registers;
+        self.length = read_own(registers.sp, &mut self.bytes);
+    }
+
+    /// How many bytes could be copied.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The word at an address of the thread's, if it has been copied.
+    pub(super) fn word(&self, address: u64) -> Option<u64> {
+        let offset = usize::try_from(address).ok()?.checked_sub(self.registers.sp)?;
+        let word = self.bytes[..self.length].get(offset..offset.checked_add(8)?)?;
+        Some(u64::from_ne_bytes(word.try_into().ok()?))
+    }
+
+    /// A sample that nobody took.
+    #[cfg(test)]
+    pub(super) fn made_up(registers: Registers, bytes: &[u8]) -> Box<Self> {
+        let mut this = Self::boxed();
+        this.registers = registers;
+        this.length = bytes.len().min(MOST);
+        this.bytes[..this.length].copy_from_slice(&bytes[..this.length]);
+        this
+    }
+}
+
+/// Copies this process's memory from `address` on until `into` is full, or up to the first page that cannot be read; how many bytes that
+/// are. Async-signal-safe.
+pub(super) fn read_own(address: usize, into: &mut [u8]) -> usize {
+    // Another thread may write these bytes meanwhile, which is why no reference is ever made to them.
+    let mut done = 0;
+    while done < into.len() {
+        let Some(from) = address.checked_add(done) else { break };
+        let asked = (into.len() - done).min(STEP * PAGE - from % PAGE);
+        let copied = read_step(from, &mut into[done..done + asked]);
+        done += copied;
+        if copied < asked {
+            break;
+        }
+    }
+    done
+}
+
+/// Pages in one call.
+const STEP: usize = 17;
+
+fn read_step(address: usize, into: &mut [u8]) -> usize {
+    // The kernel stops between two pieces, not within one: so no piece crosses a page.
+    let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; STEP];
+    let (mut count, mut start, end) = (0, address, address.saturating_add(into.len()));
+    while start < end && count < STEP {
+        let next = (start / PAGE * PAGE).saturating_add(PAGE).min(end);
+        pieces[count]
+            .write(libc::iovec { iov_base: std::ptr::without_provenance_mut(start), iov_len: next - start });
+        (count, start) = (count + 1, next);
+    }
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    // SAFETY: writes into `into`, at most its length; reads `local` and the first `count` pieces, which are initialised, and whatever the
+    // process itself may read. `errno` is put back: the caller may have interrupted code that is about to look at it.
+    unsafe {
+        let errno = *libc::__errno_location();
+        // Flags are a whole word: this argument is passed on the stack, where half a word leaves the other half as it was.
+        let (call, flags) = (libc::SYS_process_vm_readv, 0_usize);
+        let copied =
+            libc::syscall(call, libc::getpid(), &raw const local, 1_usize, pieces.as_ptr(), count, flags);
+        *libc::__errno_location() = errno;
+        usize::try_from(copied).unwrap_or(0)
+    }
+}

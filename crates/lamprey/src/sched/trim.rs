@@ -1,0 +1,69 @@
+//! Giving the memory of idle stacks back, on two occasions.
+//!
+//! 1. The last worker that is awake has slept for [`PERIOD`]: everything that is idle goes ([`Worker::trim_all`]).
+//! 2. A worker that has a timer every now and then, or is busy, never sleeps that long. So the pool remembers the fewest stacks that it
+//!    has had at any moment of a period: those were needed by nobody for as long, and go in the next period, whatever the workers do.
+//!    (What workers keep for themselves stays: at most 64 stacks of each size.) It is done by whatever root comes by, a few at a time, so
+//!    that no host waits for it: [`BUSY`] take some 10 us, [`IDLE`], where a worker is about to sleep, some 100 us.
+//!
+//! A program that needs many stacks at once again and again, at least once in a period, keeps them.
+//!
+//! # Orderings
+//! `Shared::trimmed` only says whose turn it is to begin a period: Relaxed.
+//!
+//! # Checked by
+//! `tests/idle_trim.rs`, `tests/callouts_trim.rs`.
+
+use super::root::POLL;
+use super::worker::Worker;
+use crate::sync_shim::Ordering;
+use std::time::Duration;
+
+/// How long stacks must have been idle.
+pub(super) const PERIOD: Duration = Duration::from_secs(1);
+/// The same in visits of the root.
+const POLLS: u64 = (PERIOD.as_nanos() / POLL.as_nanos()) as u64;
+/// After how many visits of the root the next few go.
+const PAUSE: u64 = 20;
+/// How many stacks go at once on a busy worker.
+pub(super) const BUSY: usize = 32;
+/// As above, on one that is about to sleep.
+pub(super) const IDLE: usize = 1024;
+
+impl Worker {
+    /// Called on the root: gives back what was not needed, at most `most` stacks, if it is time for that.
+    #[inline(always)]
+    pub(super) fn trim_if_due(&self, now: u64, most: usize) {
+        if now.wrapping_sub(self.trimmed.get()) >= self.poll_every * POLLS {
+            self.trim_some(now, most);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trim_some(&self, now: u64, most: usize) {
+        let (period, pool) = (self.poll_every * POLLS, self.stacks.shared());
+        // Relaxed: see the module's text.
+        let begun = self.shared.trimmed.load(Ordering::Relaxed);
+        if now.wrapping_sub(begun) >= period
+            // Relaxed: as above.
+            && self.shared.trimmed.compare_exchange(begun, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            pool.begin_period();
+        }
+        let are_more = pool.trim_unneeded(most) == most;
+        let pause = if are_more { self.poll_every * PAUSE } else { period };
+        self.trimmed.set(now.wrapping_sub(period).wrapping_add(pause));
+    }
+
+    /// Called on the root of a worker that has slept for a period.
+    pub(super) fn trim_all(&self) {
+        self.untrimmed.set(false);
+        drop(self.parting.take());
+        self.free_contexts();
+        self.stacks.trim();
+        if !self.stopping.get() {
+            self.slab.trim(); // not while a carrier reaps, which enumerates it
+        }
+    }
+}

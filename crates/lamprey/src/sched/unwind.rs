@@ -1,0 +1,229 @@
+//! The calls that a [`Sample`] shows: worked out by `framehop` from the unwind tables of the loaded programs and libraries as they lie in memory
+//! (`.eh_frame`, which optimised builds have too).
+//!
+//! Nothing here trusts the sample: each read is checked against what was copied, and each address against the code that is known. What
+//! does not fit ends the walk.
+//!
+//! # Rejected
+//! * `dl_iterate_phdr`: it takes the loader's lock, which a thread that computes in a library's constructor has for as long as it computes; and
+//!   what it lists may be unloaded before it is read. `/proc/self/maps` and copies take no lock. (Where there is no `/proc`, there are no stacks.)
+//! * Frame pointers: optimised code has none.
+
+use super::sample::{Sample, read_own};
+use framehop::{ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _};
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+type Unwinder = framehop::UnwinderNative<Vec<u8>, MayAllocateDuringUnwind>;
+type Cache = framehop::CacheNative<MayAllocateDuringUnwind>;
+
+/// Frames of a stack that are kept.
+pub(super) const DEPTH: usize = 64;
+
+/// The code that was loaded when this was made.
+pub(super) struct Code {
+    unwinder: Unwinder,
+    /// Where it is, in ascending order.
+    ranges: Vec<Range<u64>>,
+}
+
+/// Unwinds one sample after the other.
+pub(super) struct Walker<'a> {
+    code: &'a Code,
+    cache: Cache,
+}
+
+impl Code {
+    /// Copies the tables of all that is loaded; empty if that cannot be found out.
+    pub(super) fn read() -> Self {
+        let mut this = Self { unwinder: Unwinder::new(), ranges: Vec::new() };
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        // Where the file begins whose code the next lines may be.
+        let mut header: Option<Mapping<'_>> = None;
+        for mapping in maps.lines().filter_map(Mapping::parse) {
+            if mapping.offset == 0 {
+                header = Some(mapping.clone());
+            }
+            let header = header.as_ref().filter(|header| mapping.is_code && header.file == mapping.file);
+            if let Some(header) = header {
+                this.add(header.range.start, mapping.range);
+            }
+        }
+        this
+    }
+
+    fn add(&mut self, header: u64, range: Range<u64>) {
+        let Some(Tables { index, frames }) = Tables::read(header) else { return };
+        let sections = ExplicitModuleSectionInfo {
+            // What lies in memory has been relocated: addresses "as stated" are addresses as they are.
+            base_svma: header,
+            text_svma: Some(range.clone()),
+            eh_frame_hdr_svma: Some(index.range()),
+            eh_frame_hdr: Some(index.bytes),
+            eh_frame_svma: Some(frames.range()),
+            eh_frame: Some(frames.bytes),
+            ..ExplicitModuleSectionInfo::default()
+        };
+        self.ranges.push(range.clone());
+        self.unwinder.add_module(Module::new(String::new(), range, header, sections));
+    }
+
+    fn knows(&self, address: u64) -> bool {
+        let after = self.ranges.partition_point(|range| range.start <= address);
+        after > 0 && self.ranges[after - 1].contains(&address)
+    }
+
+    pub(super) fn walker(&self) -> Walker<'_> {
+        Walker { code: self, cache: Cache::new() }
+    }
+}
+
+impl Walker<'_> {
+    /// An address within each call, the innermost first: of that where it goes on, of the others just before the return address.
+    pub(super) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
+        let mut calls = Vec::with_capacity(DEPTH);
+        // Quietly: whatever the unwinder makes of a sample that is nonsense, it must not end the process.
+        crate::thread::quietly(|| self.walk_into(sample, &mut calls));
+        calls
+    }
+
+    fn walk_into(&mut self, sample: &Sample, calls: &mut Vec<usize>) {
+        let mut registers = native(sample);
+        let mut read = |address| sample.word(address).ok_or(());
+        let mut at = FrameAddress::from_instruction_pointer(sample.registers.pc as u64);
+        while calls.len() < DEPTH {
+            let call = at.address_for_lookup();
+            if !self.code.knows(call) {
+                break;
+            }
+            calls.push(call as usize);
+            let caller = self.code.unwinder.unwind_frame(at, &mut registers, &mut self.cache, &mut read);
+            let Ok(Some(address)) = caller else { break };
+            let Some(next) = FrameAddress::from_return_address(address) else { break };
+            at = next;
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn native(sample: &Sample) -> framehop::UnwindRegsNative {
+    let from = sample.registers;
+    framehop::UnwindRegsNative::new(from.pc as u64, from.sp as u64, from.fp as u64)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn native(sample: &Sample) -> framehop::UnwindRegsNative {
+    let from = sample.registers;
+    framehop::UnwindRegsNative::new(from.lr as u64, from.sp as u64, from.fp as u64)
+}
+
+/// A line of `/proc/self/maps` that is part of a program or library.
+#[derive(Clone)]
+struct Mapping<'a> {
+    range: Range<u64>,
+    is_code: bool,
+    offset: u64,
+    /// Device, inode and path.
+    file: &'a str,
+}
+
+impl<'a> Mapping<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut parts = line.splitn(4, ' ');
+        let (start, end) = parts.next()?.split_once('-')?;
+        let rights = parts.next()?;
+        let offset = parts.next()?;
+        let file = parts.next()?;
+        let hex = |text| u64::from_str_radix(text, 16).ok();
+        // The kernel's own functions in user space are a library without a file.
+        let is_file = file.split(' ').nth(1)? != "0" || file.ends_with("[vdso]");
+        let (range, offset) = (hex(start)?..hex(end)?, hex(offset)?);
+        is_file.then_some(Self { range, is_code: rights.as_bytes().get(2) == Some(&b'x'), offset, file })
+    }
+}
+
+/// A part of a loaded file, and where it lies.
+struct Part {
+    address: u64,
+    bytes: Vec<u8>,
+}
+
+impl Part {
+    /// `None` if it cannot be read to its end.
+    fn read(address: u64, length: u64) -> Option<Self> {
+        let mut bytes = vec![0; usize::try_from(length).ok().filter(|&length| length <= LARGEST)?];
+        let is_all = read_own(usize::try_from(address).ok()?, &mut bytes) == bytes.len();
+        is_all.then_some(Self { address, bytes })
+    }
+
+    fn range(&self) -> Range<u64> {
+        self.address..self.address + self.bytes.len() as u64
+    }
+
+    fn get<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        self.bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+    }
+
+    fn u16(&self, at: usize) -> Option<u16> {
+        self.get(at).map(u16::from_le_bytes)
+    }
+
+    fn u32(&self, at: usize) -> Option<u32> {
+        self.get(at).map(u32::from_le_bytes)
+    }
+
+    fn u64(&self, at: usize) -> Option<u64> {
+        self.get(at).map(u64::from_le_bytes)
+    }
+}
+
+/// Most bytes that are taken for one part of a file.
+const LARGEST: usize = 1 << 30;
+
+/// The unwind tables of a loaded file: `.eh_frame_hdr` and `.eh_frame`.
+struct Tables {
+    index: Part,
+    frames: Part,
+}
+
+const PT_LOAD: u32 = 1;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
+
+/// How all linkers write where `.eh_frame` is: four bytes, signed, counted from where they are.
+const RELATIVE: u8 = 0x1b;
+
+impl Tables {
+    /// Of the ELF file that has been loaded so that its header is at `header`. `None` if it is no such file, or has no tables.
+    fn read(header: u64) -> Option<Self> {
+        const SIZE: usize = 56;
+        let elf = Part::read(header, 64)?;
+        // 64 bits, little-endian.
+        if elf.get(0)? != *b"\x7fELF\x02\x01" || usize::from(elf.u16(54)?) != SIZE {
+            return None;
+        }
+        let list = &Part::read(header.checked_add(elf.u64(32)?)?, u64::from(elf.u16(56)?) * SIZE as u64)?;
+        let of_type = |wanted| {
+            let segments = (0..list.bytes.len() / SIZE).map(|n| n * SIZE);
+            segments.filter(move |&at| list.u32(at) == Some(wanted))
+        };
+        let field = |at: usize, offset| list.u64(at + offset);
+        let (file_offset, address, file_size) = (8, 16, 32);
+        let first = of_type(PT_LOAD).find(|&at| field(at, file_offset) == Some(0))?;
+        let moved_by = header.wrapping_sub(field(first, address)?);
+        let found = of_type(PT_GNU_EH_FRAME).next()?;
+        let index = Part::read(moved_by.wrapping_add(field(found, address)?), field(found, file_size)?)?;
+        if *index.bytes.get(1)? != RELATIVE {
+            return None;
+        }
+        let frames = (index.address + 4).wrapping_add_signed(i64::from(i32::from_le_bytes(index.get(4)?)));
+        // To the end of its segment: its own length is not written anywhere.
+        let end = of_type(PT_LOAD).find_map(|at| {
+            let start = moved_by.wrapping_add(field(at, address)?);
+            let end = start.checked_add(field(at, file_size)?)?;
+            (start..end).contains(&frames).then_some(end)
+        })?;
+        Some(Self { index, frames: Part::read(frames, end - frames)? })
+    }
+}

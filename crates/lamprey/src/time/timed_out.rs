@@ -1,0 +1,23 @@
+//! What is said when a time limit has passed.
+
+use std::fmt;
+use std::io;
+
+/// The time limit of a [`with_timeout_async`] has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedOut;
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time limit has passed")
+    }
+}
+
+impl std::error::Error for TimedOut {}
+
+impl From<TimedOut> for io::Error {
+    /// An error of the kind [`TimedOut`](io::ErrorKind::TimedOut).
+    fn from(timed_out: TimedOut) -> Self {
+        io::Error::new(io::ErrorKind::TimedOut, timed_out)
+    }
+}
