@@ -401,10 +401,19 @@ fn obeys_the_laws(runtime: &Runtime, case: &Case) -> Result<(), TestCaseError> {
         prop_assert_eq!(runs.load(SeqCst), 1, "a guard");
     }
     let nacks = std::mem::take(&mut *world.nacks.lock().unwrap());
+    let mut silent = Vec::new();
     for (id, nack) in nacks {
-        let is_chosen = chosen.as_ref().is_some_and(|leaf| leaf.nacks.contains(&id));
-        prop_assert_eq!(nack.clone().poll().is_none(), is_chosen, "nack {}", id);
-        prop_assert_eq!(nack.poll().is_none(), is_chosen, "nack {} again", id);
+        let is_silent = nack.clone().poll().is_none();
+        prop_assert_eq!(nack.poll().is_none(), is_silent, "nack {} again", id);
+        silent.extend(is_silent.then_some(id));
+    }
+    silent.sort_unstable();
+    if let Some(leaf) = &chosen {
+        prop_assert_eq!(
+            &silent,
+            &sorted(&leaf.nacks),
+            "the nacks around what was chosen, and no others, are silent"
+        );
     }
 
     // What is left in the channels has come back; then all peers end.
@@ -416,7 +425,28 @@ fn obeys_the_laws(runtime: &Runtime, case: &Case) -> Result<(), TestCaseError> {
     let (log, leaves) = (world.log.clone(), world.leaves.clone());
     drop(world);
     while all_done.recv().is_ok() {}
-    values_are_accounted_for(case, &log.fates(), &leaves, outcome.as_ref())
+    let fates = log.fates();
+    values_are_accounted_for(case, &fates, &leaves, outcome.as_ref())?;
+    // Given up after a peer had decided: nacks are silent only around what has happened.
+    let has_happened = |(id, leaf): (usize, &Leaf)| {
+        may_have_happened(case)
+            && sorted(&leaf.nacks) == silent
+            && fates.get(&id).is_none_or(|fate| fate.received == 1)
+    };
+    let is_told = outcome.is_some() || silent.is_empty() || leaves.iter().enumerate().any(has_happened);
+    prop_assert!(is_told, "nothing has happened, and the nacks {:?} are silent", silent);
+    Ok(())
+}
+
+fn sorted(ids: &[usize]) -> Vec<usize> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids
+}
+
+/// Given up at once or by its own clock, it has not happened; given up from outside, it may have.
+fn may_have_happened(case: &Case) -> bool {
+    matches!((case.how, case.kind), (How::Dropped | How::Cancelled, _) | (How::Timeout, Kind::Stackless))
 }
 
 fn outcome_is_possible(case: &Case, world: &World, outcome: Option<&Outcome>) -> Result<(), TestCaseError> {
@@ -440,14 +470,12 @@ fn values_are_accounted_for(
     leaves: &[Leaf],
     outcome: Option<&Outcome>,
 ) -> Result<(), TestCaseError> {
-    // Given up at once or by its own clock, it has not happened; given up from outside, it may have.
-    let may_have_happened =
-        matches!((case.how, case.kind), (How::Dropped | How::Cancelled, _) | (How::Timeout, Kind::Stackless));
     for (id, fate) in fates {
         prop_assert!(fate.made == 1 && fate.dropped == 1 && fate.received <= 1, "value {}: {:?}", id, fate);
         if *id >= PEERS {
             prop_assert_eq!(fate.sent, fate.received == 1, "value {}: {:?}", id, fate);
-        } else if matches!(leaves[*id].tree, Tree::Send(_)) && (outcome.is_some() || !may_have_happened) {
+        } else if matches!(leaves[*id].tree, Tree::Send(_)) && (outcome.is_some() || !may_have_happened(case))
+        {
             let is_chosen = outcome.is_some_and(|outcome| outcome.leaf == *id);
             prop_assert_eq!(fate.received == 1, is_chosen, "value {}: {:?}", id, fate);
         }

@@ -441,3 +441,14 @@ fn hosts_go_on_between_two_runs() {
         assert_eq!(runtime.run(|| rx.iter().sum::<i32>()), 3);
     });
 }
+
+#[test]
+fn a_shutdown_with_all_the_time_in_the_world() {
+    within(FOREVER, || {
+        for within in [Duration::MAX, Duration::from_secs(u64::MAX / 2)] {
+            let runtime = runtime(2);
+            runtime.run(|| drop(spawn(|| sleep(Duration::MAX))));
+            assert!(runtime.shutdown(within).is_empty());
+        }
+    });
+}

@@ -52,26 +52,94 @@ fn one_that_shields_itself_is_named_with_its_wait_and_its_stack() {
     within(FOREVER, || {
         let runtime = runtime(2);
         let (tx, rx) = channel::<u32>();
+        let (started, start) = std::sync::mpsc::channel();
         let (ended, end) = std::sync::mpsc::channel();
-        runtime.run(move || {
-            spawn(|| sleep(LONG));
-            let stubborn = Builder::new().name("stubborn").spawn(move || {
-                shield(|| waits_for_ever(&rx));
-                ended.send(()).unwrap();
+        drop(runtime.handle().spawn(|| sleep(LONG)));
+        let stubborn = Builder::new().name("stubborn").spawn_in(&runtime.handle(), move || {
+            shield(|| {
+                started.send(()).unwrap();
+                waits_for_ever(&rx);
             });
-            drop(stubborn);
-            sleep(Duration::from_millis(5));
+            ended.send(()).unwrap();
         });
+        drop(stubborn);
+        start.recv().unwrap();
         let survivors = runtime.shutdown(SHORT);
-        assert_eq!(survivors.len(), 1, "{survivors:?}");
         let survivor = named(&survivors, "stubborn");
         assert_eq!(survivor.wait(), Some(Wait::Recv));
         let text = survivor.to_string();
         assert!(text.contains("`stubborn`") && text.contains("receive on a channel"), "{text}");
         assert!(text.contains("waits_for_ever") && text.contains("survivors.rs:"), "{text}");
+        // The other may not have got round to ending yet, but waits for nothing any more.
+        assert!(survivors.len() <= 2, "{survivors:?}");
+        assert_eq!(survivors.iter().filter(|survivor| survivor.wait().is_some()).count(), 1, "{survivors:?}");
         // It has not been harmed: what it waits for still comes, and then it ends.
         tx.send(1).unwrap();
         end.recv().unwrap();
+    });
+}
+
+#[test]
+fn one_that_waits_within_a_generator_is_named_with_the_stack_there() {
+    within(FOREVER, || {
+        let runtime = runtime(1);
+        let (tx, rx) = channel::<u32>();
+        let (started, start) = std::sync::mpsc::channel();
+        let (ended, end) = std::sync::mpsc::channel();
+        let inside = Builder::new().name("inside").spawn_in(&runtime.handle(), move || {
+            let mut generator = swapstack::Generator::new(move |_: &swapstack::Yielder<(), ()>, ()| {
+                shield(|| {
+                    started.send(()).unwrap();
+                    waits_for_ever(&rx);
+                });
+            });
+            generator.resume(());
+            ended.send(()).unwrap();
+        });
+        drop(inside);
+        start.recv().unwrap();
+        let survivors = runtime.shutdown(SHORT);
+        let text = named(&survivors, "inside").to_string();
+        assert!(text.contains("waits_for_ever"), "{text}");
+        tx.send(1).unwrap();
+        end.recv().unwrap();
+    });
+}
+
+#[test]
+fn a_policy_that_computes_is_reported_as_its_worker() {
+    struct Stuck(common::Fifo, Arc<AtomicBool>, std::sync::mpsc::Sender<()>);
+    impl lamprey::Policy for Stuck {
+        fn ready(&mut self, thread: lamprey::Ready, why: lamprey::Why) {
+            self.0.ready(thread, why);
+        }
+        fn next(&mut self, unstarted: &mut lamprey::Unstarted<'_>) -> Option<lamprey::Ready> {
+            let next = self.0.next(unstarted);
+            if next.is_some() {
+                self.2.send(()).unwrap();
+                computes_for_ever(&self.1);
+            }
+            next
+        }
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+    }
+    within(FOREVER, || {
+        let end = Arc::new(AtomicBool::new(false));
+        let theirs = end.clone();
+        let (started, start) = std::sync::mpsc::channel();
+        let builder = Runtime::builder().workers(1);
+        let policy = move || Stuck(common::Fifo::default(), theirs.clone(), started.clone());
+        let runtime = builder.policy(policy).build().unwrap();
+        drop(runtime.handle().spawn(|| ()));
+        start.recv().unwrap();
+        let survivors = runtime.shutdown(SHORT);
+        assert_eq!(survivors.len(), 1, "{survivors:?}");
+        let info = survivors[0].thread();
+        assert_eq!((info.kind(), info.worker()), (lamprey::ThreadKind::Os, Some(0)));
+        assert!(survivors[0].to_string().contains("worker 0"), "{}", survivors[0]);
+        end.store(true, Ordering::Relaxed);
     });
 }
 

@@ -3,9 +3,13 @@
 
 use super::attempt::value;
 use super::holds;
-use lamprey::event::{Event, choose, choose_all};
+use lamprey::event::{
+    AsyncEvent, BoxedEvent, Event, Nack, Pending, choose, choose_all, future_evt, guard, prefer, with_nack,
+};
 use lamprey::rpc::CallError;
-use lamprey::{CancelToken, MVar, SwapChannel, channel, parasite, parasite_fn, scope, spawn, with_timeout};
+use lamprey::{
+    CancelToken, JoinError, MVar, SwapChannel, channel, parasite, parasite_fn, scope, spawn, with_timeout,
+};
 use lamprey::{wait, with_timeout_async};
 use proptest::prelude::*;
 use std::pin::Pin;
@@ -25,12 +29,27 @@ enum Op {
     Call,
     Serve,
     /// Sends to channel 0, or receives from channel 1 or the bounded one.
-    Choose,
+    Choose(Shape),
+    /// The same as an asynchronous event, which is taken back.
+    Begin(Shape),
+    /// All three of them.
+    Gather,
     /// Receives from both channels.
     Both,
     Yield,
     Sleep,
     Block,
+}
+
+/// How the branches of a choice are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Flat,
+    Nested,
+    /// With a limit of its own, that never comes.
+    Limited,
+    /// The send is the first part of a `choose_all`.
+    Half,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +101,8 @@ struct Entry {
     gave: Option<usize>,
     got: Vec<usize>,
     end: End,
+    /// Of the branches of a choice; true for the send.
+    nacks: Vec<(bool, Nack)>,
 }
 
 /// What has become of a value; its giver is a call.
@@ -108,7 +129,8 @@ impl Ledger {
     }
 
     fn call(&self, op: Op, is_blocking: bool) -> Writer {
-        let entry = Entry { op, is_blocking, gave: None, got: Vec::new(), end: End::Pending };
+        let entry =
+            Entry { op, is_blocking, gave: None, got: Vec::new(), end: End::Pending, nacks: Vec::new() };
         let number = self.with(|book| {
             book.calls.push(entry);
             book.calls.len() - 1
@@ -206,7 +228,21 @@ impl World {
                     return call.end(End::Refused);
                 }
             }
-            Op::Choose => return choose(self.branches(&call)).sync(),
+            Op::Choose(Shape::Limited) => {
+                let limited = self.choice(&call, Shape::Limited).sync_timeout(Duration::from_secs(600));
+                return limited.expect("nobody waits so long");
+            }
+            Op::Choose(shape) => return self.choice(&call, shape).sync(),
+            Op::Begin(shape) => {
+                let mut begun = Begun(Some(self.choice(&call, shape).spawn_evt().a_sync().1));
+                lamprey::yield_now();
+                match begun.0.take().unwrap().cancel() {
+                    Err(JoinError::Cancelled) => call.end(End::Refused),
+                    result => result.unwrap(),
+                }
+                return;
+            }
+            Op::Gather => drop(choose_all(self.branches(&call)).sync()),
             Op::Both => {
                 let both = choose_all(self.channels.iter().map(|ends| ends.1.recv_evt()).collect::<Vec<_>>());
                 both.sync().into_iter().for_each(|token| call.got(token.unwrap()));
@@ -246,7 +282,8 @@ impl World {
                     return call.end(End::Refused);
                 }
             }
-            Op::Choose => return choose(self.branches(&call)).await,
+            Op::Choose(shape) | Op::Begin(shape) => return self.choice(&call, shape).await,
+            Op::Gather => drop(choose_all(self.branches(&call)).await),
             Op::Both => {
                 let both = choose_all(self.channels.iter().map(|ends| ends.1.recv_evt()).collect::<Vec<_>>());
                 both.await.into_iter().for_each(|token| call.got(token.unwrap()));
@@ -258,19 +295,48 @@ impl World {
         call.end(End::Done);
     }
 
-    /// Their wraps write the entry, so it is complete once one has won, also if the thread is told no more of it.
-    fn branches<'a>(&'a self, call: &Writer) -> Vec<lamprey::event::BoxedEvent<'a, ()>> {
+    /// A choice of them; those with a receive from the bounded channel have a future among them.
+    fn choice(&self, call: &Writer, shape: Shape) -> BoxedEvent<'static, ()> {
+        let [send, recv, bounded] = self.branches(call);
+        match shape {
+            Shape::Flat => choose(vec![send, recv]).boxed(),
+            Shape::Nested => prefer((recv, choose((send, guard(|| bounded))))).boxed(),
+            Shape::Limited => choose([send, recv, bounded]).boxed(),
+            Shape::Half => choose((choose_all([send]).wrap(drop), recv)).boxed(),
+        }
+    }
+
+    /// Their wraps write the entry. Each has a nack.
+    fn branches(&self, call: &Writer) -> [BoxedEvent<'static, ()>; 3] {
         let [first, second, third] = std::array::from_fn(|_| call.clone());
         let got = |writer: Writer, token| {
             writer.got(token);
             writer.end(End::Done);
         };
-        let token = call.token();
-        vec![
-            self.channels[0].0.send_evt(token).wrap(move |_| first.end(End::Sent)).boxed(),
-            self.channels[1].1.recv_evt().wrap(move |token| got(second, token.unwrap())).boxed(),
-            self.bounded.1.recv_evt().wrap(move |token| got(third, token.unwrap())).boxed(),
-        ]
+        let (token, rx) = (call.token(), self.bounded.1.clone());
+        let send = self.channels[0].0.clone().into_send_evt(token).wrap(move |_| first.end(End::Sent));
+        let recv = self.channels[1].1.clone().into_recv_evt().wrap(move |token| got(second, token.unwrap()));
+        let bounded = future_evt(async move { rx.recv_async().await });
+        let bounded = bounded.wrap(move |token| got(third, token.unwrap()));
+        [(true, send.boxed()), (false, recv.boxed()), (false, bounded.boxed())].map(|(is_send, branch)| {
+            let call = call.clone();
+            let nacked = with_nack(move |nack| {
+                call.ledger.with(|book| book.calls[call.number].nacks.push((is_send, nack)));
+                branch
+            });
+            nacked.boxed()
+        })
+    }
+}
+
+/// Taken back, also where its owner unwinds.
+struct Begun(Option<Pending<()>>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(pending) = self.0.take() {
+            let _ = pending.cancel();
+        }
     }
 }
 
@@ -408,16 +474,28 @@ fn actors() -> impl Strategy<Value = Vec<Actor>> {
     use prop::sample::select;
     let kind = select(&[Kind::Host, Kind::Waiter, Kind::Stackful, Kind::Stackless, Kind::OsThread][..]);
     let stop = select(&[Stop::Handle, Stop::Token, Stop::Scope, Stop::Deadline][..]);
+    let shape = select(&[Shape::Flat, Shape::Nested, Shape::Limited, Shape::Half][..]);
     let op = prop_oneof![
         3 => (0..2usize).prop_map(Op::Send),
         3 => (0..2usize).prop_map(Op::Recv),
         8 => select(&[Op::BoundedSend, Op::BoundedRecv, Op::Put, Op::Take, Op::Replace][..]),
-        8 => select(&[Op::Swap, Op::Swap, Op::Call, Op::Serve, Op::Choose, Op::Both][..]),
+        8 => select(&[Op::Swap, Op::Swap, Op::Call, Op::Serve, Op::Both, Op::Gather][..]),
+        4 => shape.clone().prop_map(Op::Choose),
+        2 => shape.prop_map(Op::Begin),
         2 => select(&[Op::Yield, Op::Yield, Op::Sleep, Op::Block][..]),
     ];
     let script = prop::collection::vec(op, 1..12);
-    let actor = (kind, stop, any::<bool>(), 0..12u32, script)
-        .prop_map(|(kind, stop, from_afar, after, script)| Actor { kind, stop, from_afar, after, script });
+    let actor = (kind, stop, any::<bool>(), 0..12u32, script).prop_map(
+        |(kind, stop, from_afar, after, mut script)| {
+            // Asynchronous events are begun within a runtime.
+            for op in &mut script {
+                if let (Kind::OsThread, Op::Begin(shape)) = (kind, *op) {
+                    *op = Op::Choose(shape);
+                }
+            }
+            Actor { kind, stop, from_afar, after, script }
+        },
+    );
     prop::collection::vec(actor, 2..8)
 }
 
@@ -461,6 +539,10 @@ fn history(actors: Vec<Actor>) {
     let ledger = world.ledger.clone();
     let world = Arc::into_inner(world).expect("all actors have ended");
     drop(world);
+    // What an actor that unwound has taken back ends on a worker of its own.
+    super::common::eventually("the last value's end", || {
+        ledger.with(|book| book.values.iter().all(|fate| fate.dropped > 0))
+    });
     ledger.with(|book| agrees(book));
 }
 
@@ -486,13 +568,34 @@ fn agrees(book: &Book) {
                     _ => client.end == End::Done && end == End::Done && is_received,
                 }
             }
-            (Op::Choose, End::Sent) => is_received,
-            // What did not win is dropped with its offer.
-            (Op::Choose, End::Done) => !is_received,
+            (Op::Choose(_) | Op::Begin(_), End::Sent) => is_received,
+            // What did not win is dropped with its offer; what was taken back has not happened.
+            (Op::Choose(_) | Op::Begin(_), End::Done | End::Refused) => !is_received,
+            (Op::Choose(_), End::Pending) if giver.is_blocking => !is_received,
             _ => true,
         };
         assert!(is_fine, "{giver:?}: {fate:?}");
     }
+    book.calls.iter().for_each(|call| nacks_agree(book, call));
+}
+
+/// A branch that was chosen gets no nack, whoever was told of that; all others get theirs.
+fn nacks_agree(book: &Book, call: &Entry) {
+    let happened: Vec<_> = call.nacks.iter().map(|(_, nack)| nack.clone().poll().is_some()).collect();
+    if let Some(send) = call.nacks.iter().position(|nack| nack.0) {
+        let is_received = call.gave.is_some_and(|value| book.values[value].received == 1);
+        assert_eq!(happened[send], !is_received, "{call:?}: {happened:?}");
+    }
+    let chosen = happened.iter().filter(|happened| !**happened).count();
+    let is_fine = match (call.op, call.end) {
+        (Op::Choose(_) | Op::Begin(_), End::Sent | End::Done) => chosen == 1,
+        (Op::Begin(_), End::Refused) => chosen == 0,
+        (Op::Choose(_), End::Pending) if call.is_blocking => chosen == 0,
+        // Its parts happen one by one, and their wraps write one entry.
+        (Op::Gather, _) => true,
+        _ => chosen <= 1,
+    };
+    assert!(is_fine, "{call:?}: {happened:?}");
 }
 
 /// Who swaps gets what somebody gave who gets this, or was cancelled.
@@ -500,10 +603,14 @@ fn is_symmetric(book: &Book, giver: &Entry, fate: &Fate) -> bool {
     let partner = fate.receiver.map(|call| &book.calls[call]);
     match (giver.end, partner) {
         (End::Done, Some(partner)) => partner.gave == Some(giver.got[0]),
-        // Only this one knows of it, or only the partner.
-        (End::Done, None) => book.calls[book.values[giver.got[0]].giver].end == End::Pending,
+        // Only this one knows of it, or only the partner: a future was dropped.
+        (End::Done, None) => {
+            let partner = &book.calls[book.values[giver.got[0]].giver];
+            partner.end == End::Pending && !partner.is_blocking
+        }
         (_, Some(partner)) => {
-            partner.end == End::Done && partner.gave.is_some_and(|value| book.values[value].received == 0)
+            let has_swapped = partner.gave.is_some_and(|value| book.values[value].received == 0);
+            !giver.is_blocking && partner.end == End::Done && has_swapped
         }
         (_, None) => true,
     }

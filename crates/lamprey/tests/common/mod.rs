@@ -1,6 +1,9 @@
 //! What the tests of hosts, channels, time and the scheduler share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+#[path = "../../../swapstack/tests/common/program.rs"]
+mod program;
+
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,7 +89,7 @@ pub fn with_ever_longer(what: &str, mut attempt: impl FnMut(Duration) -> bool) {
 
 /// This test binary again in a process of its own, running only `test`, which finds `role` in [`role`].
 pub fn again(test: &str, role: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = program::this_program();
     command
         .args(["--exact", test, "--nocapture", "--test-threads=1", "--include-ignored"])
         .env("LAMPREY_TEST_ROLE", role)
