@@ -6,6 +6,7 @@
 //!   it pairs with. `SeqCst` needs a comment that names the StoreLoad race it is there for.
 //! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`; an
 //!   `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
+//! * **shim**: below `crates/lamprey/src` only `sync_shim.rs` names `std::sync::atomic`.
 //! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that does not begin with "Never" has a section `# Cancellation`.
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are listed.
 //!

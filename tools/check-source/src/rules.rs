@@ -9,6 +9,9 @@ const FUNCTION_LISTED: usize = 60;
 const FUNCTION_CAP: usize = 100;
 /// An ordering's comment ends at most so many lines above its statement; one for `unsafe`, directly above.
 const ORDERING_REACH: usize = 3;
+/// Where atomics come from the shim, and the shim.
+const SHIMMED: &str = "crates/lamprey/src/";
+const SHIM: &str = "/sync_shim.rs";
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// What was looked at and what was found.
@@ -46,6 +49,7 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
                 file.function(token);
                 file.cancellation(token);
             }
+            "atomic" if !file.is_test(token, test) => file.shim(token),
             _ if !file.is_test(token, test) => file.ordering(token),
             _ => {}
         }
@@ -246,6 +250,26 @@ impl File<'_> {
             }
         } else if !comments.contains(ordering) && !comments.contains("pair") {
             self.error(line, &format!("{ordering}: no comment says what it pairs with, or why it is enough"));
+        }
+    }
+
+    /// The runtime's atomics come from its shim, so that the model checker sees them.
+    fn shim(&mut self, token: usize) {
+        if !self.name.starts_with(SHIMMED) || self.name.ends_with(SHIM) {
+            return;
+        }
+        let mut root = token;
+        while root >= 3 && self.text(root - 1) == ":" && self.text(root - 2) == ":" {
+            root -= 3;
+        }
+        // `use std::sync::{atomic::..}` has its root before the brace.
+        let is_nested = self.outline.import[token] && matches!(self.text(root.saturating_sub(1)), "{" | ",");
+        while is_nested && root > 0 && self.text(root - 1) != "use" {
+            root -= 1;
+        }
+        if matches!(self.text(root), "std" | "core") {
+            let line = self.lexed.tokens[token].line;
+            self.error(line, "atomics of the standard library, which the model checker cannot see: take them from `sync_shim`");
         }
     }
 

@@ -39,6 +39,38 @@ fn an_ordering_is_explained_on_its_line_or_shortly_above() {
 }
 
 #[test]
+fn atomics_of_the_runtime_come_from_the_shim() {
+    let broken_in = |name: &str, text: &str, test: bool| {
+        let mut report = Report::default();
+        file(name, text, test, &mut report);
+        report.errors.len()
+    };
+    let room = "crates/lamprey/src/a/b.rs";
+    for bad in [
+        "use std::sync::atomic::AtomicU32;",
+        "use core::sync::atomic::{AtomicU32, Ordering};",
+        "use std::sync::{Arc, atomic::AtomicU32};",
+        "use std::{mem, sync::{Mutex, atomic::AtomicU32}};",
+        "static N: std::sync::atomic::AtomicU32 = new(0);",
+    ] {
+        assert_eq!(broken_in(room, bad, false), 1, "{bad}");
+        assert_eq!(broken_in("crates/lamprey/src/sync_shim.rs", bad, false), 0, "{bad}");
+        assert_eq!(broken_in("crates/swapstack/src/a.rs", bad, false), 0, "{bad}");
+        assert_eq!(broken_in("crates/lamprey/src/a/tests.rs", bad, true), 0, "{bad}");
+    }
+    for good in [
+        "use crate::sync_shim::{AtomicU32, Ordering};",
+        "use loom::sync::atomic::AtomicU32;",
+        "/// ```\n/// use std::sync::atomic::AtomicU32;\n/// ```\nfn f() {}",
+        "fn f(atomic: u32) { self.atomic = atomic; }",
+        "use std::mem; fn f() { atomic::x(); }",
+        "#[cfg(test)]\nmod tests { use std::sync::atomic::AtomicU32; }",
+    ] {
+        assert_eq!(broken_in(room, good, false), 0, "{good}");
+    }
+}
+
+#[test]
 fn seq_cst_names_its_race() {
     assert_eq!(broken("// SeqCst: the StoreLoad race with `wake`\nfence(SeqCst);"), []);
     assert_eq!(broken("// SeqCst pairs with `wake`\nfence(SeqCst);"), [2]);

@@ -1,0 +1,29 @@
+//! Random safe programs over Lamprey's public API: a string of bytes stands for a program of hosts, parasites of both kinds, OS
+//! threads, scopes, events and shared objects, whose destructors, wakers and notifiers call the API too.
+//!
+//! A program ends by itself: what waits without a limit is cancelled at its end. So a hang is a failure; and so is a crash, a
+//! value that is lost, or received or dropped twice, a value that was received although its sender was told the opposite, and
+//! a thread that outlives its cancelled runtime.
+//!
+//! The same bytes give the same program. They do not give the same schedule: a failure may need many runs.
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "the parts of a program are named by their words in the API")]
+
+mod act;
+mod bytes;
+mod call_out;
+mod class;
+mod evt;
+mod generators;
+mod groups;
+mod ledger;
+mod program;
+mod run;
+mod threads;
+mod whole;
+mod world;
+
+pub use bytes::of_seed;
+pub use class::{Class, Classes};
+pub use program::Program;
+pub use whole::run_program;

@@ -1,0 +1,44 @@
+//! Makes the bytes of a program that fails fewer, as long as it fails (delta debugging).
+
+use crate::args::{Arguments, hex};
+use crate::batch::command;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long it may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Whether the program fails in one of some runs.
+fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
+    let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
+    Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
+}
+
+/// The smaller program; `None` if even this one has not failed.
+pub fn minimise(arguments: &Arguments, mut bytes: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
+    let end = Instant::now() + LIMIT;
+    if !fails(arguments, &bytes)? {
+        return Ok(None);
+    }
+    let mut size = bytes.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at < bytes.len() && Instant::now() < end {
+            let upto = (at + size).min(bytes.len());
+            let fewer = [&bytes[..at], &bytes[upto..]].concat();
+            // Zeros instead leave the meaning of what follows.
+            let mut zeroed = bytes.clone();
+            zeroed[at..upto].fill(0);
+            if fails(arguments, &fewer)? {
+                bytes = fewer;
+            } else if zeroed != bytes && fails(arguments, &zeroed)? {
+                bytes = zeroed;
+                at = upto;
+            } else {
+                at = upto;
+            }
+        }
+        size /= 2;
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,182 @@
+//! What the threads of a program share.
+
+use crate::ledger::{Ledger, Tracked};
+use crate::program::Program;
+use lamprey::parasite::Parasite;
+use lamprey::sync::{
+    Barrier, Condvar, LazyLock, Mutex, MutexOptions, Once, OnceLock, Order, RwLock, Semaphore, Wake,
+};
+use lamprey::{
+    CancelToken, Handle, IVar, JoinHandle, MVar, ParasiteHandle, SwapChannel, WakeToken, bounded, broadcast,
+    mailbox, multicast, oneshot, rpc, watch,
+};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
+
+type T = Tracked;
+
+/// An asynchronous computation.
+pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Things that threads leave for others, never held across anything.
+pub struct Slots<V>(std::sync::Mutex<Vec<V>>);
+
+impl<V> Default for Slots<V> {
+    fn default() -> Self {
+        Self(std::sync::Mutex::default())
+    }
+}
+
+impl<V> Slots<V> {
+    /// Leaves something.
+    pub fn put(&self, value: V) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+    }
+
+    /// Takes what has been there for longest.
+    pub fn take(&self) -> Option<V> {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (!slots.is_empty()).then(|| slots.remove(0))
+    }
+}
+
+/// Something that is taken out of its slots for a while.
+pub struct Borrowed<'a, V>(pub &'a Slots<V>, pub Option<V>);
+
+impl<V> Borrowed<'_, V> {
+    /// What is in the slots now.
+    pub fn of(slots: &Slots<V>) -> Borrowed<'_, V> {
+        Borrowed(slots, slots.take())
+    }
+}
+
+impl<V> Drop for Borrowed<'_, V> {
+    fn drop(&mut self) {
+        if let Some(value) = self.1.take() {
+            self.0.put(value);
+        }
+    }
+}
+
+/// A handle that was kept.
+pub enum Kept {
+    Host(JoinHandle<T>),
+    Parasite(ParasiteHandle<T>),
+}
+
+type Lazy = LazyLock<T, Box<dyn FnOnce() -> T + Send + Sync>>;
+
+/// The objects of a program.
+pub struct World {
+    pub program: Program,
+    pub ledger: Arc<Ledger>,
+    /// How many steps are left.
+    pub budget: AtomicI32,
+    /// Call-outs that run now.
+    pub active: AtomicU32,
+    pub handles: std::sync::OnceLock<Vec<Handle>>,
+    /// Of the first, only blocking receives take: what was sent there has been received.
+    pub channels: [(lamprey::Sender<T>, lamprey::Receiver<T>); 3],
+    pub bounded: [(bounded::Sender<T>, bounded::Receiver<T>); 2],
+    pub mail: mailbox::Sender<T>,
+    pub mail_in: Slots<mailbox::Receiver<T>>,
+    pub broad: broadcast::Sender<T>,
+    pub broad_in: Slots<broadcast::Receiver<T>>,
+    pub watch: watch::Sender<T>,
+    pub watch_in: Slots<watch::Receiver<T>>,
+    pub cast: multicast::Sender<T>,
+    pub cast_in: Slots<multicast::Port<T>>,
+    pub client: rpc::Client<T, T>,
+    pub server: rpc::Server<T, T>,
+    pub swap: SwapChannel<T>,
+    pub ivars: [IVar<T>; 2],
+    pub mvar: MVar<T>,
+    pub mutexes: [Mutex<T>; 4],
+    pub rwlocks: [RwLock<T>; 2],
+    pub condvar: Condvar,
+    pub semaphore: Arc<Semaphore>,
+    pub barrier: Barrier,
+    pub once: Once,
+    pub cell: OnceLock<T>,
+    pub lazy: std::sync::OnceLock<Lazy>,
+    pub tokens: [CancelToken; 3],
+    pub one_out: Slots<oneshot::Sender<T>>,
+    pub one_in: Slots<oneshot::Receiver<T>>,
+    pub kept: Slots<Kept>,
+    pub futures: Slots<Task>,
+    pub wakes: Slots<WakeToken>,
+    pub parasites: Slots<Parasite<T>>,
+    pub os_threads: Slots<std::thread::JoinHandle<()>>,
+}
+
+impl World {
+    /// The objects, before anything has happened.
+    pub fn new(program: Program) -> Arc<Self> {
+        let (client, server) = rpc::rpc();
+        let (mail, mail_in) = mailbox();
+        let (broad, broad_in) = broadcast(3);
+        let root = CancelToken::new();
+        let child = root.child();
+        let ledger = Arc::new(Ledger::default());
+        Arc::new_cyclic(|world| {
+            let value = || T::first(&ledger, world);
+            let (watch, watch_in) = watch(value());
+            let this = Self {
+                budget: AtomicI32::new(2000),
+                active: AtomicU32::new(0),
+                handles: std::sync::OnceLock::new(),
+                channels: [lamprey::channel(), lamprey::channel(), lamprey::channel_attach_inline()],
+                bounded: [bounded(1), bounded(3)],
+                mail,
+                mail_in: Slots::default(),
+                broad,
+                broad_in: Slots::default(),
+                watch,
+                watch_in: Slots::default(),
+                cast: multicast(),
+                cast_in: Slots::default(),
+                client,
+                server,
+                swap: SwapChannel::new(),
+                ivars: [IVar::new(), IVar::new()],
+                mvar: MVar::empty(),
+                mutexes: [
+                    Mutex::new(value()),
+                    MutexOptions::new().order(Order::Lifo).mutex(value()),
+                    MutexOptions::new().wake(Wake::Switch).mutex(value()),
+                    MutexOptions::new().biased(true).mutex(value()),
+                ],
+                rwlocks: [RwLock::new(value()), RwLock::with_policy(value(), Order::Lifo, Wake::Switch)],
+                condvar: Condvar::new(),
+                semaphore: Arc::new(Semaphore::new(2)),
+                barrier: Barrier::new(2),
+                once: Once::new(),
+                cell: OnceLock::new(),
+                lazy: std::sync::OnceLock::new(),
+                tokens: [root, CancelToken::new(), child],
+                one_out: Slots::default(),
+                one_in: Slots::default(),
+                kept: Slots::default(),
+                futures: Slots::default(),
+                wakes: Slots::default(),
+                parasites: Slots::default(),
+                os_threads: Slots::default(),
+                ledger: ledger.clone(),
+                program,
+            };
+            this.mail_in.put(mail_in);
+            this.broad_in.put(broad_in);
+            this.watch_in.put(watch_in);
+            this.cast_in.put(this.cast.port());
+            this
+        })
+    }
+
+    /// One step more; false when there have been enough.
+    pub fn step(&self) -> bool {
+        // Relaxed: a counter that orders nothing.
+        self.budget.fetch_sub(1, Ordering::Relaxed) > 0
+    }
+}
