@@ -47,11 +47,11 @@ mod std_form {
         pub(crate) fn into_inner(self) -> T {
             self.0.into_inner()
         }
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
         }
@@ -120,14 +120,14 @@ mod std_form {
     }
 
     /// [`light_barrier`] for those who know that the kernel has `membarrier`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn known_light_barrier() {
         // StoreLoad race: the compiler keeps the order, the membarrier in `heavy_barrier` adds the CPU.
         compiler_fence(Ordering::SeqCst);
     }
 
     /// The cheap half of the asymmetric barrier: pairs with [`heavy_barrier`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn light_barrier() {
         // Relaxed: a stale value only means a fence that was not needed.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 {
@@ -151,7 +151,7 @@ mod std_form {
 
     /// An acquire fence after a Relaxed or Release access to `count` by which the caller has become its last user. A load
     /// for ThreadSanitizer, which does not know fences.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_fence(count: &AtomicUsize) {
         if cfg!(feature = "tsan") {
             // Acquire pairs with what the fence below pairs with.

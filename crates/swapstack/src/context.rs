@@ -20,21 +20,21 @@ impl StackPointer {
     pub const NULL: Self = Self(ptr::null_mut());
 
     /// Whether this is [`NULL`](Self::NULL).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
     /// The address, to keep in an `AtomicPtr` or to show.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn as_ptr(self) -> *mut u8 {
         self.0
     }
 
     /// The way back from [`as_ptr`](Self::as_ptr).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn from_ptr(address: *mut u8) -> Self {
         Self(address)
@@ -116,7 +116,7 @@ impl fmt::Debug for StackPointer {
 /// assert_eq!(answer, 42);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
     debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
     // SAFETY: the caller's promise is the one that the machine's file asks for.
@@ -131,7 +131,7 @@ pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> 
 ///
 /// # Safety
 /// As [`switch`] for `to`. What lives on this stack needs no destructor and is not used again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
     debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
     // SAFETY: the caller's promise is the one that the machine's file asks for.
@@ -147,7 +147,7 @@ pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
 /// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that nobody
 ///   else uses until the context is over.
 /// * `entry` keeps its promise not to return. A panic that leaves it aborts the process.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn init(
     top: NonNull<u8>,
     entry: unsafe extern "C" fn(word: usize, data: *mut ()) -> !,
@@ -160,7 +160,7 @@ pub unsafe fn init(
     unsafe { arch::init(top, entry, data) }
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn carry(word: usize) -> arch::Word {
     arch::Word::new(ptr::with_exposed_provenance_mut(word))
 }

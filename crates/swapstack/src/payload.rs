@@ -21,7 +21,7 @@ impl<T> Parcel<T> {
     const IN_REGISTER: bool = size_of::<T>() <= size_of::<Word>() && align_of::<T>() <= align_of::<Word>();
 
     /// Wraps `value`, which must stay where it is until the parcel is opened, and is then gone.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn pack(value: &mut ManuallyDrop<T>) -> Self {
         let address = ptr::from_mut(value).cast::<T>();
         let mut word = Word::uninit();
@@ -35,12 +35,12 @@ impl<T> Parcel<T> {
         Self { word, value: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn from_word(word: Word) -> Self {
         Self { word, value: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn word(self) -> Word {
         self.word
     }
@@ -49,7 +49,7 @@ impl<T> Parcel<T> {
     ///
     /// # Safety
     /// The sender sent a `T`, and it is still where it was: open parcels first of all.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub unsafe fn open(self) -> T {
         if Self::IN_REGISTER {
@@ -98,7 +98,7 @@ impl<T> Parcel<T> {
 /// assert_eq!(joined, "one word");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn switch_value<Out, In>(save: *mut StackPointer, to: StackPointer, value: Out) -> In {
     debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
     let mut value = ManuallyDrop::new(value);
@@ -113,7 +113,7 @@ pub unsafe fn switch_value<Out, In>(save: *mut StackPointer, to: StackPointer, v
 /// # Safety
 /// As `jump`. The other side takes an `Out` with the functions of this module, and does so before
 /// anybody uses the stack that is left.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn jump_value<Out>(to: StackPointer, value: Out) -> ! {
     debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
     let mut value = ManuallyDrop::new(value);
@@ -125,7 +125,7 @@ pub unsafe fn jump_value<Out>(to: StackPointer, value: Out) -> ! {
 ///
 /// # Safety
 /// As `init`. The first switch to the result sends an `In` with the functions of this module.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn init_value<In>(
     top: NonNull<u8>,
     entry: unsafe extern "C" fn(first: Parcel<In>, data: *mut ()) -> !,

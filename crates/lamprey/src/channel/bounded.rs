@@ -64,7 +64,7 @@ pub struct Sender<T>(Arc<Gate<Ring<T>>>);
 pub struct Receiver<T>(Arc<Gate<Ring<T>>>);
 
 /// One try to send what is in `value`; full again where that comes back.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn send<T>(section: &mut Section<'_, Ring<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
     if section.state.receivers == 0 {
         return value.take().map(|value| Err(SendError(value)));
@@ -79,7 +79,7 @@ fn send<T>(section: &mut Section<'_, Ring<T>>, value: &mut Option<T>) -> Option<
 }
 
 /// One try to receive.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
     let is_over = section.state.senders == 0;
     // Once no more values come, nobody is to wait for what has been granted to another.
@@ -92,7 +92,7 @@ fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
 }
 
 impl<T> Sender<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn send_until(&self, value: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
         let mut value = Some(value);
         let result = self.0.wait(SEND, deadline, |section| send(section, &mut value));
@@ -118,7 +118,7 @@ impl<T> Sender<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if there is no place,
     /// the value comes back as if no receiver were left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.send_until(value, None).map_err(|error| SendError(error.into_inner()))
     }
@@ -133,7 +133,7 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         let mut value = Some(value);
         self.0.future(SEND, move |section| send(section, &mut value))
@@ -189,7 +189,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn recv_until(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         or_cancelled(match self.0.wait(RECV, deadline, recv) {
             Ok(Ok(value)) => Ok(value),
@@ -210,7 +210,7 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is
     /// buffered, the call fails as if no sender were left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }
@@ -226,7 +226,7 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         self.0.future(RECV, recv)
     }

@@ -107,7 +107,7 @@ impl<T> Ring<T> {
 }
 
 /// One try to receive; the place is moved on by what it gives.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn recv<T>(section: &mut Section<'_, Ring<T>>, next: &mut u64) -> Option<Result<Arc<T>, RecvError>> {
     let ring = &*section.state;
     if *next < ring.first {

@@ -46,7 +46,7 @@ pub(super) struct Ghost<T> {
 }
 
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn new_bias() -> Bias {
     Bias::new()
 }
@@ -58,7 +58,7 @@ fn new_bias() -> Bias {
 }
 
 /// The reason for a wait of `side`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reason(side: Side) -> Wait {
     if side == Side::Sender { Wait::Send } else { Wait::Recv }
 }
@@ -81,13 +81,13 @@ impl<T> Chan<T> {
     }
 
     /// How the parasites that wait here are attached.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn form(&self) -> Form {
         if self.meeting.attaches_inline() { Form::Inline } else { Form::AsTask }
     }
 
     /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
         #[cfg(not(loom))]
         if let Some(worker) = Worker::current() {
@@ -98,7 +98,7 @@ impl<T> Chan<T> {
 
     /// [`exchange`](Self::exchange) on a worker, which is looked up once.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn exchange_on(
         &self,
         worker: &Worker,
@@ -133,7 +133,7 @@ impl<T> Chan<T> {
 
     /// The rarer ends of an arrival without a node.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn end_at_once(&self, side: Side, slot: MaybeUninit<T>, arrival: Arrival<T>) -> Ended<T> {
         if let Arrival::Peer(peer) = arrival {
             // SAFETY: the peer was just taken out.
@@ -176,7 +176,7 @@ impl<T> Chan<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn after_wait(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>, waited: Waited) -> Ended<T> {
         match waited {
             Waited::Woken => match outcome(node) {
@@ -288,7 +288,7 @@ unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
 }
 
 /// What has become of our node, now that we have been woken.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     let at = node.value.at();
     // SAFETY: whoever took the node out is done with it.
@@ -321,7 +321,7 @@ fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
 ///
 /// # Safety
 /// The caller has just taken `peer` out, and is of `side`; `mine` is full if that is the sender's.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn deal<T>(
     side: Side,
     mine: MaybeUninit<T>,
@@ -354,7 +354,7 @@ pub(super) unsafe fn deal<T>(
 /// # Safety
 /// As for [`deal`]; the node's waiter is `thread`, and `worker` the calling kernel thread's.
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn deal_with_thread<T>(
     worker: &Worker,
     side: Side,
@@ -386,7 +386,7 @@ unsafe fn deal_with_thread<T>(
 ///
 /// # Safety
 /// The caller has taken the node out, and it is no ghost. The node is its owner's again when this begins to wake.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
     // SAFETY: the node is ours until `end`; the waiter is copied out before that, and held over the notification of a
     // parasite (Party, invariant 3).
@@ -436,7 +436,7 @@ unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
 ///
 /// # Safety
 /// As for [`wake`]; `task` is the node's waiter.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn notify<T>(party: &Party<T>, task: NonNull<Task>, met: bool) -> Delivery {
     party.hold();
     // SAFETY: alive while the node is held (Party, invariant 3).

@@ -40,14 +40,14 @@ unsafe impl<T: Send, const IS_SEND: bool> Send for Exchange<'_, T, IS_SEND> {}
 unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}
 
 impl<'a, T> Exchange<'a, T, true> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn send(chan: &'a Arc<Chan<T>>, value: T) -> Self {
         Self { chan: Some(chan), node: Party::node(None, MaybeUninit::new(value)), _pinned: PhantomPinned }
     }
 }
 
 impl<'a, T> Exchange<'a, T, false> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn recv(chan: &'a Arc<Chan<T>>) -> Self {
         Self { chan: Some(chan), node: Party::node(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
     }
@@ -57,7 +57,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     const SIDE: Side = if IS_SEND { Side::Sender } else { Side::Receiver };
 
     /// Ready with whether it has met; the slot is then as it would be after a wait.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_exchange(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let Some(chan) = self.chan else { polled_again() };
         let party = &self.node.value;
@@ -82,7 +82,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         Poll::Ready(self.node.value.settled() == At::Met)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
         if sched::gives_way(cx) {
             return Poll::Pending;
@@ -96,7 +96,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
         let party = &self.node.value;
         let waiter = self.waiter(cx);
@@ -118,7 +118,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     /// # Safety
     /// The caller has just taken `peer` out; our own node is not queued.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn deal_with(&self, peer: NonNull<PartyNode<T>>, chan: &Chan<T>) -> Poll<bool> {
         let party = &self.node.value;
         // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
@@ -133,7 +133,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         Poll::Ready(true)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn waiter(&self, cx: &Context<'_>) -> Waiter {
         Waiter::of_node(cx, (&raw const self.node).addr(), reason(Self::SIDE))
     }
@@ -150,7 +150,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     }
 
     /// Dropped before it returned.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn give_up(&self, chan: &Arc<Chan<T>>) {
         let party = &self.node.value;
         let at = match party.at() {
@@ -181,7 +181,7 @@ fn polled_again() -> ! {
 impl<T> Future for Exchange<'_, T, true> {
     type Output = Result<(), SendError<T>>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let met = std::task::ready!(self.poll_exchange(cx));
         // SAFETY: `chan` is not part of what is pinned.
@@ -194,7 +194,7 @@ impl<T> Future for Exchange<'_, T, true> {
 impl<T> Future for Exchange<'_, T, false> {
     type Output = Result<T, RecvError>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let met = std::task::ready!(self.poll_exchange(cx));
         // SAFETY: `chan` is not part of what is pinned.
@@ -205,7 +205,7 @@ impl<T> Future for Exchange<'_, T, false> {
 }
 
 impl<T, const IS_SEND: bool> Drop for Exchange<'_, T, IS_SEND> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let Some(chan) = self.chan {
             self.give_up(chan);

@@ -113,13 +113,13 @@ impl<S> Gate<S> {
     }
 
     /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program (invariant 1).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         self.with_form(Form::AsTask, section)
     }
 
     /// [`with`](Self::with), where parasites are woken in a form of choice.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         // In place: what is put together in a section and copied out of it waits for its own stores.
         let (mut owed, mut all) = (None, 0);
@@ -177,7 +177,7 @@ impl Queue {
     }
 
     /// The first, with a grant.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn grant(&mut self) -> Option<Owed> {
         let node = self.list.pop()?;
         self.granted += 1;
@@ -212,21 +212,21 @@ pub(crate) struct Section<'a, S> {
 
 impl<S> Section<'_, S> {
     /// How many units of `queue` are there for others, who have been woken for them.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn reserved(&self, queue: usize) -> usize {
         self.queues[queue].granted
     }
 
     /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a section, because an
     /// operation adds one unit at most.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn offer(&mut self, queue: usize, units: usize) {
         if units > self.queues[queue].granted {
             self.grant(queue);
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn grant(&mut self, queue: usize) {
         debug_assert!(self.owed.is_none(), "two grants in one section");
         *self.owed = self.queues[queue].grant();
@@ -238,7 +238,7 @@ impl<S> Section<'_, S> {
 
     /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so this is for queues
     /// without grants, and for states in which nobody waits there any more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {
             *self.all |= 1 << queue;
@@ -247,7 +247,7 @@ impl<S> Section<'_, S> {
 
     /// # Safety
     /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place` is always the same.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn push(&mut self, place: Place, node: NonNull<Node<Waiting>>) {
         let queue = &mut self.queues[place.queue];
         // SAFETY: as promised by the caller; the lock is held.
@@ -267,7 +267,7 @@ impl<S> Section<'_, S> {
     }
 
     /// The node's owner takes its grant, if it has one: what was reserved for it is there for whoever tries next.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn accept(&mut self, place: Place, node: &Node<Waiting>) -> bool {
         let granted = node.value.granted.replace(false);
         if granted {

@@ -69,7 +69,7 @@ enum Sent {
 }
 
 impl<T> Post<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, value: &mut Option<T>) -> Sent {
         if !self.has_receiver {
             return Sent::Closed;
@@ -99,7 +99,7 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut value = Some(value);
         let mut fresh = LinkedList::new();
@@ -136,7 +136,7 @@ impl<T> Sender<T> {
 }
 
 /// The oldest value of a batch. Its last chunk stays, to be filled again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn pop<T>(batch: &mut Chunks<T>) -> Option<T> {
     loop {
         if let Some(value) = batch.front_mut()?.pop_front() {
@@ -150,7 +150,7 @@ fn pop<T>(batch: &mut Chunks<T>) -> Option<T> {
 }
 
 /// One try to fill the batch, which is empty. What waits is one unit, however much.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<Result<(), RecvError>> {
     if section.state.count == 0 {
         return (section.state.senders == 0).then_some(Err(RecvError));
@@ -161,7 +161,7 @@ fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<
 }
 
 impl<T> Receiver<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
             if let Some(value) = pop(&mut self.batch) {
@@ -187,7 +187,7 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
     /// the call fails as if no sender were left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }
@@ -202,7 +202,7 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         let Self { gate, batch } = self;
         async move {

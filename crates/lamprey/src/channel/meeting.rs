@@ -112,7 +112,7 @@ unsafe impl<T: Send> Sync for Meeting<T> {}
 
 /// That of the calling kernel thread's worker.
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn slot() -> Option<&'static Slot> {
     crate::sched::worker::Worker::current().and_then(crate::sched::worker::Worker::slot)
 }
@@ -150,7 +150,7 @@ impl<T> Meeting<T> {
     }
 
     /// True if parasites that wait here are attached inside the call that unblocks them.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn attaches_inline(&self) -> bool {
         self.0.attach_inline
     }
@@ -162,7 +162,7 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<PartyNode<T>>>) -> Arrival<T> {
         // SAFETY: as promised by the caller.
         unsafe { self.meet_from(slot(), side, mine) }
@@ -172,7 +172,7 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for `meet`; `slot` is the calling kernel thread's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet_from(
         &self,
         slot: Option<&'static Slot>,
@@ -191,7 +191,7 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for [`meet`](Self::meet), and `mine` is an offer of `choice`, which is the calling thread's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer(
         &self,
         side: Side,
@@ -206,7 +206,7 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })

@@ -70,7 +70,7 @@ impl<T> Cell<T> {
 }
 
 /// One try to take.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn take<T>(section: &mut Section<'_, Cell<T>>) -> Option<T> {
     if section.reserved(TAKERS) > 0 {
         return None;
@@ -81,7 +81,7 @@ fn take<T>(section: &mut Section<'_, Cell<T>>) -> Option<T> {
 }
 
 /// One try to put.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn put<T>(section: &mut Section<'_, Cell<T>>, value: &mut Option<T>) -> Option<()> {
     if section.reserved(PUTTERS) > 0 || !matches!(section.state, Cell::Empty) {
         return None;
@@ -92,7 +92,7 @@ fn put<T>(section: &mut Section<'_, Cell<T>>, value: &mut Option<T>) -> Option<(
 }
 
 /// One try to exchange the value for another.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn swap<T>(section: &mut Section<'_, Cell<T>>, value: &mut Option<T>) -> Option<T> {
     if section.reserved(TAKERS) > 0 {
         return None;
@@ -110,7 +110,7 @@ struct Loan<'a, T> {
 }
 
 /// One try to borrow the value. It stays where it is for those to whom it has been granted.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn lend<T>(section: &mut Section<'_, Cell<T>>) -> Option<T> {
     let value = section.state.take()?;
     *section.state = Cell::Lent;
@@ -156,7 +156,7 @@ impl<T> MVar<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take(&self) -> Result<T, NotNow> {
         or_cancelled(self.0.wait(TAKE, None, take).map_err(not_now))
     }
@@ -169,7 +169,7 @@ impl<T> MVar<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take_async(&self) -> impl Future<Output = T> + use<'_, T> {
         self.0.future(TAKE, take)
     }
@@ -214,7 +214,7 @@ impl<T> MVar<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn put(&self, value: T) -> Result<(), NotNow<T>> {
         self.put_until(value, None)
     }
@@ -226,7 +226,7 @@ impl<T> MVar<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn put_async(&self, value: T) -> impl Future<Output = ()> + use<'_, T> {
         let mut value = Some(value);
         self.0.future(PUT, move |section| put(section, &mut value))

@@ -48,13 +48,13 @@ macro_rules! ends {
             type Item = T;
             type Output = $output;
             const SIDE: Side = $side;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn chan(&self) -> &Arc<Chan<T>> {
                 &self.0
             }
             /// # Safety
             /// As for [`End::output`].
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             unsafe fn output(met: bool, slot: MaybeUninit<T>) -> $output {
                 let of: fn(bool, MaybeUninit<T>) -> $output = $of;
                 of(met, slot)
@@ -84,14 +84,14 @@ awaitable!({R: End} RecvEvt<R>, R::Output);
 awaitable!({S: End} SendEvt<S>, S::Output);
 
 impl<R: End> RecvEvt<R> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(end: R) -> Self {
         Self(end)
     }
 }
 
 impl<S: End> SendEvt<S> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(end: S, value: S::Item) -> Self {
         Self(end, value)
     }
@@ -100,13 +100,13 @@ impl<S: End> SendEvt<S> {
 impl<R: End> Event for RecvEvt<R> {
     type Branch = Offer<R>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Offer<R> {
         Offer::new(self.0, MaybeUninit::uninit())
     }
 
     /// Alone, it is a plain receive.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> R::Output {
         alone::<R>(self.0.chan(), MaybeUninit::uninit())
     }
@@ -115,19 +115,19 @@ impl<R: End> Event for RecvEvt<R> {
 impl<S: End> Event for SendEvt<S> {
     type Branch = Offer<S>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Offer<S> {
         Offer::new(self.0, MaybeUninit::new(self.1))
     }
 
     /// Alone, it is a plain send.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> S::Output {
         alone::<S>(self.0.chan(), MaybeUninit::new(self.1))
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn alone<E: End>(chan: &Chan<E::Item>, slot: MaybeUninit<E::Item>) -> E::Output {
     match chan.exchange(E::SIDE, slot, None) {
         // SAFETY: after an exchange the slot is as it must be.
@@ -170,7 +170,7 @@ enum State {
 unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 
 impl<E: End> Offer<E> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(end: E, slot: MaybeUninit<E::Item>) -> Self {
         Self { end, state: Cell::new(State::New), node: Party::node(None, slot) }
     }
@@ -179,7 +179,7 @@ impl<E: End> Offer<E> {
     ///
     /// # Safety
     /// The caller has just taken `peer` out for this offer, whose node is not queued.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn meet(&self, peer: NonNull<PartyNode<E::Item>>) {
         let party = &self.node.value;
         let form = self.end.chan().form();
@@ -200,7 +200,7 @@ impl<E: End> Offer<E> {
 impl<E: End> Branch for Offer<E> {
     type Output = E::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.end.chan().meeting.meet(E::SIDE, None) } {
@@ -216,7 +216,7 @@ impl<E: End> Branch for Offer<E> {
 
     /// # Safety
     /// As for [`Branch::offer`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         self.node.value.set_offer(choice.0);
         self.state.set(State::Offered);
@@ -239,7 +239,7 @@ impl<E: End> Branch for Offer<E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         match self.state.get() {
             State::New => return false,
@@ -262,10 +262,10 @@ impl<E: End> Branch for Offer<E> {
         state != State::New
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, _: bool) {}
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<E::Output> {
         let met = match self.state.replace(State::Done) {
             State::Met => true,
@@ -287,7 +287,7 @@ impl<E: End> Branch for Offer<E> {
 }
 
 impl<E: End> Drop for Offer<E> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let state = self.state.get();
         if E::SIDE == Side::Sender && state != State::Met && state != State::Done {

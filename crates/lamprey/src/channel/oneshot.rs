@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 ///     assert_eq!(rx.recv(), Ok(42));
 /// });
 /// ```
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
     let packet = Packet::new();
     (Sender { packet, is_watching: false }, Receiver(Some(packet)))
@@ -68,7 +68,7 @@ unsafe impl<T: Send> Send for Receiver<T> {}
 unsafe impl<T: Send> Sync for Receiver<T> {}
 
 impl<T> Sender<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn packet(&self) -> &Packet<T> {
         // SAFETY: alive until this side has ended, if not longer.
         unsafe { self.packet.as_ref() }
@@ -81,7 +81,7 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(self, value: T) -> Result<(), SendError<T>> {
         let mut this = ManuallyDrop::new(self);
         this.unwatch();
@@ -135,7 +135,7 @@ impl<T> Sender<T> {
         future_evt(self.closed_async())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn unwatch(&mut self) {
         if self.is_watching {
             self.unwatch_slowly();
@@ -193,7 +193,7 @@ impl<T> Drop for Sender<T> {
 
 impl<T> Receiver<T> {
     /// What the sender's end has left, if it has come; the packet is freed then. `Err` has the waiter that is registered.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self) -> Result<Result<T, RecvError>, Option<Waiter>> {
         let Some(packet) = self.0 else { return Ok(Err(RecvError)) };
         // SAFETY: alive until this side has ended.
@@ -227,7 +227,7 @@ impl<T> Receiver<T> {
         is_ours
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         let result = match self.take() {
             Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
@@ -269,7 +269,7 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing was sent,
     /// the call fails as if the sender were gone.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }
@@ -323,7 +323,7 @@ struct Recv<'a, T>(&'a mut Receiver<T>);
 impl<T> Future for Recv<'_, T> {
     type Output = Result<T, RecvError>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut *self.0).poll(cx)
     }
@@ -368,7 +368,7 @@ impl<T> Receiver<T> {
 }
 
 impl<T> Drop for Receiver<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if self.0.is_some() {
             self.end();

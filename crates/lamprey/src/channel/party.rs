@@ -73,7 +73,7 @@ const OFFER: usize = 6;
 const TAGS: usize = 7;
 
 /// Of a word that is no code but perhaps NEW.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn waiting(word: *mut ()) -> At {
     let Some(word) = NonNull::new(word) else { return At::New };
     if word.addr().get() & TAGS != OFFER {
@@ -88,14 +88,14 @@ fn code(code: usize) -> *mut () {
 }
 
 impl<T> Party<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> PartyNode<T> {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
         Node::new(Self { word: AtomicPtr::new(word), slot: UnsafeCell::new(slot) })
     }
 
     /// What the word says now.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn at(&self) -> At {
         // Acquire pairs with the Release stores in `end`, `hold` and `set_stale`.
         let word = self.word.load(Ordering::Acquire);
@@ -111,7 +111,7 @@ impl<T> Party<T> {
     }
 
     /// Owner of a node that has been taken: waits until it is its own again.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn settled(&self) -> At {
         let mut spins = 0;
         loop {
@@ -123,7 +123,7 @@ impl<T> Party<T> {
     }
 
     /// Peer: the node's waiter, copied out.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn waiter(&self) -> At {
         // Relaxed: written before the node was queued, which the peer has seen by taking it out.
         let word = self.word.load(Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl<T> Party<T> {
     }
 
     /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an offer.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn raw_waiter(&self) -> Waiter {
         // Relaxed: as in `waiter`.
         let word = self.word.load(Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl<T> Party<T> {
     }
 
     /// Peer, of a node that it has taken out: the thread that waits, if it is a thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(&self) -> Option<NonNull<Thread>> {
         // Relaxed: as in `waiter`.
         let word = self.word.load(Ordering::Relaxed);
@@ -152,14 +152,14 @@ impl<T> Party<T> {
     }
 
     /// Peer: true of a value that was handed back.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_ghost(&self) -> bool {
         // Relaxed: as in `waiter`.
         self.word.load(Ordering::Relaxed).addr() == GHOST
     }
 
     /// Peer: true if the node is an offer, so that its choice is to be synched.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_offer(&self) -> bool {
         // Relaxed: as in `waiter`.
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
@@ -167,7 +167,7 @@ impl<T> Party<T> {
 
     /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was decided before: then the
     /// node is its owner's again.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn accept(&self) -> bool {
         !self.is_offer() || left_out!(PeerSynch) || self.synch()
     }
@@ -194,7 +194,7 @@ impl<T> Party<T> {
     }
 
     /// Owner, of a node that is not queued: an offer of `choice`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn set_offer(&self, choice: &Choice) {
         let word = ptr::from_ref(choice).cast_mut().cast::<()>().map_addr(|addr| addr | OFFER);
         // Relaxed: published by the queueing.
@@ -202,7 +202,7 @@ impl<T> Party<T> {
     }
 
     /// Peer: the value is in its place.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn hold(&self) {
         if left_out!(Held) {
             return self.end(true);
@@ -212,14 +212,14 @@ impl<T> Party<T> {
     }
 
     /// Peer: the node is its owner's again.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(&self, met: bool) {
         // Release pairs with the Acquire load in `at`.
         self.word.store(code(if met { MET } else { CLOSED }), Ordering::Release);
     }
 
     /// Owner, of a node that is not queued.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn set_waiter(&self, waiter: Option<Waiter>) {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
         // Relaxed: published by the queueing.
@@ -243,7 +243,7 @@ impl<T> Party<T> {
     ///
     /// # Safety
     /// The node is out of the channel and the caller has it to itself.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn take(&self) -> MaybeUninit<T> {
         // SAFETY: nobody else touches the slot (contract).
         self.slot.with(|slot| unsafe { slot.read() })

@@ -94,7 +94,7 @@ impl<T> Sender<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no receiver is
     /// there, the value comes back as if none were left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
             Ended::Met(_) => Ok(()),
@@ -114,7 +114,7 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         Exchange::send(&self.0, value)
     }
@@ -131,7 +131,7 @@ impl<T> Sender<T> {
     /// assert!(sent.sync().is_ok());
     /// # });
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send_evt(&self, value: T) -> SendEvt<&Self> {
         SendEvt::new(self, value)
     }
@@ -189,7 +189,7 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no sender is
     /// there, the call fails as if none were left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
             // SAFETY: a receiver's slot that has met.
@@ -220,7 +220,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(doubled.join().unwrap(), 42);
     /// # });
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         Exchange::recv(&self.0)
     }
@@ -236,7 +236,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(choose([a.recv_evt(), b.recv_evt()]).sync(), Ok(1));
     /// # });
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv_evt(&self) -> RecvEvt<&Self> {
         RecvEvt::new(self)
     }
@@ -303,7 +303,7 @@ pub struct IntoIter<T>(Receiver<T>);
 
 impl<T> Iterator for Iter<'_, T> {
     type Item = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<T> {
         self.0.recv().ok()
     }
@@ -311,7 +311,7 @@ impl<T> Iterator for Iter<'_, T> {
 
 impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<T> {
         self.0.try_recv().ok()
     }
@@ -319,7 +319,7 @@ impl<T> Iterator for TryIter<'_, T> {
 
 impl<T> Iterator for IntoIter<T> {
     type Item = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<T> {
         self.0.recv().ok()
     }

@@ -51,7 +51,7 @@ unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
 impl<T> Unpin for ParasiteHandle<T> {}
 
 impl<T> ParasiteHandle<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn value(value: T) -> Self {
         Self(Repr::Value(value))
     }
@@ -62,18 +62,18 @@ impl<T> ParasiteHandle<T> {
     }
 
     /// Of a task that was made with this `T`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_task(task: NonNull<Task>) -> Self {
         Self(Repr::Task(task))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_packet(packet: NonNull<Packet<T>>) -> Self {
         Self(Repr::Stackful(packet))
     }
 
     /// The completion word, unless the outcome is here.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn completion(&self) -> Option<&Completion> {
         // In this order, and not by a table of jumps: the first two are the usual ones.
         if let Repr::Value(_) = &self.0 {
@@ -101,7 +101,7 @@ impl<T> ParasiteHandle<T> {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. In async code `.await` the handle instead: a stackless
     /// parasite that calls `join` holds up the host that polls it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         if let Some(completion) = self.completion()
             && !completion.is_done()
@@ -141,7 +141,7 @@ impl<T> ParasiteHandle<T> {
     ///
     /// # Safety
     /// It is here, or published; the handle is Gone after this.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn take(&self) -> Outcome<T> {
         // SAFETY: moved out once, by contract; where it is done, the object is ours, and this is its last use.
         unsafe {
@@ -212,7 +212,7 @@ fn gone() -> ! {
 }
 
 impl<T> Drop for ParasiteHandle<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let Repr::Value(_) | Repr::Failed(_) | Repr::Gone = self.0 {
             return;
@@ -234,7 +234,7 @@ impl<T> ParasiteHandle<T> {
 impl<T> Future for ParasiteHandle<T> {
     type Output = Result<T, JoinError>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.completion() {
             Some(completion) if !completion.poll(cx) => Poll::Pending,

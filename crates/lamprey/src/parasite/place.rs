@@ -45,7 +45,7 @@ union Body<F: Future> {
 /// # Safety
 /// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can build it in its place.
 /// A copy as a whole, of what has just been written in parts, would have to wait for those writes.)
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn place<F: Future>(
     worker: &Worker,
     future: &ManuallyDrop<F>,
@@ -83,7 +83,7 @@ impl<F: LastWord> Table<F> {
 ///
 /// # Safety
 /// A task that `place` has made of this type, and nobody else knows yet.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn give_last_word<F: LastWord>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe { (*task.as_ptr()).body = Table::<F>::LAST_WORD };
@@ -105,7 +105,7 @@ impl<F: Future> Table<F> {
 
 /// # Safety
 /// The task heads a `Placed<F>`, alive for `'a`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn cell<'a, F: Future>(task: NonNull<Task>) -> &'a UnsafeCell<Body<F>> {
     // SAFETY: as promised by the caller.
     unsafe { &(*task.cast::<Placed<F>>().as_ptr()).cell }
@@ -118,7 +118,7 @@ unsafe fn cell<'a, F: Future>(task: NonNull<Task>) -> &'a UnsafeCell<Body<F>> {
 ///
 /// # Safety
 /// The task heads a `Placed<F>` that holds its future; the caller holds the right to run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn poll_once<F: Future>(
     task: NonNull<Task>,
     value: &mut MaybeUninit<F::Output>,
@@ -170,7 +170,7 @@ unsafe fn clean_up<F: Future>(task: NonNull<Task>, value: &mut MaybeUninit<F::Ou
 ///
 /// # Safety
 /// As for [`poll_once`]; the future is not used again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn drop_future<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller; the future is dropped in its place.
     unsafe { ManuallyDrop::drop(&mut (*cell::<F>(task).get()).future) }
@@ -227,7 +227,7 @@ unsafe fn cancel_after_last_word<F: LastWord>(task: NonNull<Task>) {
 
 /// # Safety
 /// The future has been dropped, and the caller holds the right to run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
     // SAFETY: invariant 2.
     unsafe {
@@ -240,7 +240,7 @@ unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
 ///
 /// # Safety
 /// The caller holds the right to run, and the future is gone.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn end_locals(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -254,7 +254,7 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
 ///
 /// # Safety
 /// The completion word has given the object to the caller; the outcome is of this type; the task is not used again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
     // SAFETY: invariant 2; the table says where the outcome is.
     unsafe {

@@ -73,7 +73,7 @@ use std::ptr::{self, NonNull};
 ///
 /// # Blocking
 /// Never, unless the future itself calls blocking code.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite<F>(future: F) -> ParasiteHandle<F::Output>
 where
@@ -101,7 +101,7 @@ where
 ///
 /// # Panics
 /// Outside of a host.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_local<F>(future: F) -> ParasiteHandle<F::Output>
 where
@@ -117,7 +117,7 @@ where
 
 /// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and time slices it is not put
 /// off. Cancelled, it is asked for its last word.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
 where
@@ -147,7 +147,7 @@ where
 ///
 /// # Safety
 /// What it borrows outlives the future, and the handle; the handle is not dropped before the parasite has ended.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) unsafe fn start_borrowing<F>(future: F) -> ParasiteHandle<F::Output>
 where
@@ -162,7 +162,7 @@ where
 }
 
 /// As [`outside`]; drops the future that was given.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 fn outside_with<F>(future: &ManuallyDrop<F>, what: &str) -> ! {
     // SAFETY: used no more.
@@ -182,7 +182,7 @@ pub(super) fn outside(what: &str) -> ! {
 ///
 /// # Safety
 /// It borrows nothing that ends before it; if `is_shared`, it and its output are `Send`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(super) unsafe fn start<F: Future>(
     worker: &Worker,
@@ -208,7 +208,7 @@ pub(super) unsafe fn start<F: Future>(
 ///
 /// # Safety
 /// The caller has just placed it, and gives up the right to run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> ParasiteHandle<F::Output> {
     let me = worker.running_ref();
     let before = me.act_for(task.as_ptr());
@@ -243,7 +243,7 @@ unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> Parasite
 }
 
 /// The parasite has blocked for the first time.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reified<F: Future>(worker: &Worker) {
     let size = size_of::<Placed<F>>() as u64;
     let counters = &worker.seat.counters;
@@ -256,7 +256,7 @@ pub(super) fn reified<F: Future>(worker: &Worker) {
 ///
 /// # Safety
 /// The caller holds the right to run; the future has been dropped.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn forget<F: Future>(task: NonNull<Task>) {
     // SAFETY: nobody else has it, but for wakers that hold references: those are told.
     unsafe {
@@ -307,7 +307,7 @@ unsafe fn start_later<F: Future>(
 ///
 /// # Safety
 /// The future is moved out of `future`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Output> {
     // SAFETY: as promised by the caller.
     unsafe { drop_elsewhere(future) };
@@ -320,7 +320,7 @@ unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Ou
 ///
 /// # Safety
 /// The future is moved out of `future`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn drop_elsewhere<F>(future: &ManuallyDrop<F>) {
     let mut elsewhere = Vec::new();
     if elsewhere.try_reserve_exact(1).is_ok() {

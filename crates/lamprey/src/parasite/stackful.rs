@@ -56,7 +56,7 @@ use std::ptr::{self, NonNull};
 ///
 /// # Blocking
 /// Until the closure ends or blocks.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_fn<F, T>(f: F) -> ParasiteHandle<T>
 where
@@ -72,7 +72,7 @@ where
 ///
 /// # Safety
 /// What it borrows outlives the closure's call, and the handle; the handle is not dropped before the parasite has ended.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) unsafe fn start_fn_borrowing<F, T>(f: F) -> ParasiteHandle<T>
 where
@@ -88,7 +88,7 @@ where
 ///
 /// # Panics
 /// Outside of a host.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_fn_local<F, T>(f: F) -> ParasiteHandle<T>
 where
@@ -113,7 +113,7 @@ struct Started<F, T> {
 ///
 /// # Safety
 /// `f` and its result borrow nothing that ends before the parasite; they may stay on this kernel thread.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     worker: &Worker,
     f: F,
@@ -160,7 +160,7 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
 }
 
 /// Drops the parasite's own values: they may block, so before it counts as over.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn end_locals(context: &Context) {
     if !context.thread.locals.get().is_null() {
         local::end(&context.thread);
@@ -171,7 +171,7 @@ fn end_locals(context: &Context) {
 ///
 /// # Safety
 /// As for [`start`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send, T: Send>(
     worker: &Worker,
     f: F,

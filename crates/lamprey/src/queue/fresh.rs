@@ -38,7 +38,7 @@ impl<T: Copy> Fresh<T> {
     ///
     /// # Safety
     /// Only the owning kernel thread calls this, never from within another call on this queue.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn push(&self, value: T) {
         // SAFETY: the owner (contract).
         unsafe { self.as_owner(|ring| ring.push_back(value)) }
@@ -48,7 +48,7 @@ impl<T: Copy> Fresh<T> {
     ///
     /// # Safety
     /// As for [`push`](Self::push).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn pop(&self) -> Option<T> {
         if self.is_empty() {
             return None;
@@ -58,14 +58,14 @@ impl<T: Copy> Fresh<T> {
     }
 
     /// Owner: never true while there is an entry (only the owner adds); may be false although a thief took the last.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_empty(&self) -> bool {
         let Look { head, tail } = self.look();
         head == tail
     }
 
     /// Anyone: where the queue begins and ends. A hint.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn look(&self) -> Look {
         // Relaxed: hints; `steal` and `pop` look again in a section.
         let head = self.head.load(Ordering::Relaxed);
@@ -78,14 +78,14 @@ impl<T: Copy> Fresh<T> {
     ///
     /// # Safety
     /// As for [`push`](Self::push).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
         // SAFETY: the owner, and not from within a section (contract).
         unsafe { self.ring.as_owner(|ring| self.mirrored(ring, section)) }
     }
 
     /// Runs `section` and mirrors the counters.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn mirrored<R>(&self, ring: &mut Ring<T>, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
         let result = section(ring);
         // Relaxed: hints for `look` only.

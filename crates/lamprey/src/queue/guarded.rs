@@ -45,7 +45,7 @@ impl<T> Guarded<T> {
     }
 
     /// Runs `section` (invariant 1).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         // Acquire pairs with the Release store in `leave`. Relaxed on failure: another try follows.
         if self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -67,7 +67,7 @@ impl<T> Guarded<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn leave(&self) {
         #[cfg(loom)]
         if is_broken(Broken::GateUnlock) {

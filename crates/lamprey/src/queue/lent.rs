@@ -31,7 +31,7 @@
 use crate::sync_shim::{AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, light_barrier, relax};
 
 /// A broken variant for the checker: the visitor does not wait for the owner.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn is_hasty() -> bool {
     #[cfg(loom)]
     return crate::model::is_broken(crate::model::Broken::NoWait);
@@ -65,7 +65,7 @@ impl<T> Lent<T> {
     ///
     /// # Safety
     /// Only the owning kernel thread calls this, never from within a section of the same value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         // Release pairs with the Acquire load of `busy` in `visit` (entry included: a visitor that reads it sees our past).
         self.busy.store(true, Ordering::Release);

@@ -81,7 +81,7 @@ impl<T> List<T> {
     ///
     /// # Safety
     /// It came from [`last`](Self::last) of a list that has not been used since, and the caller holds the lock.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn of_last(last: *const Node<T>) -> Self {
         // SAFETY: null, or linked in that list.
         let first = unsafe { last.as_ref() }.map_or(ptr::null(), |last| last.next.get());
@@ -89,14 +89,14 @@ impl<T> List<T> {
     }
 
     /// The youngest node; null if there is none.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn last(&self) -> *const Node<T> {
         // SAFETY: null, or linked in this list.
         unsafe { self.first.get().as_ref() }.map_or(ptr::null(), |first| first.prev.get())
     }
 
     /// The oldest node, which stays.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn first(&self) -> Option<NonNull<Node<T>>> {
         NonNull::new(self.first.get().cast_mut())
     }

@@ -25,30 +25,30 @@ impl<T: Copy> Ring<T> {
         Self { mask: slots.len() - 1, slots, head: 0, tail: 0 }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slot(&mut self, at: usize) -> &mut MaybeUninit<T> {
         // SAFETY: the capacity is a power of two and never zero, so `at & mask` is below it.
         unsafe { self.slots.get_unchecked_mut(at & self.mask) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
     /// Counter of the entry that `pop_front` would return.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn head(&self) -> usize {
         self.head
     }
 
     /// Counter that the next `push_back` will use.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn tail(&self) -> usize {
         self.tail
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_back(&mut self, value: T) {
         if self.len() > self.mask {
             self.grow();
@@ -58,7 +58,7 @@ impl<T: Copy> Ring<T> {
         self.tail = at.wrapping_add(1);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_front(&mut self, value: T) {
         if self.len() > self.mask {
             self.grow();
@@ -68,7 +68,7 @@ impl<T: Copy> Ring<T> {
         self.head = at;
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn pop_front(&mut self) -> Option<T> {
         if self.head == self.tail {
             return None;
@@ -80,7 +80,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// The newest entry.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn back(&mut self) -> Option<T> {
         let newest = self.tail.wrapping_sub(1);
         // SAFETY: not empty, so this slot is within `head..tail` and was written by a push.
@@ -94,7 +94,7 @@ impl<T: Copy> Ring<T> {
         (self.head != self.tail).then(|| unsafe { self.slot(oldest).assume_init() })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn pop_back(&mut self) -> Option<T> {
         let newest = self.back()?;
         self.tail = self.tail.wrapping_sub(1);

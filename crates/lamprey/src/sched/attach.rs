@@ -33,7 +33,7 @@ const NESTING: u32 = 1;
 pub(super) const TURN: u32 = 1024;
 
 /// An address near the top of the running stack.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn here() -> usize {
     let probe = std::mem::MaybeUninit::<u8>::uninit();
     let place = &raw const probe;
@@ -45,13 +45,13 @@ fn here() -> usize {
 
 impl Thread {
     /// True if there is enough stack left to run a parasite on it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn has_room(&self) -> bool {
         // Between the two: a generator's stack is somewhere else, and how much of it is left nobody here knows.
         self.is_within(here()) || self.room.get() == 0 && self.find_room() && self.is_within(here())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_within(&self, address: usize) -> bool {
         address.wrapping_sub(self.low_water.get()) < self.room.get() as usize
     }
@@ -73,7 +73,7 @@ impl Thread {
 
 impl Worker {
     /// Brings a task whose right to run the caller holds to run.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn bring(&self, task: NonNull<Task>, form: Form) {
         // SAFETY: alive by the right to run.
         let flags = unsafe { task.as_ref() }.life.flags.get();
@@ -90,7 +90,7 @@ impl Worker {
         self.push_woken(Waiter::task(task));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn may_attach(&self, form: Form) -> bool {
         let me = self.running_ref();
         me.has_room()
@@ -132,7 +132,7 @@ impl Worker {
         self.make_attachable(Waiter::task(task));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_woken(&self, parasite: Waiter) {
         if !self.has_turn() || !self.woken.push(parasite) {
             self.spill(parasite);
@@ -156,7 +156,7 @@ impl Worker {
     }
 
     /// A parasite runs, or does a channel operation: false if it should give way first.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn spend(&self) -> bool {
         let turn = self.turn.get();
         if turn == 0 && !self.next_turn() {
@@ -167,7 +167,7 @@ impl Worker {
     }
 
     /// True while parasites may go ahead of the hosts.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn has_turn(&self) -> bool {
         self.turn.get() != 0 || self.next_turn()
     }
@@ -191,7 +191,7 @@ impl Worker {
     }
 
     /// A scheduling point: runs what the calling host has woken (see the module's text, 2).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn attach_woken(&self) {
         if self.woken.pending.get() != 0 {
             self.attach_some();
@@ -215,7 +215,7 @@ impl Worker {
     }
 
     /// Runs a task whose right the caller holds, on the stack of the running host, until it is over or waits.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn run_task(&self, task: NonNull<Task>) {
         self.spend();
         self.seat.counters.attached.add(1);
@@ -245,7 +245,7 @@ impl Worker {
     ///
     /// # Safety
     /// The caller holds the right to run `task`, and gives it up.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn end_turn(&self, task: NonNull<Task>) {
         // SAFETY: alive by the right to run; not touched after `Idle`.
         match unsafe { task.as_ref() }.life.end() {

@@ -28,7 +28,7 @@ impl Attention {
         Self { word: AtomicU32::new(0), hungry: AtomicBool::new(false) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn word(&self) -> u32 {
         // Relaxed: a hint (see Orderings).
         self.word.load(Ordering::Relaxed)

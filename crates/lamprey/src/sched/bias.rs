@@ -99,7 +99,7 @@ impl Bias {
     }
 
     /// True if the object has no owner, and never will have: whoever sees that may touch it by its atomic steps.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_shared(&self) -> bool {
         // Acquire pairs with the Release store of SHARED in `revoke` and with the changes in `claim`.
         self.0.load(Ordering::Acquire) == SHARED
@@ -109,7 +109,7 @@ impl Bias {
     ///
     /// # Safety
     /// `slot` is that of the calling kernel thread's worker (`None` if it has none), and none of its sections is open.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn enter(&self, slot: Option<&'static Slot>) -> Access<'_> {
         // SAFETY: as promised by the caller.
         match unsafe { self.look(slot) } {
@@ -124,7 +124,7 @@ impl Bias {
     ///
     /// # Safety
     /// As for [`enter`](Self::enter).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn look(&self, slot: Option<&'static Slot>) -> Result<Section<'_>, u32> {
         let Some(slot) = slot else {
             // Acquire pairs with the Release store of SHARED in `revoke` and with the changes in `claim`.
@@ -212,14 +212,14 @@ impl Bias {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 }
 
 impl Drop for Section<'_> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         self.slot.retreat();
     }

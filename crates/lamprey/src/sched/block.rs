@@ -114,7 +114,7 @@ pub(crate) enum Woke {
 }
 
 /// The worker whose threads block by switching: the calling kernel thread's. (Not all that the checker calls workers have hosts.)
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn worker() -> Option<&'static Worker> {
     #[cfg(not(loom))]
     return Worker::current();
@@ -124,7 +124,7 @@ fn worker() -> Option<&'static Worker> {
 
 /// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has woken run
 /// first, here, on its stack (DESIGN 5); so no lock may be held.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn waiter() -> Waiter {
     if let Some(worker) = worker() {
         worker.attach_woken();
@@ -139,7 +139,7 @@ pub(crate) fn os_waiter() -> Waiter {
 }
 
 /// Whoever runs on the calling kernel thread: a thread of a worker, its root, or the OS thread itself.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn current() -> NonNull<Thread> {
     if let Some(worker) = worker() {
         return worker.running();
@@ -148,13 +148,13 @@ pub(crate) fn current() -> NonNull<Thread> {
 }
 
 /// True on a host, false on a plain OS thread.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn on_host() -> bool {
     worker().is_some()
 }
 
 /// Blocks the calling thread until its wake, or its cancellation: for [`wait`](super::wait) alone.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn block(reason: Wait) -> Woke {
     if let Some(worker) = worker() {
         return worker.block(reason);
@@ -185,7 +185,7 @@ pub(crate) fn is_cancelled() -> bool {
 }
 
 /// True on the only worker of a runtime: nobody of that runtime runs at the same time.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn is_alone() -> bool {
     #[cfg(not(loom))]
     return Worker::current().is_some_and(|worker| !worker.is_parallel());
@@ -194,7 +194,7 @@ pub(crate) fn is_alone() -> bool {
 }
 
 /// A future is about to do something for the first time: true if it is a parasite that lets the hosts go first, and is polled again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
     let gives_way = Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend());
     if gives_way {
@@ -205,18 +205,18 @@ pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
 
 /// True while the calling thread unwinds: a call that would have to block must fail at once instead, because a stack
 /// switch in the middle of an unwind would mix up the panic counts of two hosts (DESIGN 11).
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn must_not_block() -> bool {
     std::thread::panicking() && on_host()
 }
 
 impl Waiter {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn thread(thread: NonNull<Thread>) -> Self {
         Self(thread.cast())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn task(task: NonNull<Task>) -> Self {
         Self(task.cast::<()>().map_addr(|addr| addr | TASK))
     }
@@ -228,7 +228,7 @@ impl Waiter {
     /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference is taken: that the
     /// node is gone before it is certain only if the node is a part of it. All other wakers are cloned and boxed.
     /// A parasite is noted to wait for `reason`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
         match Task::of(cx) {
             // SAFETY: alive: the waker of `cx` is, and it is what runs now.
@@ -245,7 +245,7 @@ impl Waiter {
     ///
     /// # Safety
     /// From `of_node`; it is in no node any more, or never was, and is used no more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn forget_of_node(self) {
         if self.is_foreign() {
             // SAFETY: as promised by the caller.
@@ -255,7 +255,7 @@ impl Waiter {
 
     /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign waker is
     /// cloned and boxed.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of(cx: &Context<'_>) -> Self {
         match Task::of(cx) {
             Some(task) => Self::task(task),
@@ -269,7 +269,7 @@ impl Waiter {
         Self(boxed.cast::<()>().map_addr(|addr| addr | FOREIGN))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn who(self) -> Who {
         let bare = self.0.as_ptr().map_addr(|addr| addr & !TAGS);
         // SAFETY: a pointer to an object, without its tag: not null.
@@ -287,7 +287,7 @@ impl Waiter {
     /// # Safety
     /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1). What the
     /// thread is to find after its block has been written before. A parasite is alive (see the type).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake(self) {
         // SAFETY: as promised by the caller.
         unsafe { self.run(Form::Soon) }
@@ -297,7 +297,7 @@ impl Waiter {
     ///
     /// # Safety
     /// As for `wake`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn run(self, form: Form) {
         match self.who() {
             // SAFETY: as promised by the caller.
@@ -324,7 +324,7 @@ impl Waiter {
     ///
     /// # Safety
     /// As for `wake`; the caller took the word out of its place.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake_kept(self) {
         // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
         unsafe {
@@ -369,14 +369,14 @@ impl Waiter {
     }
 
     /// The thread that this names, if it does.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {
         (self.0.addr().get() & TAGS == 0).then_some(self.0.cast())
     }
 
     /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases of two bits
     /// become a table of jumps, which is dearer than the rest of a wake.)
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_task(self) -> Option<NonNull<Task>> {
         (self.0.addr().get() & TASK != 0).then(|| {
             // SAFETY: a pointer to a task, without its tag: not null.
@@ -385,7 +385,7 @@ impl Waiter {
     }
 
     /// True if a waker is owned by this word.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_foreign(self) -> bool {
         self.0.addr().get() & TAGS == FOREIGN
     }
@@ -420,7 +420,7 @@ fn call_out(code: impl FnOnce()) {
 ///
 /// # Safety
 /// As for [`Waiter::wake`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
     // SAFETY: the thread is inside its blocking call until this wake (invariant 1); `kind` is constant.
     let kind = unsafe { thread.as_ref() }.kind;
@@ -451,7 +451,7 @@ unsafe fn wake_os(thread: NonNull<Thread>, kind: Kind) {
 
 /// Counts a value that has gone through a channel.
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn count_communication() {
     if let Some(worker) = Worker::current() {
         worker.seat.counters.communications.add(1);

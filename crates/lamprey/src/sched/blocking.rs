@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 impl Worker {
     /// Blocks the running host; see [`block`](super::block::block).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn block(&self, reason: Wait) -> Woke {
         let me = self.running_ref();
         if me.eager.get() != 0 {
@@ -71,7 +71,7 @@ impl Worker {
     }
 
     /// Makes a host of this worker runnable after its wake.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn wake_here(&self, thread: NonNull<Thread>) {
         // SAFETY: in its blocking call until it runs again, which needs this very wake.
         let entry = unsafe { thread.as_ref() };
@@ -90,7 +90,7 @@ impl Worker {
     ///
     /// # Safety
     /// As for [`Waiter::wake`](super::Waiter::wake).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
         // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
         // it started; the state is ours to read if it is here.
@@ -103,7 +103,7 @@ impl Worker {
         is_ours
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) {
         // SAFETY: blocked, so alive until it runs again.
         let entry = unsafe { thread.as_ref() };
@@ -157,7 +157,7 @@ impl Worker {
 ///
 /// # Safety
 /// As for [`Waiter::wake`](super::Waiter::wake).
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
@@ -175,7 +175,7 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
 ///
 /// # Safety
 /// As for [`Waiter::wake`](super::Waiter::wake).
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
     // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };

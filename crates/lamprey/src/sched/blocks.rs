@@ -26,7 +26,7 @@ struct Class {
 }
 
 /// The class of a layout; `None` if it is not for blocks.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn class_of(layout: Layout) -> Option<usize> {
     if layout.size() == 0 || layout.size() > STEP * CLASSES || layout.align() > ALIGN {
         return None;
@@ -35,7 +35,7 @@ const fn class_of(layout: Layout) -> Option<usize> {
 }
 
 /// What a block of `layout` is allocated as (invariant 1).
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn layout_of(layout: Layout) -> Layout {
     match class_of(layout) {
         // SAFETY: a small multiple of 64 with a power of two as alignment.
@@ -50,7 +50,7 @@ impl Blocks {
     }
 
     /// Memory for `layout`, whose size is not zero.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&self, layout: Layout) -> NonNull<u8> {
         if let Some(class) = class_of(layout) {
             let class = &self.free[class];
@@ -68,7 +68,7 @@ impl Blocks {
     ///
     /// # Safety
     /// It came from [`take`](Self::take) or [`take_from_system`] with this layout, and is not used any more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         if let Some(class) = class_of(layout) {
             let class = &self.free[class];

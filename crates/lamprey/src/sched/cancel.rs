@@ -85,7 +85,7 @@ impl Frame {
 
 /// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be cancelled
 /// (a worker's root) it only runs `inside`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     let thread = current();
     // SAFETY: the caller's own descriptor, alive while it runs.
@@ -125,7 +125,7 @@ struct Left<'a> {
 }
 
 impl Drop for Left<'_> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if !ptr::eq(self.thread.frames.get(), self.frame) || !ptr::eq(current().as_ptr(), self.thread) {
             frame_misused();
@@ -137,7 +137,7 @@ impl Drop for Left<'_> {
 
 /// A thread ends, and has left all its frames: who trips one of them reaches the thread. (It has not if a coroutine of another library was
 /// leaked in the middle of one.)
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn must_be_outside(thread: &Thread) {
     if !thread.frames.get().is_null() {
         frame_misused();
@@ -187,7 +187,7 @@ fn frame_misused() -> ! {
 }
 
 /// Works out whether the thread's blocking calls are to end.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn weigh(thread: &Thread) {
     if thread.is_lamprey() {
         thread.set_cancelled(is_due(thread));
@@ -213,7 +213,7 @@ fn is_due(thread: &Thread) -> bool {
 impl Thread {
     /// From now on `task` is what runs on this stack: a stackless parasite that is polled, or null for the thread's own account. Gives
     /// what did before, to go back to.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn act_for(&self, task: *mut Task) -> *mut Task {
         let before = self.polling.replace(task);
         if !self.frames.get().is_null() || self.doomed.get() {
@@ -319,7 +319,7 @@ impl Worker {
 
     /// A host of this worker ends: somebody who is on the way to cancel it is waited for, by letting the root take in what has
     /// been sent.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn part(&self, me: &Thread) {
         must_be_outside(me);
         if me.reach().end() {

@@ -59,7 +59,7 @@ impl Worker {
     }
 
     /// Parasites may go ahead of the hosts again, the oldest first.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_turn(&self) {
         self.turn.set(TURN);
         self.carriers.oldest.set(Oldest::Tasks);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The CPU's counter.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn ticks() -> u64 {
     // SAFETY: every x86-64 has the instruction, and Linux lets user code use it.
     unsafe { std::arch::x86_64::_rdtsc() }
@@ -16,7 +16,7 @@ pub(super) fn ticks() -> u64 {
 
 /// The CPU's counter.
 #[cfg(target_arch = "aarch64")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn ticks() -> u64 {
     let ticks: u64;
     // SAFETY: reads the virtual counter, which Linux lets user code do; touches nothing else.

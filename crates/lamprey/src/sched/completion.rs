@@ -57,7 +57,7 @@ impl Completion {
     }
 
     /// Host: the outcome has been written.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn publish(&self) -> Published {
         // Release pairs with the Acquire loads in `is_done`, `register` and `unregister`; Acquire with their Release.
         let before = self.0.swap(DONE, Ordering::AcqRel);
@@ -70,21 +70,21 @@ impl Completion {
     }
 
     /// Handle: true once the outcome can be read, and the object is the handle's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_done(&self) -> bool {
         // Acquire pairs with the Release swap in `publish`.
         self.0.load(Ordering::Acquire) == DONE
     }
 
     /// Host: true if the handle is gone for certain; then `publish` would say `Unwanted`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_detached(&self) -> bool {
         // Acquire pairs with the Release CAS in `detach`: as the swap in `publish` does, for whoever frees the object.
         self.0.load(Ordering::Acquire) == DETACHED
     }
 
     /// Handle: asks for a wake; false if the host is done already.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn register(&self, waiter: Waiter) -> bool {
         self.change(RUNNING, Linked::into_raw(waiter))
     }
@@ -100,7 +100,7 @@ impl Completion {
         self.change(RUNNING, DETACHED)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, from: *mut (), to: *mut ()) -> bool {
         // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release half.
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
@@ -111,7 +111,7 @@ impl Completion {
 impl Completion {
     /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken parasites run first. If
     /// the caller is cancelled meanwhile, it unwinds from here.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait(&self) -> bool {
         self.forget_future();
         let waited = wait::wait(Wait::Join, None, |me| self.register(me), |me| self.unregister(me));
@@ -124,7 +124,7 @@ impl Completion {
     }
 
     /// After the wait: what the caller reads now has been written.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn must_be_done(&self) {
         if !self.is_done() {
             crate::bug::bug!("a joiner was woken before there was an outcome");
@@ -142,7 +142,7 @@ impl Completion {
 /// The joiner as a future.
 impl Completion {
     /// Handle: true once the outcome can be read; otherwise the waker of `cx` is called then.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll(&self, cx: &Context<'_>) -> bool {
         self.is_done() || self.poll_later(cx)
     }
@@ -171,7 +171,7 @@ impl Completion {
     }
 
     /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and `detach`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.
         let word = self.0.load(Ordering::Acquire);
@@ -190,7 +190,7 @@ impl Completion {
 }
 
 /// The waiter that `word` is, if it is one.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn registered(word: *mut ()) -> Option<Waiter> {
     (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)
 }

@@ -76,7 +76,7 @@ impl Worker {
     ///
     /// # Safety
     /// `call` lives until this returns.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn run_on_top(
         &self,
         call: NonNull<Call>,
@@ -150,7 +150,7 @@ impl Worker {
     }
 
     /// The parasite of `context` is over: what runs next, and the context is idle from the switch to that on.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn retire(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
         super::cancel::must_be_outside(thread);

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 /// The caller holds the right to run, and gives it up.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn finish(task: NonNull<Task>) {
     // SAFETY: alive until published; after that only if it is ours.
     unsafe {

@@ -62,7 +62,7 @@ pub(crate) fn get_up(awake: &AtomicUsize) {
 }
 
 /// Is somebody idle? On a worker, after its [`get_up`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn is_somebody(count: &AtomicUsize) -> bool {
     // Acquire pairs with the Release in `lie_down`: the flag is seen. A plain load on x86-64.
     count.load(Ordering::Acquire) != 0

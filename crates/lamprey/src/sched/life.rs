@@ -99,7 +99,7 @@ pub(crate) enum Turn {
 
 impl Life {
     /// Of a task that its maker is about to run.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(is_shared: bool) -> Self {
         Self::in_state(is_shared, RUNNING)
     }
@@ -113,13 +113,13 @@ impl Life {
     }
 
     /// See [`homeless`](Self::homeless).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_homeless(&self) -> bool {
         // Relaxed: these bits are constant, and an owned life has never both.
         self.shared.load(Ordering::Relaxed) & (SHARED | HOMELESS) == SHARED | HOMELESS
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn in_state(is_shared: bool, state: u8) -> Self {
         let (local, shared) = if is_shared { (0, state | SHARED) } else { (state, 0) };
         Self {
@@ -132,14 +132,14 @@ impl Life {
     }
 
     /// True if any kernel thread may run it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_shared(&self) -> bool {
         // Relaxed: this bit is constant.
         self.shared.load(Ordering::Relaxed) & SHARED != 0
     }
 
     /// Applies `step` to the state; gives the state before. In owned mode the caller is at home.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, step: impl Fn(u8) -> u8) -> u8 {
         // Relaxed: a guess, confirmed by the CAS; the mode is constant.
         let mut before = self.shared.load(Ordering::Relaxed);
@@ -159,7 +159,7 @@ impl Life {
     }
 
     /// Something that the task waits for has happened. `at_home`: the caller runs on the home worker.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake(&self, at_home: bool) -> Wake {
         if !at_home && !self.is_shared() {
             return self.post(POSTED);
@@ -221,7 +221,7 @@ impl Life {
     }
 
     /// Holder of the right: about to run it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin(&self) -> Turn {
         let before = self.change(|state| (state & !QUEUED) | RUNNING);
         debug_assert!(
@@ -247,7 +247,7 @@ impl Life {
     }
 
     /// Holder of the right: the future is pending.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(&self) -> Turn {
         let before = self.change(|state| match state {
             _ if state & CANCEL != 0 => state,
@@ -262,7 +262,7 @@ impl Life {
     }
 
     /// Holder of the right: the future is gone. Before the outcome is published.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn finish(&self) {
         let is_shared = self.is_shared();
         if !is_shared {
@@ -311,14 +311,14 @@ impl Life {
     }
 
     /// The structural owner is done with it; true if the memory is now the caller's to free.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
         self.refs.drop_owner()
     }
 
     /// True if there may be references, so that the end must be told.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_referenced(&self) -> bool {
         self.refs.any()
     }
@@ -336,12 +336,12 @@ impl Life {
 pub(crate) struct Refs(AtomicU32);
 
 impl Refs {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new() -> Self {
         Self(AtomicU32::new(0))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn any(&self) -> bool {
         // Acquire pairs with `release`: for whoever alone could make the first one, and frees if there is none.
         self.0.load(Ordering::Acquire) != 0
@@ -366,7 +366,7 @@ impl Refs {
     }
 
     /// The structural owner is done; true if the memory is now the caller's to free.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
         // Acquire pairs with `release`. Zero stays zero: references are only made from references, and by the owner's side.

@@ -49,7 +49,7 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(20);
 
 impl Seat {
     /// The attention word.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn ticks(&self) -> u32 {
         self.attention.word()
     }
@@ -82,7 +82,7 @@ pub(crate) enum Start {
 
 impl Worker {
     /// How the next parasite of the running thread starts. `travels`: another worker may run it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
         if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
@@ -92,7 +92,7 @@ impl Worker {
     }
 
     /// While somebody asks for work, one parasite is kept queued, to be given away.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deposit_or_not(&self, travels: bool) -> Start {
         if travels && self.offers.on.get() && self.woken.pending.get() == 0 {
             Start::Queued
@@ -103,7 +103,7 @@ impl Worker {
 
     /// As [`how_to_start`](Self::how_to_start), for a stackful parasite: true if it is to start as a host. A spawner that is
     /// one itself, and long at work, becomes a host here.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_to_start_as_host(&self) -> bool {
         if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
             return false;

@@ -70,21 +70,21 @@ impl<S> Copy for Reach<'_, S> {}
 
 impl<S> Reach<'_, S> {
     /// The seat of a host that has started and not ended, for those who wake it, or sit there.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn home(self) -> *const S {
         // Relaxed: written before anybody could name the host as a waiter; cancellers see to the order by barriers.
         self.home.load(Ordering::Relaxed)
     }
 
     /// Home: the host starts.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin(self, home: *const S) {
         // Relaxed: see `home`.
         self.home.store(home.cast_mut(), Ordering::Relaxed);
     }
 
     /// Home, after `begin`: true if it was asked to end before.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_asked(self) -> bool {
         light_barrier();
         // Relaxed: the barriers order it (see the module's text).
@@ -92,7 +92,7 @@ impl<S> Reach<'_, S> {
     }
 
     /// Home: the host ends; true if it must wait until [`is_visited`](Self::is_visited) says no.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(self) -> bool {
         // Release: a canceller that sees ENDED does nothing; what came before need not be seen, but costs nothing.
         self.home.store(ended(), Ordering::Release);

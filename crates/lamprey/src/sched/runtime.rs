@@ -131,7 +131,7 @@ impl Shared {
     }
 
     /// All workers' seats.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn seats(&self) -> &[Arc<Seat>] {
         self.seats.get().map_or(&[], |seats| seats)
     }

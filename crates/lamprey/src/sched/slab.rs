@@ -84,7 +84,7 @@ impl Slab {
     }
 
     /// A block for `layout`; `None` if the system has no memory. The caller writes its mark at once (invariant 1).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
         let class = class_of(layout);
         if class == HUGE {
@@ -101,7 +101,7 @@ impl Slab {
     /// # Safety
     /// It came from `take` with this layout, has its mark, and the caller gives up its access. This slab's kernel thread
     /// calls.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         let (class, block) = (class_of(layout), block.cast::<Block>());
         // SAFETY: a live block's chunk has a header.
@@ -155,7 +155,7 @@ impl Slab {
         self.regions(|regions| regions.bytes())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pop(&self, class: usize) -> Option<NonNull<Block>> {
         let block = NonNull::new(self.free[class].get())?;
         poison::taken(block, class);
@@ -164,7 +164,7 @@ impl Slab {
         Some(block)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&self, class: usize, block: NonNull<Block>) {
         // SAFETY: the giver's, and now ours.
         let words = unsafe { block.as_ref() };
@@ -308,7 +308,7 @@ pub(crate) unsafe fn give_from_outside(block: NonNull<u8>) {
 ///
 /// # Safety
 /// The block is live, and the pointer is the one that `take` gave (it may reach the whole chunk).
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn owner_of(block: NonNull<u8>) -> *const () {
     // SAFETY: a live block's chunk has a header.
     unsafe { Chunk::of(block.cast()).as_ref() }.owner

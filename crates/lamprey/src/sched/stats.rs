@@ -11,7 +11,7 @@ pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
     /// Called by the worker's kernel thread only.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&self, n: u64) {
         // Relaxed: one writer, so no read-modify-write is needed; readers want a number, not an order.
         let before = self.0.load(Ordering::Relaxed);
@@ -20,7 +20,7 @@ impl Counter {
     }
 
     /// Called by the worker's kernel thread only.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn raise_to(&self, n: u64) {
         if n > self.get() {
             // Relaxed: as above.
@@ -28,7 +28,7 @@ impl Counter {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn get(&self) -> u64 {
         // Relaxed: as above.
         self.0.load(Ordering::Relaxed)

@@ -159,7 +159,7 @@ impl Worker {
 
 impl Shared {
     /// Called when a host has been queued: wakes one idle worker to look for work.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn ask_for_help(&self) {
         if idle::is_somebody(&self.idle) {
             self.wake_idle();

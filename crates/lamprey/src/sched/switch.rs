@@ -8,7 +8,7 @@
 //!    takes a stack from the pool in between. One that no pool keeps is parked in `Worker::parting` instead.
 //! 4. No `&mut` into a worker's cell lives across a switch.
 //!
-//! Everything up to the switch is `#[inline(always)]`: a `ret` whose prediction was spoilt by a switch costs more
+//! Everything up to the switch is `#[cfg_attr(not(debug_assertions), inline(always))]`: a `ret` whose prediction was spoilt by a switch costs more
 //! than all the rest (shared/LIMITS.md, part 1).
 
 use super::block::{Waiter, Woke};
@@ -27,7 +27,7 @@ const LARGEST_POOLED: u32 = 256 << 10;
 
 impl Worker {
     /// Lets the other ready threads run. True if the host has been cancelled.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn yield_now(&self) -> bool {
         let thread = self.running();
         // SAFETY: the running thread, which is the caller.
@@ -45,7 +45,7 @@ impl Worker {
     }
 
     /// A stackful parasite is woken: it goes ahead of the hosts, unless it has become one.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn wake_parasite(&self, entry: &Thread, form: Form) {
         if entry.inflated.get() {
             return self.make_ready(NonNull::from(entry), Woke::Woken);
@@ -62,7 +62,7 @@ impl Worker {
     }
 
     /// Runs a ready parasite now, on top of the running thread, which goes on when that blocks or ends.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn attach_thread(&self, parasite: &Thread) {
         let me = self.running_ref();
         debug_assert!(!me.is_open(), "a parasite was attached within a wait");
@@ -72,7 +72,7 @@ impl Worker {
     }
 
     /// Puts a host that has been woken, or interrupted, into the queue of those that are ready.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
         self.policy.ready(Ready(thread), Why::Woken);
     }
@@ -84,13 +84,13 @@ impl Worker {
     }
 
     /// Picks what runs next: the root if it is due or nothing is ready.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pick(&self) -> NonNull<Thread> {
         self.pick_other().unwrap_or(NonNull::from(&self.root))
     }
 
     /// As [`pick`](Self::pick), `None` if nothing is ready.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pick_other(&self) -> Option<NonNull<Thread>> {
         let budget = self.budget.get() - 1;
         self.budget.set(budget);
@@ -103,7 +103,7 @@ impl Worker {
         self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn switch_away(&self, me: &Thread) {
         let next = if me.below.get().is_null() { self.pick() } else { self.descend(me) };
         self.switch_to(me, next);
@@ -122,7 +122,7 @@ impl Worker {
     }
 
     /// Saves the running thread `me` and continues with `next`; returns when somebody continues `me`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn switch_to(&self, me: &Thread, next: NonNull<Thread>) {
         // SAFETY: a picked thread is alive until it has run.
         let target = unsafe { next.as_ref() };
@@ -160,7 +160,7 @@ impl Worker {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn begin(&self, thread: NonNull<Thread>, stack: PooledStack) {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
@@ -172,7 +172,7 @@ impl Worker {
     }
 
     /// Takes the stack of a host that has ended, and forgets the host.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn end(&self, thread: &Thread) -> PooledStack {
         thread.state.set(State::Finished);
         self.delist(thread);
@@ -193,7 +193,7 @@ impl Worker {
     ///
     /// # Safety
     /// `thread` is unstarted and owned by the caller, who gives it up.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn admit(&self, thread: NonNull<Thread>) {
         // SAFETY: as promised by the caller; this is the owning kernel thread.
         unsafe {
@@ -210,7 +210,7 @@ impl Worker {
 const RESERVE: usize = 24 << 10;
 
 /// Where on a stack nothing is polled any more: what a parasite may need is kept free below.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn low_water(stack: &PooledStack) -> usize {
     let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
     limit + ((top - limit) / 2).min(RESERVE)
@@ -249,7 +249,7 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
 impl Worker {
     /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped under the caller's feet:
     /// it is kept until the next one of its kind comes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn part_with(&self, stack: PooledStack, size: u32) {
         if size > LARGEST_POOLED {
             drop(self.parting.replace(Some(stack)));
@@ -260,7 +260,7 @@ impl Worker {
 
     /// Runs the host that this stack was given to, from its closure to its published outcome; returns the stack,
     /// and the size that it was asked for with.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn live(&self, thread: NonNull<Thread>) -> (PooledStack, u32) {
         // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is dropped here,
         // once. After `publish` it is touched only if that says that nobody else has it.

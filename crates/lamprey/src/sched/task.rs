@@ -97,7 +97,7 @@ impl Task {
     }
 
     /// The caller's worker, if that may run the task.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn place(&self, this: NonNull<Task>) -> Option<&'static Worker> {
         let worker = Worker::current()?;
         if self.life.is_homeless() {
@@ -114,7 +114,7 @@ impl Task {
     ///
     /// # Safety
     /// The task is alive.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn notify(this: NonNull<Task>) -> Delivery {
         // SAFETY: alive (contract).
         let task = unsafe { this.as_ref() };
@@ -208,7 +208,7 @@ impl Task {
     ///
     /// # Safety
     /// The completion word has given the object to the caller; its outcome has been taken.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn drop_owner(this: NonNull<Task>) {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -219,7 +219,7 @@ impl Task {
     }
 
     /// Calls `f` with a context whose waker is this task, without counting it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with_context<R>(this: NonNull<Task>, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
         // SAFETY: the functions of the table keep `Waker`'s contract (see there). It is not dropped: no reference was taken.
         let waker = std::mem::ManuallyDrop::new(unsafe { Waker::from_raw(raw(this)) });
@@ -231,7 +231,7 @@ impl Task {
     ///
     /// # Safety
     /// The task is alive.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn contains(this: NonNull<Task>, addr: usize) -> bool {
         // SAFETY: alive (contract).
         let body = unsafe { this.as_ref() }.body;
@@ -241,13 +241,13 @@ impl Task {
     }
 
     /// The task behind a context, if it is one of ours.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of(cx: &Context<'_>) -> Option<NonNull<Task>> {
         Self::of_waker(cx.waker())
     }
 
     /// The task behind a waker, if it is one of ours.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_waker(waker: &Waker) -> Option<NonNull<Task>> {
         ptr::eq(waker.vtable(), &WAKER).then(|| {
             // SAFETY: our table comes only with tasks (see `raw`).
@@ -278,7 +278,7 @@ impl Delivery {
     }
 
     /// Carries the wake out.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn deliver(self, form: Form) {
         match self.wake {
             Wake::Nothing => {}

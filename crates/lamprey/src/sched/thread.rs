@@ -174,13 +174,13 @@ const OPEN: u8 = 8;
 const BARRED: u8 = 4;
 
 impl Thread {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.eager.get() & CANCELLED != 0
     }
 
     /// True while it must not switch ([`super::guard`]).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_barred(&self) -> bool {
         self.eager.get() & BARRED != 0
     }
@@ -192,7 +192,7 @@ impl Thread {
 
     /// For a context that serves one parasite after the other.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_anew(&self, cancelled: bool) {
         debug_assert!(!self.is_open(), "a thread ended in the middle of a wait");
         self.doomed.set(cancelled);
@@ -211,7 +211,7 @@ impl Thread {
         self.eager.set(self.eager.get() | OPEN);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_open(&self) -> bool {
         self.eager.get() & OPEN != 0
     }
@@ -226,7 +226,7 @@ impl Thread {
     }
 
     /// Ends the process if it is called within the wait of another call: it would take the wake that is owed to that.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn must_be_closed(&self) {
         if self.is_open() {
             nested();
@@ -243,7 +243,7 @@ impl Thread {
     }
 
     /// True if the wake has come; it is used up.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_owed(&self) -> bool {
         let eager = self.eager.get();
         #[cfg(loom)]
@@ -292,7 +292,7 @@ impl Thread {
 
     /// The descriptor of a host that has not started.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn host(body: &'static Body, label: Label) -> Self {
         Self::bare(Kind::Host, State::Unstarted, body, label)
     }
@@ -304,26 +304,26 @@ impl Thread {
     }
 
     /// Its home, and whether it has been asked to end.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn reach(&self) -> Reach<'_, Seat> {
         Reach { home: &self.home, ask: &self.ask }
     }
 
     /// A stackful thread of Lamprey's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_lamprey(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Parasite)
     }
 
     /// The stackless parasite that is polled on this stack now.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn polled(&self) -> Option<NonNull<Task>> {
         NonNull::new(self.polling.get())
     }
 
     /// A descriptor without history.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn bare(kind: Kind, state: State, body: &'static Body, label: Label) -> Self {
         Self {
             sp: Cell::new(StackPointer::NULL),

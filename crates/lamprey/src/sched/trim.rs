@@ -32,7 +32,7 @@ pub(super) const IDLE: usize = 1024;
 
 impl Worker {
     /// Called on the root: gives back what was not needed, at most `most` stacks, if it is time for that.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn trim_if_due(&self, now: u64, most: usize) {
         if now.wrapping_sub(self.trimmed.get()) >= self.poll_every * POLLS {
             self.trim_some(now, most);

@@ -62,7 +62,7 @@ pub(crate) enum Entered {
 }
 
 impl From<bool> for Entered {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn from(is_queued: bool) -> Self {
         if is_queued { Self::Queued } else { Self::Done }
     }
@@ -91,13 +91,13 @@ pub(crate) enum Waited {
 }
 
 impl Waited {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_cancelled(self) -> bool {
         matches!(self, Self::Left(Early::Cancelled) | Self::Late(Early::Cancelled))
     }
 
     /// For those who have nothing to clean up.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn unwind_if_cancelled(self) {
         if self.is_cancelled() {
             unwind_cancelled();
@@ -112,7 +112,7 @@ impl Waited {
 ///
 /// # Blocking
 /// A host switches away; an OS thread parks.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn wait<E: Into<Entered>>(
     reason: Wait,
     deadline: Option<Instant>,
@@ -127,7 +127,7 @@ pub(crate) fn wait<E: Into<Entered>>(
 }
 
 /// [`wait`] of one who may block and has its [`waiter`]: it waits again, and in between nothing else may run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn wait_again<E: Into<Entered>>(
     reason: Wait,
     deadline: Option<Instant>,
@@ -150,7 +150,7 @@ pub(crate) fn wait_again<E: Into<Entered>>(
 /// The rest of [`wait`] for one whose node is queued, on a worker, which has been looked up: for those who count nanoseconds. (A closure
 /// that blocks is not always put in line; and a frame between the program and the switch costs as much as the whole switch.)
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued_on(
     worker: &Worker,
     reason: Wait,

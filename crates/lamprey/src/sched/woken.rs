@@ -162,13 +162,13 @@ impl Woken {
         Self { pending: Cell::new(0), exposed }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn with<R>(&self, section: impl FnOnce(&mut Queues) -> R) -> R {
         // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could come back.
         unsafe { self.exposed.queues.as_owner(section) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn count(&self, by: isize) {
         let pending = self.pending.get().wrapping_add_signed(by);
         self.pending.set(pending);
@@ -183,7 +183,7 @@ impl Woken {
     }
 
     /// Queues a parasite that was unblocked; false if there are too many already.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn push(&self, parasite: Waiter) -> bool {
         let fits = self.with(|queues| {
             let fits = queues.latest.len() < MOST;
@@ -197,7 +197,7 @@ impl Woken {
     }
 
     /// The latest or the oldest, if it is what `pick` wants; `pick` calls nothing of this worker.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pop<P>(&self, oldest: bool, pick: impl FnOnce(Waiter) -> Option<P>) -> Option<P> {
         let picked = self.with(|queues| {
             let latest = &mut queues.latest;
@@ -210,7 +210,7 @@ impl Woken {
     }
 
     /// The latest, if it is a task.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pop_task(&self) -> Option<NonNull<Task>> {
         self.pop(false, Waiter::as_task)
     }

@@ -83,7 +83,7 @@ impl Seat {
     }
 
     /// The runtime, to be compared.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn runtime(&self) -> *const Shared {
         self.runtime
     }
@@ -208,7 +208,7 @@ impl Worker {
     ///
     /// The compiler may keep the address of the thread-local across a switch: a started host stays on its kernel
     /// thread (DESIGN 3), so the address stays right.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn current() -> Option<&'static Worker> {
         let worker = WORKER.get();
         // SAFETY: non-null only between `install` and `uninstall`, while the worker lives on this very thread. The
@@ -273,63 +273,63 @@ impl Worker {
     }
 
     /// For [`Bias::enter`](bias::Bias::enter), on this kernel thread.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn slot(&self) -> Option<&'static bias::Slot> {
         self.slot.as_ref().map(bias::Lease::slot)
     }
 
     /// True if the runtime has other workers.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_parallel(&self) -> bool {
         self.parallel
     }
 
     /// True if the runtime ends.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_ending(&self) -> bool {
         self.stopping.get()
     }
 
     /// True where nothing may be started on top: on the root and in other code that must not switch, in a thread that unwinds, or in a
     /// runtime that ends.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn must_not_switch(&self) -> bool {
         self.stopping.get() || std::thread::panicking() || self.running_ref().is_barred()
     }
 
     /// True if no thread of the program runs now: an event source, or a policy.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_on_root(&self) -> bool {
         ptr::eq(self.running_ref(), &self.root)
     }
 
     /// The address of its seat, to be compared.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn seat_ptr(&self) -> *const Seat {
         Arc::as_ptr(&self.seat)
     }
 
     /// The address of its runtime, to be compared.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn shared_ptr(&self) -> *const Shared {
         Arc::as_ptr(&self.shared)
     }
 
     /// The thread that runs now.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(&self) -> NonNull<Thread> {
         self.running.get()
     }
 
     /// The descriptor of the thread that runs now.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running_ref(&self) -> &Thread {
         // SAFETY: the running thread's descriptor lives at least until it is published, after its last use of this.
         unsafe { self.running.get().as_ref() }
     }
 
     /// A number for a new thread, unique in the runtime.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new_id(&self) -> u64 {
         let id = self.next_id.get();
         self.next_id.set(id + self.shared.seats().len() as u64 + 1);
@@ -385,7 +385,7 @@ unsafe fn seat_is_free(seat: *const ()) {
 }
 
 /// Memory for a thread's object, from the calling worker's blocks where there is one.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn take_block(layout: Layout) -> NonNull<u8> {
     match Worker::current() {
         Some(worker) => worker.blocks.take(layout),
@@ -397,7 +397,7 @@ pub(crate) fn take_block(layout: Layout) -> NonNull<u8> {
 ///
 /// # Safety
 /// It came from [`take_block`] with this layout, on whatever kernel thread, and is not used any more.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn give_block(block: NonNull<u8>, layout: Layout) {
     // SAFETY: as promised by the caller.
     unsafe {

@@ -36,7 +36,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Blocking
     /// Never.
     #[track_caller]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -125,7 +125,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         self.0.join()
     }

@@ -100,20 +100,20 @@ impl Kin {
     }
 
     /// One child more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn share(&self) -> Share {
         self.state.with(|state| state.alive += 1);
         Share(NonNull::from(self))
     }
 
     /// One child less.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn count_down(&self) {
         self.depart(|_| {});
     }
 
     /// A section, and one child less. The scope may be gone after it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn depart(&self, section: impl FnOnce(&mut State)) {
         let waiter = self.state.with(|state| {
             section(state);
@@ -296,7 +296,7 @@ unsafe impl Send for Share {}
 unsafe impl Sync for Share {}
 
 impl Share {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn kin(&self) -> &Kin {
         // SAFETY: the scope waits for its shares.
         unsafe { self.0.as_ref() }
@@ -304,7 +304,7 @@ impl Share {
 }
 
 impl Drop for Share {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         self.kin().count_down();
     }
@@ -318,7 +318,7 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// One child more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(kin: &Kin) -> Self {
         Self { node: Node::new(Cell::new(ptr::null())), kin: NonNull::from(kin) }
     }
@@ -332,7 +332,7 @@ impl Membership {
 impl Member for Membership {
     type Group = NonNull<Kin>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn enter(&self, thread: NonNull<Thread>) {
         self.node.value.set(thread.as_ptr());
         let is_late = self.kin().state.with(|state| {
@@ -349,20 +349,20 @@ impl Member for Membership {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn leave(&self) -> NonNull<Kin> {
         // SAFETY: listed there, if at all.
         self.kin().state.with(|state| unsafe { state.hosts.remove(NonNull::from(&self.node)) });
         self.kin
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn left(group: NonNull<Kin>) {
         // SAFETY: counted until this.
         unsafe { group.as_ref() }.count_down();
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn gone(&self) {
         // SAFETY: listed there, if at all.
         self.kin().depart(|state| unsafe {

@@ -46,7 +46,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Blocking
     /// Never, unless the future itself calls blocking code.
     #[track_caller]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn parasite<F>(&'scope self, future: F) -> ScopedParasite<'scope, F::Output>
     where
         F: Future + Send + 'scope,
@@ -80,7 +80,7 @@ impl<'scope> Scope<'scope, '_> {
     /// # Blocking
     /// Never: if the closure blocks, the caller goes on.
     #[track_caller]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn parasite_fn<F, T>(&'scope self, f: F) -> ScopedParasite<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -149,7 +149,7 @@ struct Child<F> {
 impl<F: Future> Future for Child<F> {
     type Output = Option<F::Output>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: `future` and `reached` are only used in place, and dropped there.
         let this = unsafe { self.get_unchecked_mut() };
@@ -174,7 +174,7 @@ impl<F: Future> Future for Child<F> {
 }
 
 impl<F> Child<F> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn end_future(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
             // SAFETY: once, in its place, and not used again.
@@ -193,7 +193,7 @@ impl<F: Future> Child<F> {
 }
 
 impl<F> Drop for Child<F> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if self.reached.has_entered() {
             self.reached.leave(self.share.kin());
@@ -214,7 +214,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     ///
     /// # Blocking
     /// As [`ParasiteHandle::join`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(mut self) -> Result<T, JoinError> {
         if !self.handle.is_finished() {
             if sched::must_not_block() {
@@ -248,7 +248,7 @@ impl<T: Send> Future for ScopedParasite<'_, T> {
 }
 
 impl<T: Send> Drop for ScopedParasite<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         // SAFETY: used no more.
         let handle = unsafe { ManuallyDrop::take(&mut self.handle) };

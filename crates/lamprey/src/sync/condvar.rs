@@ -148,7 +148,7 @@ impl Condvar {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> Waited<MutexGuard<'a, T>> {
         self.wait_until(guard, None, Location::caller()).0
@@ -164,7 +164,7 @@ impl Condvar {
     ///
     /// # Blocking
     /// As for `wait`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn wait_while<'a, T: ?Sized>(
         &self,
@@ -291,7 +291,7 @@ impl Condvar {
     ///
     /// # Blocking
     /// Never.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_one(&self) {
         if self.line.has_waiters() {
             // Where nobody waits after all, it counts for nobody, and the next who comes forgets it: so it may stop at the largest.
@@ -303,20 +303,20 @@ impl Condvar {
     ///
     /// # Blocking
     /// Never.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_all(&self) {
         if self.line.has_waiters() {
             self.notify(|state| state.round = state.round.wrapping_add(2));
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn notify(&self, change: impl FnOnce(&mut Notified)) {
         self.line.change(|state, _, _| change(state));
     }
 
     /// True with the guard if the limit has passed.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn wait_until<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -339,7 +339,7 @@ impl Condvar {
     }
 
     /// Takes the mutex again, with a notification in hand.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn lock_notified<'a, T: ?Sized>(
         &self,
         mutex: &'a Mutex<T>,

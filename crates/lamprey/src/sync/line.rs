@@ -133,13 +133,13 @@ impl<S> std::fmt::Debug for Line<S> {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn bits(word: *mut PartyNode<u32>) -> usize {
     word.addr() & TAGS
 }
 
 /// The last node in a word, perhaps null.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn last(word: *mut PartyNode<u32>) -> *const PartyNode<u32> {
     word.map_addr(|addr| addr & !TAGS)
 }
@@ -160,21 +160,21 @@ impl<S> Line<S> {
     }
 
     /// True if HELD was set just now.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_held(&self) -> bool {
         // Relaxed: a guess.
         self.word.load(Ordering::Relaxed).addr() & HELD != 0
     }
 
     /// True if somebody waited just now, or works on the line.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn has_waiters(&self) -> bool {
         // Relaxed: whoever came before the caller (happens-before) is seen; of others nothing was promised.
         self.word.load(Ordering::Relaxed).addr() & !HELD != 0
     }
 
     /// Sets HELD if it is not, and nobody waits. For kinds whose state is nothing but HELD.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn try_hold(&self) -> bool {
         if !self.bias.is_shared() {
             return self.change_if_owned(0, HELD);
@@ -185,7 +185,7 @@ impl<S> Line<S> {
     }
 
     /// Changes the word by a plain store, if the calling worker owns the line and the word is `from`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change_if_owned(&self, from: usize, to: usize) -> bool {
         // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
         let Access::Owner(_section) = (unsafe { self.bias.enter(slot()) }) else { return false };
@@ -200,7 +200,7 @@ impl<S> Line<S> {
 
     /// Before any atomic step: nobody is in a section of another worker. (A step of the owner itself needs no section: the plain
     /// ones are of the same kernel thread, and whoever takes the line away from it uses atomic ones.)
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn share(&self) {
         if !self.bias.is_shared() && !left_out!(LineShare) {
             // SAFETY: as in `change_if_owned`; the section ends here.
@@ -230,7 +230,7 @@ impl<S> Line<S> {
     }
 
     /// Clears HELD if nobody waits; false, and nothing done, if somebody does. For kinds whose state is nothing but HELD.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn let_go(&self) -> bool {
         if !self.bias.is_shared() {
             return self.change_if_owned(HELD, 0);
@@ -262,7 +262,7 @@ impl<S> Line<S> {
     }
 
     /// Takes EDIT; gives the word without it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn enter(&self) -> *mut PartyNode<u32> {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
@@ -270,7 +270,7 @@ impl<S> Line<S> {
         if bits(word) & EDIT == 0 && self.try_enter(word) { word } else { self.enter_slowly() }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_enter(&self, word: *mut PartyNode<u32>) -> bool {
         let edited = word.map_addr(|addr| addr | EDIT);
         // Acquire pairs with the Release store in `exit`, the CAS in `queue_first`, and `let_go`. Relaxed on failure: nothing read.
@@ -292,7 +292,7 @@ impl<S> Line<S> {
     }
 
     /// Ends an EDIT.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn exit(&self, edit: &Edit<'_, S>) {
         let bits = if edit.held { HELD } else { 0 } | if edit.woken { WOKEN } else { 0 };
         let word = edit.list.last().cast_mut().map_addr(|addr| addr | bits);
@@ -302,7 +302,7 @@ impl<S> Line<S> {
     }
 
     /// Queues a node where the word is HELD and nobody waits, in one step.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue_first(&self, node: NonNull<PartyNode<u32>>) -> bool {
         let held = ptr::without_provenance_mut(HELD);
         let alone = List::new();
@@ -320,7 +320,7 @@ impl<S> Line<S> {
 
 impl<S: Kind> Line<S> {
     /// Works on ring and state; then serves those who can go on with that, and gives them their wakes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn edit<R>(&self, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let word = self.enter();
         if !last(word).is_null() {
@@ -344,7 +344,7 @@ impl<S: Kind> Line<S> {
 
     /// Gives the wakes that an EDIT has left behind, and goes on serving if there were too many for it. Nothing may be owed to the
     /// caller, nor anything of the line be in hand: this may run anything, or switch.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deliver(&self, batch: Batch) {
         if batch.is_several() {
             return self.deliver_several(batch);
@@ -371,7 +371,7 @@ impl<S: Kind> Line<S> {
     }
 
     /// One EDIT, which has been taken; the wakes are the caller's to deliver.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn serve_once<R>(
         &self,
         word: *mut PartyNode<u32>,
@@ -427,7 +427,7 @@ impl<S: Kind> Line<S> {
     ///
     /// # Safety
     /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left, or has been taken out and let go.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn join(&self, node: NonNull<PartyNode<u32>>, again: bool) -> bool {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
@@ -467,7 +467,7 @@ impl<S: Kind> Line<S> {
 ///
 /// # Safety
 /// The node is its owner's, who calls this.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn want_of(party: &Party<u32>) -> u32 {
     // SAFETY: ours (contract); written when the node was made.
     party.slot.with(|want| unsafe { (*want).assume_init_read() })

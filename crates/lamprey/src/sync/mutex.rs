@@ -150,7 +150,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
         let site = Location::caller();
@@ -174,7 +174,7 @@ impl<T: ?Sized> Mutex<T> {
     /// drop(guard);
     /// assert_eq!(*mutex.try_lock().unwrap(), 5);
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError<MutexGuard<'_, T>>> {
         if !self.line.try_hold() && !self.line.barge() {
@@ -261,7 +261,7 @@ impl<T: ?Sized> Mutex<T> {
     /// assert_eq!(limited.sync(), "held");
     /// # });
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn lock_evt(&self) -> LockEvt<'_, T> {
         LockEvt::new(self, Location::caller())
@@ -276,7 +276,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// True if a thread has panicked, or was cancelled, while it held the lock.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_poisoned(&self) -> bool {
         self.poison.is_set()
     }
@@ -296,7 +296,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Of one who has the lock.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn guard(&self) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
         // SAFETY: the caller has just taken HELD.
         let guard = unsafe { MutexGuard::new(self) };
@@ -304,7 +304,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Lets the lock go, and somebody else have it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn unlock(&self) {
         self.id.unlocked();
         if !self.line.let_go() {
@@ -324,7 +324,7 @@ impl<T: ?Sized> Mutex<T> {
 /// For the condition variable.
 impl<T: ?Sized> Mutex<T> {
     /// [`unlock`](Self::unlock), where no code of the program may run: a wake that would run some is the caller's to deliver.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn unlock_quietly(&self) -> Option<Owed> {
         self.id.unlocked();
         if self.line.let_go() || self.line.let_go_to_woken() {
@@ -339,7 +339,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// [`lock`](Self::lock) again. The order of locks has been seen when it was locked first.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lock_again(&self, site: Site) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
         if !self.line.try_hold() && self.wait(None) != Ended::Has(()) {
             return Err(LockError::Unwinding);

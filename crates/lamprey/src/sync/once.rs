@@ -230,7 +230,7 @@ impl Once {
     ///
     /// # Examples
     /// See [`Once`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_completed(&self) -> bool {
         // Acquire pairs with the Release store in `Running`'s drop.
         self.done.load(Ordering::Acquire)

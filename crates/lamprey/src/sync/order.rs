@@ -60,21 +60,21 @@ mod unwatched {
     pub(crate) struct Id;
 
     impl Id {
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) const fn new() -> Self {
             Self
         }
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn before_lock(&self, _: Site) {}
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn locked(&self, _: Site) {}
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn unlocked(&self) {}
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn before_code(&self, _: Site) {}
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn before_shared(&self, _: Site) {}
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn locked_shared(&self, _: Site) -> Shared {
             Shared
         }
@@ -85,7 +85,7 @@ mod unwatched {
     pub(crate) struct Shared;
 
     impl Shared {
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn unwatched() -> Self {
             Self
         }

@@ -20,7 +20,7 @@ impl Poison {
         Self(AtomicBool::new(false))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_set(&self) -> bool {
         // Relaxed: set by one who held the lock, and travels with it.
         self.0.load(Ordering::Relaxed)
@@ -32,13 +32,13 @@ impl Poison {
     }
 
     /// `what`, or an error with it in it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn check<G>(&self, what: G) -> Result<G, Poisoned<G>> {
         if self.is_set() { Err(Poisoned::new(what)) } else { Ok(what) }
     }
 
     /// The holder goes: sets it if the calling thread has begun to unwind since then.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn set_if_unwinding(&self, since: Since) {
         if std::thread::panicking() && !since.was_panicking {
             // Relaxed: as in `is_set`.
@@ -48,7 +48,7 @@ impl Poison {
 }
 
 impl Since {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn now() -> Self {
         Self { was_panicking: std::thread::panicking() }
     }

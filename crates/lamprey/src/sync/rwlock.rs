@@ -379,7 +379,7 @@ impl<T: ?Sized> RwLock<T> {
     /// lock.clear_poison();
     /// assert!(lock.read().is_ok());
     /// ```
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_poisoned(&self) -> bool {
         self.poison.is_set()
     }
@@ -422,7 +422,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Of one who has just got what `M` wants; taken by the calling thread at `site`, or for a future.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn guard<M: Mode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
         // SAFETY: the line has given us what it wants, which is the guard's from now on.
         let guard = unsafe { M::guard(self, site) };

@@ -43,7 +43,7 @@ use std::sync::Arc;
 /// # Blocking
 /// Never.
 #[track_caller]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -55,7 +55,7 @@ where
 
 /// As [`spawn`], on the kernel thread of `worker`, also while that is not installed.
 #[track_caller]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn spawn_on<F, T>(worker: &Worker, f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -70,7 +70,7 @@ where
 /// # Safety
 /// What `F` and `T` borrow outlives the membership and the handle.
 #[track_caller]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn spawn_member<F, T, M>(
     worker: &Worker,
     f: F,

@@ -136,7 +136,7 @@ pub struct YieldNow {
 impl Future for YieldNow {
     type Output = ();
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if std::mem::replace(&mut self.done, true) {
             return Poll::Ready(());
@@ -166,7 +166,7 @@ impl Future for YieldNow {
 ///
 /// # Blocking
 /// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does nothing.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn yield_now() {
     let Some(worker) = Worker::current() else { return std::thread::yield_now() };
     if must_not_block() {

@@ -58,7 +58,7 @@ impl<T> JoinHandle<T> {
         Self(Some(head))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn head(&self) -> &Head<T> {
         let Some(head) = &self.0 else { panic!("a JoinHandle was used after it had been ready") };
         // SAFETY: the packet is freed only by the side that has it last: us, until detach or join.
@@ -66,7 +66,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// The packet of a handle that is used up by this.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn into_head(self) -> NonNull<Head<T>> {
         ManuallyDrop::new(self).0.unwrap_or_else(|| panic!("a JoinHandle was joined after it had been ready"))
     }
@@ -81,7 +81,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         if !self.head().completion.is_done() && !self.head().completion.wait() {
             return Err(JoinError::Unwinding);
@@ -175,7 +175,7 @@ impl<T> JoinHandle<T> {
 ///
 /// # Safety
 /// The packet is done and the caller is its only owner.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
     // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its type.
     unsafe {

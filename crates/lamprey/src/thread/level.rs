@@ -14,13 +14,13 @@ pub(crate) struct Tripped;
 pub(crate) type Left<R> = Result<R, Box<dyn Any + Send>>;
 
 /// Runs `inside`; it does not unwind from here.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn caught<R>(inside: impl FnOnce() -> R) -> Left<R> {
     catch_unwind(AssertUnwindSafe(inside))
 }
 
 /// Runs `inside` within `frame`; it does not unwind from here.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn run<R>(frame: &Frame, inside: impl FnOnce() -> R) -> Left<R> {
     within(frame, || caught(inside))
 }
@@ -30,7 +30,7 @@ pub(crate) fn run<R>(frame: &Frame, inside: impl FnOnce() -> R) -> Left<R> {
 ///
 /// # Errors
 /// What is to go on from here: an unwind that was for something further out, or a panic.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn settle<R>(frame: &Frame, left: Left<R>) -> Left<Result<R, Tripped>> {
     match left {
         Ok(value) => Ok(Ok(value)),

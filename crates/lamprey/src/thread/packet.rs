@@ -41,22 +41,22 @@ struct Packet<T, F, M> {
 /// A host of nobody's.
 impl Member for () {
     type Group = ();
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn enter(&self, _: NonNull<Thread>) {}
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn leave(&self) {}
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn left((): ()) {}
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn gone(&self) {}
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn failed(&self, error: JoinError) -> JoinError {
         error
     }
 }
 
 /// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn new<T, F: FnOnce() -> T, M: Member>(closure: F, label: Label, member: M) -> NonNull<Head<T>> {
     let packet = take_block(Layout::new::<Packet<T, F, M>>()).cast::<Packet<T, F, M>>();
     // Field by field: a packet built as a value would be copied into its place.
@@ -152,7 +152,7 @@ unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
 ///
 /// # Safety
 /// The packet is done, the caller's for `'a`, and its outcome still there.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T> {
     // SAFETY: full (invariant 2).
     unsafe { (*(*head.as_ptr()).outcome.get()).assume_init_ref() }
@@ -162,7 +162,7 @@ pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T
 ///
 /// # Safety
 /// The packet is done, and the caller's; its outcome is taken once.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
     // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach memory.
     // SAFETY: the outcome is full (invariant 2), and each part is read once.

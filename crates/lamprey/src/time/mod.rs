@@ -37,7 +37,7 @@ pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
 }
 
 /// A block that ends at the deadline, with [`Woke::TimedOut`]: for [`wait`](sched::wait) alone.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
     let Some(deadline) = deadline else { return sched::block::block(reason) };
     #[cfg(not(loom))]

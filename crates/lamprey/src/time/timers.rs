@@ -106,7 +106,7 @@ impl Source for TimerSource {
 }
 
 /// Blocks the running host of `worker` with a deadline.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> Woke {
     // SAFETY: invariant: set for as long as the worker has hosts.
     let timers = unsafe { &*WHEEL.get() };
@@ -121,7 +121,7 @@ pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> W
 
 /// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the deadline if that
 /// comes first.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn with_level<R>(
     worker: &Worker,
     frame: &Frame,

@@ -63,7 +63,7 @@ use core::ptr::NonNull;
 ///
 /// # Safety
 /// As [`crate::switch`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
     // SAFETY: every register is an operand, destroyed, or (x29, x19, sp) saved here and restored at
@@ -101,7 +101,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 ///
 /// # Safety
 /// As [`crate::jump`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
     unsafe {
@@ -120,7 +120,7 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
 ///
 /// # Safety
 /// As [`crate::init`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     let top = top.as_ptr().cast::<usize>();
     // SAFETY: the caller owns the stack that ends at `top`, which is 16-aligned, and it is far

@@ -72,7 +72,7 @@ use core::ptr::NonNull;
 ///
 /// # Safety
 /// As [`crate::switch`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
     // SAFETY: every register is an operand, destroyed, or (rbp, rbx, rsp) saved here and restored at
@@ -106,7 +106,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 ///
 /// # Safety
 /// As [`crate::jump`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
     unsafe {
@@ -125,7 +125,7 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
 ///
 /// # Safety
 /// As [`crate::init`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     let top = top.as_ptr().cast::<usize>();
     // SAFETY: the caller owns the stack that ends at `top`, which is 16-aligned, and it is far

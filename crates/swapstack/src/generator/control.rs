@@ -71,7 +71,7 @@ impl Control {
     /// # Safety
     /// The state tells the other side that a `V` comes. The other side answers with an `A`, or
     /// with a state that says that there is none.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn exchange<V, A>(&self, value: V) -> Parcel<A> {
         let mut value = ManuallyDrop::new(value);
         // SAFETY: `peer` is the context that does not run (module invariant), and `value` stays in this

@@ -40,7 +40,7 @@ pub fn set_mark(current: fn() -> Mark) -> bool {
 }
 
 /// The mark of now.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn current() -> Mark {
     CURRENT.get().map_or([0, 0], |current| current())
 }

@@ -177,7 +177,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn control(&self) -> &Control {
         // SAFETY: on our stack, written by `place`, and only ever used through shared references.
         unsafe { self.control.as_ref() }
@@ -189,13 +189,13 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
     /// # Panics
     /// With the body's payload if the body panics. If the body is already over. In a destructor that runs because
     /// the thread unwinds, if the body [yields](Yielder::suspend).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         self.run(value)
     }
 
     /// [`resume`](Self::resume). The state, not the borrow, sees to it that only one side runs.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(&self, value: R) -> Resumed<Y, T> {
         let control = self.control();
         if !matches!(control.state.get(), State::Suspended | State::Fresh) {
@@ -256,7 +256,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
 
 impl<Y, T, S: Stack> Generator<(), Y, T, S> {
     /// The next yielded value, if the body is not over.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_for_value(&self) -> Option<Y> {
         if self.is_done() {
             return None;
@@ -296,7 +296,7 @@ impl<Y, T, S: Stack> Iterator for Generator<(), Y, T, S> {
     type Item = Y;
 
     /// The next yielded value. What the body returns in the end is dropped.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<Y> {
         self.run_for_value()
     }

@@ -114,7 +114,7 @@ impl<R, Y, T, S: Stack> ScopedGenerator<'_, R, Y, T, S> {
     ///
     /// # Panics
     /// As `Generator::resume`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         self.generator.run(value)
     }
@@ -130,7 +130,7 @@ impl<Y, T, S: Stack> Iterator for ScopedGenerator<'_, (), Y, T, S> {
     type Item = Y;
 
     /// The next yielded value. What the body returns in the end is dropped.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<Y> {
         self.generator.run_for_value()
     }

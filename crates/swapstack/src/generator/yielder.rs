@@ -53,7 +53,7 @@ impl<R, Y> Yielder<R, Y> {
     ///
     /// So it does if the thread that runs the body has entered something there that it must leave by itself, such as a scope or
     /// a time limit of a runtime of threads ([`set_mark`](super::set_mark)).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
         let control = unsafe { &*self.control };

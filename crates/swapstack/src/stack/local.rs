@@ -60,7 +60,7 @@ impl LocalPool {
     ///
     /// # Errors
     /// As [`StackPool::take`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take(&self, size: usize) -> io::Result<PooledStack> {
         let class = class_of(size);
         if class != LARGE {
@@ -87,7 +87,7 @@ impl LocalPool {
     }
 
     /// Takes a stack back. Nothing may run on it any more, and nothing on it may be in use.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn give(&self, stack: PooledStack) {
         let class = stack.class();
         if class != LARGE && stack.is_of(self.home) {

@@ -31,7 +31,7 @@ const FIRST_REGION_SLOTS: usize = 64;
 const LAST_REGION_SLOTS: usize = 16 << 10;
 
 /// The smallest class whose stacks have `size` usable bytes.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn class_of(size: usize) -> usize {
     CLASSES.iter().position(|&class| size <= class).unwrap_or(LARGE)
 }

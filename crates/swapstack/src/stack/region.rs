@@ -199,7 +199,7 @@ impl PooledStack {
     }
 
     /// The number of its size class: 0, 1, 2 for the pooled ones, then one for all that are larger.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn class(&self) -> usize {
         self.region.class
@@ -217,7 +217,7 @@ impl PooledStack {
         super::high_water(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_of(&self, pool: *const Inner) -> bool {
         Weak::as_ptr(&self.region.pool) == pool
     }
@@ -255,7 +255,7 @@ impl PooledStack {
 // SAFETY: `region` keeps the memory mapped, the slot has one owner, and pools hand out only
 // stacks whose guard page, right below `limit`, is installed.
 unsafe impl Stack for PooledStack {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn top(&self) -> NonNull<u8> {
         self.top
     }

@@ -71,7 +71,7 @@ pub(crate) fn unpoison(limit: usize, top: usize) {
 
 /// # Safety
 /// As [`crate::switch`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     note_own();
     let (bottom, size) = bounds(to.0.addr());
@@ -88,7 +88,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 
 /// # Safety
 /// As [`crate::jump`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     let (bottom, size) = bounds(to.0.addr());
     // SAFETY: as in `switch`; without a place for it, the fake stack of this context is destroyed.
@@ -107,7 +107,7 @@ struct First {
 
 /// # Safety
 /// As [`crate::init`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     // SAFETY: the caller's promise: the stack is ours and large enough. What earlier contexts have left poisoned
     // on it is unpoisoned first: they may have been left in the middle.

@@ -83,7 +83,7 @@ fn end_the_last() {
 
 /// # Safety
 /// As [`crate::switch`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     // SAFETY: the announcement stands directly after the return from the switch (invariant 1); the rest is the caller's
     // promise.
@@ -98,7 +98,7 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 
 /// # Safety
 /// As [`crate::jump`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     // SAFETY: only asks.
     let me = unsafe { __tsan_get_current_fiber() };
@@ -125,7 +125,7 @@ struct First {
 
 /// # Safety
 /// As [`crate::init`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     // SAFETY: the caller's promise: the stack is ours and large enough.
     unsafe {

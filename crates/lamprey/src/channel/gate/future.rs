@@ -45,7 +45,7 @@ enum Look<R> {
 
 impl<S> Gate<S> {
     /// Does `op` as [`wait`](Self::wait) does, for async code.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn future<R, F>(&self, place: Place, op: F) -> GateFuture<'_, S, F>
     where
         F: FnMut(&mut Section<'_, S>) -> Option<R>,
@@ -63,7 +63,7 @@ impl<S> Gate<S> {
 
 impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
     /// Not queued yet.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         if sched::gives_way(cx) {
             return Poll::Pending;
@@ -75,7 +75,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
     }
 
     /// Queued before, woken or not.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn look(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         let look = gate.with(|section| {
             if self.node.is_linked() {
@@ -92,7 +92,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
     }
 
     /// Waits, with the waker of `cx`, unless the operation can be done after all.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), self.place.reason);
         self.is_queued = true;
@@ -117,7 +117,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
 }
 
 /// A broken variant for the checker: it does not try again in the section that queues it.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn is_blind() -> bool {
     #[cfg(loom)]
     return crate::model::is_broken(crate::model::Broken::GateRetry);
@@ -133,7 +133,7 @@ fn polled_again() -> ! {
 impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> Future for GateFuture<'_, S, F> {
     type Output = R;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
         // SAFETY: only the node is pinned, and it is not moved.
         let this = unsafe { self.get_unchecked_mut() };
@@ -146,7 +146,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> Future for GateFuture<'_,
 }
 
 impl<S, F> Drop for GateFuture<'_, S, F> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let Some(gate) = self.gate.filter(|_| self.is_queued) {
             let waiter = gate.with_form(Form::Soon, |section| {

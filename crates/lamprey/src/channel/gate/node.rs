@@ -30,13 +30,13 @@ pub(crate) enum Owed {
 }
 
 impl Waiting {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn node(waiter: Option<Waiter>) -> Node<Self> {
         Node::new(Self { waiter: Cell::new(waiter), granted: Cell::new(false), round: Cell::new(0) })
     }
 
     /// The wake of a node that has just been taken out, in the same section.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&self) -> Owed {
         let Some(waiter) = self.waiter.take() else { crate::bug::bug!("a node without a waiter was queued") };
         #[cfg(loom)]
@@ -72,7 +72,7 @@ impl Owed {
     }
 
     /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn deliver(self, form: Form) {
         match self {
             Self::Waiter(waiter) => match waiter.as_thread() {
@@ -90,7 +90,7 @@ impl Owed {
 }
 
 /// A waiter that was not used.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn forget(waiter: Option<Waiter>) {
     if let Some(waiter) = waiter {
         // SAFETY: taken out of its node, or never put there.

@@ -21,7 +21,7 @@ impl<S> Gate<S> {
     ///
     /// # Cancellation
     /// A cancelled thread unwinds from here, as if it had never come.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<R>(
         &self,
         place: Place,
@@ -34,7 +34,7 @@ impl<S> Gate<S> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn wait_in_line<R>(
         &self,
         mut place: Place,
@@ -70,7 +70,7 @@ impl<S> Gate<S> {
     }
 
     /// Does `op`, or queues the node in the same section, which then owes nobody a wake: it has changed nothing.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_or_queue<R>(
         &self,
         place: Place,
@@ -107,7 +107,7 @@ impl<S> Gate<S> {
 
 /// What a thread's operation gives. That the other side is gone often means that a runtime ends: then the caller may have
 /// been cancelled, and is to hear of that first.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(in crate::channel) fn or_cancelled<T, E>(result: Result<T, E>) -> Result<T, E> {
     if result.is_err() && sched::is_cancelled() {
         drop(result);

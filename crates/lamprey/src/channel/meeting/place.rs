@@ -32,7 +32,7 @@ pub(super) struct Atomic;
 pub(super) struct Plain;
 
 impl Mode for Atomic {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<(), *mut T> {
         // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new guess.
         word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
@@ -40,7 +40,7 @@ impl Mode for Atomic {
 }
 
 impl Mode for Plain {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, _: *mut T, to: *mut T) -> Result<(), *mut T> {
         // Relaxed: whoever is here next comes after the section's end (`sched::bias`).
         word.store(to, Ordering::Relaxed);
@@ -69,7 +69,7 @@ fn node_of<T>(word: *mut T) -> Option<NonNull<T>> {
 }
 
 /// The node of the one of `side` who waits alone, and nobody works on the lists.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn alone_of<T>(word: *mut T, side: Side) -> Option<NonNull<T>> {
     // SAFETY: only ONE has these low bits, and that has a node.
     (word.addr() & TAGS == side as usize)
@@ -92,7 +92,7 @@ impl<T> Place<T> {
     }
 
     /// True if nobody waited just now; also for those who are not here properly.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_empty(&self) -> bool {
         // Relaxed: whoever came before the caller (happens-before) is seen; of others nothing was promised.
         self.word.load(Ordering::Relaxed).addr() == EMPTY
@@ -102,7 +102,7 @@ impl<T> Place<T> {
     ///
     /// # Safety
     /// As said there.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet<M: Mode>(
         &self,
         mode: M,
@@ -177,7 +177,7 @@ impl<T> Place<T> {
     ///
     /// # Safety
     /// As said there.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer<M: Mode>(
         &self,
         mode: M,

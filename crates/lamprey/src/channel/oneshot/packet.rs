@@ -73,7 +73,7 @@ fn code(code: usize) -> *mut () {
 }
 
 /// The waiter in a word that is no code.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn waiter_in(word: *mut ()) -> Option<Waiter> {
     NonNull::new(word.map_addr(|addr| addr & !WATCHED)).map(Linked::from_raw)
 }
@@ -93,7 +93,7 @@ impl<T> Packet<T> {
     }
 
     /// Sender.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write(&self, value: T) {
         // SAFETY: the sender's until SENT.
         self.value.with_mut(|place| unsafe { (*place).write(value) });
@@ -101,14 +101,14 @@ impl<T> Packet<T> {
 
     /// # Safety
     /// The caller has the value: it has been written and not taken.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn take(&self) -> T {
         // SAFETY: by contract.
         self.value.with(|place| unsafe { (*place).assume_init_read() })
     }
 
     /// Sender, once: the value has been written, or there is none. It watches no more.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&self, is_sent: bool) -> Found {
         // AcqRel pairs with the receiver's loads (the value), its `register` (the waiter), and its end (the packet).
         let before = self.word.swap(code(if is_sent { SENT } else { OVER }), Ordering::AcqRel);
@@ -116,7 +116,7 @@ impl<T> Packet<T> {
     }
 
     /// Receiver.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn look(&self) -> Seen {
         // Acquire pairs with the swap in `end`.
         let word = self.word.load(Ordering::Acquire);
@@ -227,7 +227,7 @@ impl<T> Packet<T> {
 
     /// # Safety
     /// The packet is the caller's (invariant 2); the value has been taken, or never was there.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn free(this: NonNull<Self>) {
         #[cfg(loom)]
         {

@@ -58,7 +58,7 @@ awaitable!({G: Events} Choose<G>, G::Output);
 impl<G: Events> Event for Choose<G> {
     type Branch = Branches<G::Group>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self::Branch {
         Branches { group: self.events.branches(), ordered: self.ordered, winner: Cell::new(0) }
     }
@@ -74,7 +74,7 @@ pub struct Branches<G> {
 
 impl<G: Group> Branches<G> {
     /// The first of `order` that is ready.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn first_ready(
         &self,
         mut order: impl Iterator<Item = usize>,
@@ -89,7 +89,7 @@ impl<G: Group> Branch for Branches<G> {
     type Output = G::Output;
 
     /// Once round the branches, from a random one on and in a random direction: of any two, each comes first as often.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         let len = self.group.len();
         if self.ordered {
@@ -107,7 +107,7 @@ impl<G: Group> Branch for Branches<G> {
 
     /// # Safety
     /// As for [`Branch::offer`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         for at in 0..self.group.len() {
             // SAFETY: as promised by the caller.
@@ -123,7 +123,7 @@ impl<G: Group> Branch for Branches<G> {
         Offered::Waiting
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         let mut won = false;
         for at in 0..self.group.len() {
@@ -135,12 +135,12 @@ impl<G: Group> Branch for Branches<G> {
         won
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
         (0..self.group.len()).for_each(|at| self.group.decide(at, won && at == self.winner.get()));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<G::Output> {
         self.group.finish(self.winner.get(), context)
     }
@@ -169,7 +169,7 @@ impl<G: Group> Branch for Branches<G> {
 
 /// Any number: xorshift, for each kernel thread its own.
 #[cfg(not(loom))]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn random() -> u32 {
     thread_local! {
         static STATE: Cell<u32> = const { Cell::new(0) };

@@ -42,12 +42,12 @@ awaitable!({T} Never<T>, T);
 impl<T> Event for Always<T> {
     type Branch = Ready<T>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Ready<T> {
         Ready(Cell::new(Some(self.0)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> T {
         self.0
     }
@@ -56,7 +56,7 @@ impl<T> Event for Always<T> {
 impl<T> Event for Never<T> {
     type Branch = Self;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self {
         self
     }
@@ -68,7 +68,7 @@ pub struct Ready<T>(Cell<Option<T>>);
 impl<T> Branch for Ready<T> {
     type Output = T;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         true
     }
@@ -86,7 +86,7 @@ impl<T> Branch for Ready<T> {
 
     fn decide(&self, _: bool) {}
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
         match self.0.take() {
             Some(value) => Poll::Ready(value),
@@ -98,19 +98,19 @@ impl<T> Branch for Ready<T> {
 impl<T> Branch for Never<T> {
     type Output = T;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         false
     }
 
     /// # Safety
     /// As for [`Branch::offer`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         false
     }

@@ -59,7 +59,7 @@ pub struct TriedEvt<F, T> {
 }
 
 /// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that cannot be done now.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn tried_evt<F: Future, T: Fn() -> Option<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
     TriedEvt { future, attempt }
 }
@@ -75,7 +75,7 @@ awaitable!({F: Future, T: Fn() -> Option<F::Output>} TriedEvt<F, T>, F::Output);
 impl<F: Future, T: Fn() -> Option<F::Output>> Event for TriedEvt<F, T> {
     type Branch = Polled<F, T>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self::Branch {
         Polled::new(self.future, self.attempt)
     }
@@ -99,7 +99,7 @@ impl<O> Try<O> for Untried {
 
 impl<O, T: Fn() -> Option<O>> Try<O> for T {
     const POLLS: Polls = Polls::ToWait;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self) -> Option<O> {
         self()
     }
@@ -125,25 +125,25 @@ enum Stage<F: Future> {
 }
 
 impl<F: Future, T: Try<F::Output>> Polled<F, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(future: F, attempt: T) -> Self {
         Self { stage: UnsafeCell::new(Stage::Fresh(future)), attempt }
     }
 
     /// Moves the content out for a moment: code of the program that comes back here finds it gone.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&self) -> Stage<F> {
         // SAFETY: nobody else has a reference (invariant).
         unsafe { std::mem::replace(&mut *self.stage.get(), Stage::Gone) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn put(&self, stage: Stage<F>) {
         // SAFETY: as above; what was there is Gone, or a future that was never polled.
         unsafe { *self.stage.get() = stage };
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_fresh(&self) -> bool {
         // SAFETY: as above; the reference ends here.
         matches!(unsafe { &*self.stage.get() }, Stage::Fresh(_))
@@ -169,7 +169,7 @@ impl<F: Future, T: Try<F::Output>> Polled<F, T> {
 impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
     type Output = F::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         // Not once the future waits: it may have been given what the others are refused.
         if self.is_fresh()
@@ -187,20 +187,20 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
         Offered::Waiting
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         false
     }
 
     /// A future that has lost is gone before the wraps of the others run.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
         if !won {
             drop(self.take());
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<F::Output> {
         match self.take() {
             Stage::Ready(output) => Poll::Ready(output),
@@ -208,7 +208,7 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn polls(&self) -> Polls {
         T::POLLS
     }

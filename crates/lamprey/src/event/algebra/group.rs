@@ -47,7 +47,7 @@ impl<E: Event, const N: usize> Events for [E; N] {
     type Output = E::Output;
     type Group = [E::Branch; N];
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branches(self) -> [E::Branch; N] {
         self.map(Event::branch)
     }
@@ -58,30 +58,30 @@ macro_rules! indexed {
     ([$($generics:tt)*] $group:ty) => {
         impl<$($generics)*> Group for $group {
             type Output = B::Output;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn len(&self) -> usize {
                 self.as_slice().len()
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
                 self[at].attempt(context)
             }
             /// # Safety
             /// As for [`Branch::offer`].
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.
                 unsafe { self[at].offer(choice) }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn withdraw(&self, at: usize) -> bool {
                 self[at].withdraw()
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn decide(&self, at: usize, won: bool) {
                 self[at].decide(won);
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
                 self[at].finish(context)
             }
@@ -114,7 +114,7 @@ macro_rules! tuple {
             type Output = T;
             type Group = ($($name::Branch,)+);
 
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn branches(self) -> Self::Group {
                 ($(self.$at.branch(),)+)
             }
@@ -122,38 +122,38 @@ macro_rules! tuple {
 
         impl<T, $($name: Branch<Output = T>),+> Group for ($($name,)+) {
             type Output = T;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn len(&self) -> usize {
                 [$($at),+].len()
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool {
                 match at { $($at => self.$at.attempt(context),)+ _ => beyond() }
             }
             /// # Safety
             /// As for [`Branch::offer`].
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.
                 match at { $($at => unsafe { self.$at.offer(choice) },)+ _ => beyond() }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn withdraw(&self, at: usize) -> bool {
                 match at { $($at => self.$at.withdraw(),)+ _ => beyond() }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn decide(&self, at: usize, won: bool) {
                 match at { $($at => self.$at.decide(won),)+ _ => beyond() }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<T> {
                 match at { $($at => self.$at.finish(context),)+ _ => beyond() }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn polls(&self, at: usize) -> Polls {
                 match at { $($at => self.$at.polls(),)+ _ => beyond() }
             }
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn deadline(&self, at: usize) -> Option<Instant> {
                 match at { $($at => self.$at.deadline(),)+ _ => beyond() }
             }

@@ -28,12 +28,12 @@ awaitable!({E: Event, F: FnOnce() -> E} Guard<F>, E::Output);
 impl<E: Event, F: FnOnce() -> E> Event for Guard<F> {
     type Branch = E::Branch;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> E::Branch {
         (self.0)().branch()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> E::Output {
         (self.0)().sync()
     }

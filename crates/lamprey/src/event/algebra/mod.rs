@@ -184,7 +184,7 @@ macro_rules! awaitable {
         impl<$($generics)*> std::future::IntoFuture for $event {
             type Output = $output;
             type IntoFuture = crate::event::protocol::Synced<Self>;
-            #[inline(always)]
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn into_future(self) -> Self::IntoFuture {
                 crate::event::protocol::Synced::new(self)
             }

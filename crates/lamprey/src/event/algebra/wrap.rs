@@ -24,12 +24,12 @@ awaitable!({E: Event, F: FnOnce(E::Output) -> R, R} Wrap<E, F>, R);
 impl<E: Event, F: FnOnce(E::Output) -> R, R> Event for Wrap<E, F> {
     type Branch = Wrapped<E::Branch, F>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self::Branch {
         Wrapped { inner: self.event.branch(), f: Cell::new(Some(self.f)) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> R {
         (self.f)(self.event.sync())
     }
@@ -44,30 +44,30 @@ pub struct Wrapped<B, F> {
 impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
     type Output = R;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         self.inner.attempt(context)
     }
 
     /// # Safety
     /// As for [`Branch::offer`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.
         unsafe { self.inner.offer(choice) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         self.inner.withdraw()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
         self.inner.decide(won);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<R> {
         self.inner.finish(context).map(|output| {
             let f = self.f.take().unwrap_or_else(|| crate::bug::bug!("an event gave two results"));
@@ -75,12 +75,12 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn polls(&self) -> Polls {
         self.inner.polls()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deadline(&self) -> Option<Instant> {
         self.inner.deadline()
     }

@@ -73,7 +73,7 @@ impl<E: Event<Output = Matter<T>>, T> Begun<E, T> {
 impl<E: Event<Output = Matter<T>>, T: Send + 'static> Future for Begun<E, T> {
     type Output = Result<T, JoinError>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if let Ok(synced) = self.as_mut().stage() {
             match ready!(synced.poll_at_once(context)) {

@@ -88,7 +88,7 @@ pub(crate) enum Both {
 
 impl Choice {
     /// Undecided, and without a waiter: [`reopen`](Self::reopen) it before the first offer.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new() -> Self {
         Self {
             claim: AtomicUsize::new(WAITING),
@@ -108,7 +108,7 @@ impl Choice {
     }
 
     /// Decides, if nobody has.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn synch(&self) -> bool {
         let mut spins = 0;
         loop {
@@ -121,7 +121,7 @@ impl Choice {
     }
 
     /// Owner: true if somebody has decided.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_synched(&self) -> bool {
         // Acquire pairs with the Release half of `synch`.
         self.claim.load(Ordering::Acquire) == SYNCHED
@@ -171,7 +171,7 @@ impl Choice {
     }
 
     /// The waiter: for the winner. A foreign waker is the winner's from then on.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn waiter(&self) -> Waiter {
         // SAFETY: in SYNCHED nobody writes it before all offers are back.
         let waiter = self.waiter.with(|place| unsafe { place.read() });
@@ -179,7 +179,7 @@ impl Choice {
     }
 
     /// Owner, which has synched the choice itself: nobody else will use the waiter.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn forget_waiter(&self) {
         // SAFETY: the winner's, which is us; the word is used no more.
         unsafe { self.waiter().forget_of_node() };
@@ -193,7 +193,7 @@ impl Choice {
         self.claim.store(to, Ordering::Release);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, from: usize, to: usize) -> Result<(), usize> {
         // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the choice SYNCHED sees
         // all that came before that. (Relaxed in a broken variant.)

@@ -41,13 +41,13 @@ enum Stage {
 }
 
 impl<B: Branch> Waiting<B> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(branch: B) -> Self {
         let stage = Cell::new(Stage::New);
         Self { stage, choice: Choice::new(), branch, clock: Clock::default(), _pinned: PhantomPinned }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn step(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         match self.stage.get() {
             Stage::New => {
@@ -66,7 +66,7 @@ impl<B: Branch> Waiting<B> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.stage.set(Stage::Done); // invariant 3
         loop {
@@ -80,7 +80,7 @@ impl<B: Branch> Waiting<B> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn offer(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
         self.choice.reopen(waiter);
@@ -95,14 +95,14 @@ impl<B: Branch> Waiting<B> {
         self.win(cx)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn win(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.stage.set(Stage::Done); // invariant 3
         self.branch.decide(true);
         self.end(cx)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn end(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.stage.set(Stage::Done); // invariant 3
         let output = self.branch.finish(Some(cx));
@@ -145,7 +145,7 @@ impl<B: Branch> Waiting<B> {
 }
 
 impl<B: Branch> Drop for Waiting<B> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if self.stage.get() == Stage::Offered {
             let nobody_has_won = self.take_back();
@@ -160,7 +160,7 @@ impl<B: Branch> Drop for Waiting<B> {
 impl<B: Branch> Waiting<B> {
     /// As `poll`, and not put off for the sake of the hosts: pending, it has been offered.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let this = self.into_ref().get_ref();
         if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
@@ -229,7 +229,7 @@ impl<B: Branch> Waiting<B> {
 impl<B: Branch> Future for Waiting<B> {
     type Output = B::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.into_ref().get_ref().step(cx)
     }
@@ -263,7 +263,7 @@ impl<E: Event> Synced<E> {
 
 impl<E: Event> Synced<E> {
     /// What waits; guards run here, the first time.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<E::Branch>> {
         // SAFETY: a description is not pinned; a `Waiting` stays in its place until it is dropped there.
         let phase = unsafe { &mut self.get_unchecked_mut().0 };
@@ -281,7 +281,7 @@ impl<E: Event> Synced<E> {
 
     /// See [`Waiting::poll_at_once`].
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
         self.waiting().poll_at_once(cx)
     }
@@ -300,7 +300,7 @@ impl<E: Event> Synced<E> {
 impl<E: Event> Future for Synced<E> {
     type Output = E::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
         self.waiting().poll(cx)
     }
@@ -320,7 +320,7 @@ pub(crate) struct Clock(Cell<Option<Pin<Box<crate::time::Sleep>>>>);
 #[cfg(not(loom))]
 impl Clock {
     /// True if the branch's deadline has come; if not, it wakes the caller then.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn strikes(&self, branch: &impl Branch, cx: &mut Context<'_>) -> bool {
         branch.deadline().is_some_and(|deadline| self.wait_for(deadline, cx))
     }

@@ -56,7 +56,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// The owner's: says that it goes inside.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn announce(&self, address: usize) {
         // Relaxed: the owner reads its own store.
         debug_assert_eq!(self.busy.load(Ordering::Relaxed), 0, "a section within a section");
@@ -65,14 +65,14 @@ impl Slot {
     }
 
     /// The owner's: it is outside.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn retreat(&self) {
         // Release pairs with the Acquire loads in `wait_outside`: the revoker comes after the section.
         self.busy.store(0, release_unless!(BiasExit));
     }
 
     /// The present tenure.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn tenure(&self) -> u32 {
         // Relaxed: it is compared only; the owner's barrier is between its `busy` and this (bias: Orderings).
         self.tenure.load(Ordering::Relaxed)
@@ -210,7 +210,7 @@ impl Lease {
     }
 
     /// For [`Bias::enter`](super::Bias::enter), on this kernel thread only.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn slot(&self) -> &'static Slot {
         self.slot
     }

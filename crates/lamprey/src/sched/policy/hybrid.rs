@@ -36,7 +36,7 @@ impl Default for Hybrid {
 }
 
 impl Hybrid {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next_started(&mut self) -> Option<Ready> {
         self.first.take().or_else(|| self.ring.pop_front()).map(Ready)
     }
@@ -49,7 +49,7 @@ impl Hybrid {
     }
 
     /// True if a thread that is woken now may go to the head.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn may_overtake(&mut self) -> bool {
         if self.lifo == 0 {
             if (self.ring.head().wrapping_sub(self.cycle_end) as isize) < 0 {
@@ -64,7 +64,7 @@ impl Hybrid {
 }
 
 impl Policy for Hybrid {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn ready(&mut self, thread: Ready, why: Why) {
         if why == Why::Woken && self.may_overtake() {
             if let Some(second) = self.first.replace(thread.0) {
@@ -75,7 +75,7 @@ impl Policy for Hybrid {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.turn -= 1;
         if self.turn == 0
@@ -86,7 +86,7 @@ impl Policy for Hybrid {
         self.next_started().or_else(|| self.next_unstarted(unstarted))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn len(&self) -> usize {
         self.ring.len() + usize::from(self.first.is_some())
     }

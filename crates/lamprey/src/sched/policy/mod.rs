@@ -133,14 +133,14 @@ pub struct Unstarted<'a>(&'a Fresh<Entry>, PhantomData<*mut ()>);
 
 impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn pop(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the policy.
         unsafe { self.0.pop() }.map(|entry| Ready(entry.0))
     }
 
     /// True when there is none.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -170,7 +170,7 @@ impl PolicySlot {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn ready(&self, thread: Ready, why: Why) {
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
@@ -179,7 +179,7 @@ impl PolicySlot {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn next(&self, unstarted: &Fresh<Entry>) -> Option<Ready> {
         let mut unstarted = Unstarted(unstarted, PhantomData);
         match self {

@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Chunk>() <= HEADER);
 
 impl Chunk {
     /// The chunk of a block.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of(block: NonNull<Block>) -> NonNull<Chunk> {
         let chunk = block.as_ptr().map_addr(|address| (address - 1) & !(CHUNK - 1));
         // SAFETY: no chunk lies at address 0.
@@ -42,7 +42,7 @@ impl Chunk {
     ///
     /// # Safety
     /// It lies in the chunk.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn at(chunk: NonNull<Chunk>, offset: usize) -> NonNull<Block> {
         // SAFETY: as promised by the caller.
         unsafe { chunk.cast::<u8>().add(offset).cast() }

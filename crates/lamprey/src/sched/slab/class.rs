@@ -29,7 +29,7 @@ const ALIGN: usize = 2 * HEADER;
 const ROOM: usize = CHUNK - ALIGN;
 
 /// The class of a layout, or [`HUGE`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) const fn class_of(layout: Layout) -> usize {
     if layout.align() > ALIGN || layout.size() > ROOM {
         return HUGE;

@@ -20,7 +20,7 @@ mod sanitizer {
 }
 
 /// Says whether `bytes` at `start` may be used.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn mark(start: *const c_void, bytes: usize, usable: bool) {
     #[cfg(feature = "asan")]
     // SAFETY: changes only the sanitizer's books.
@@ -36,14 +36,14 @@ fn mark(start: *const c_void, bytes: usize, usable: bool) {
 }
 
 /// The block is in the list of its class from now on.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn free(block: NonNull<Block>, class: usize) {
     let rest = block.as_ptr().wrapping_add(1);
     mark(rest.cast(), size_of_class(class) - size_of::<Block>(), false);
 }
 
 /// The block has left the list of its class.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn taken(block: NonNull<Block>, class: usize) {
     mark(block.as_ptr().cast(), size_of_class(class), true);
 }

@@ -6,7 +6,7 @@ use std::arch::asm;
 use std::hint::black_box;
 
 /// The registers of the caller, here.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn here() -> Registers {
     let (pc, sp, fp): (usize, usize, usize);
     // SAFETY: only reads registers.

@@ -37,7 +37,7 @@ pub(super) struct Batch {
 }
 
 impl<'a, S> Edit<'a, S> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(state: &'a mut S, list: List<Party<u32>>, bits: usize) -> Self {
         Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0, serves: true }
     }
@@ -49,7 +49,7 @@ impl<S: Kind> Edit<'_, S> {
     }
 
     /// As one who does not wait.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn arrive_or_go(&mut self, want: &mut u32) -> bool {
         let (mut state, mut held) = (*self.state, self.held);
         let has = state.arrive(&mut held, want, self.comes());
@@ -61,7 +61,7 @@ impl<S: Kind> Edit<'_, S> {
 
     /// # Safety
     /// As for [`Line::join`](super::Line).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn arrive(&mut self, node: NonNull<PartyNode<u32>>, again: bool, order: Order) -> bool {
         let comes = if again { Comes::Again } else { self.comes() };
         if again && !left_out!(LineWoken) {
@@ -115,7 +115,7 @@ impl<S: Kind> Edit<'_, S> {
 
     /// # Safety
     /// As for [`List::push`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn queue(&mut self, node: NonNull<PartyNode<u32>>, in_front: bool) {
         // SAFETY: as promised by the caller.
         unsafe { if in_front { self.list.push_front(node) } else { self.list.push(node) } }
@@ -161,7 +161,7 @@ impl<S: Kind> Edit<'_, S> {
 }
 
 /// [`Kind::arrive`], also of one who goes before those who wait: then it is the first in line.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
     let is_first = comes == Comes::Behind && order == Order::Lifo;
     state.arrive(held, want, comes) || (is_first && state.take(held, want) == Turn::Has)
@@ -171,7 +171,7 @@ fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes
 ///
 /// Its owner does not go before its wake, if it is a thread, and not before this EDIT ends, if it is a future: that leaves the line
 /// (or finds that it has left) under EDIT before it is dropped. So a parasite is alive for the notification.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn end(party: &Party<u32>, has: bool) -> Owed {
     let waiter = match party.waiter() {
         At::Waiting(waiter) => waiter,
@@ -190,7 +190,7 @@ fn end(party: &Party<u32>, has: bool) -> Owed {
 }
 
 impl Batch {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         Self { owed: [const { None }; BATCH], len: 0 }
     }
@@ -199,7 +199,7 @@ impl Batch {
         self.len == BATCH
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, owed: Owed) {
         self.owed[self.len] = Some(owed);
         self.len += 1;
@@ -210,7 +210,7 @@ impl Batch {
     }
 
     /// The only one.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn into_single(self) -> Option<Owed> {
         let [owed, ..] = self.owed;
         owed
@@ -226,7 +226,7 @@ impl Batch {
 
 impl Owed {
     /// Gives the only wake of an EDIT.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn deliver_by(self, wake: Wake) {
         match self {
             Owed::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),

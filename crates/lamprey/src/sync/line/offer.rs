@@ -66,7 +66,7 @@ impl<C: Claim> Offer<C> {
 impl<C: Claim> Branch for Offer<C> {
     type Output = C::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         let got = self.claim.line().try_acquire(self.claim.want());
         if let Some(want) = got {
@@ -117,7 +117,7 @@ impl<C: Claim> Branch for Offer<C> {
 
     fn decide(&self, _: bool) {}
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<C::Output> {
         let got = match self.state.replace(State::Done) {
             State::Has(want) => Some(want),
@@ -134,7 +134,7 @@ impl<C: Claim> Branch for Offer<C> {
 }
 
 impl<C: Claim> Drop for Offer<C> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let State::Has(want) = self.state.get()
             && !left_out!(LineKeep)

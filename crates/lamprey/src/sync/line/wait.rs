@@ -25,7 +25,7 @@ pub(crate) enum Ended<W = u32> {
 
 impl Ended {
     /// For those whose `want` says nothing.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn without_want(self) -> Ended<()> {
         match self {
             Self::Has(_) => Ended::Has(()),
@@ -40,7 +40,7 @@ impl<S: Kind> Line<S> {
     ///
     /// # Cancellation
     /// A cancelled thread unwinds from here, as if it had never come: what it was granted goes to the next.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> Ended {
         if sched::must_not_block() {
             return self.try_acquire(want).map_or(Ended::Unwinding, Ended::Has);
@@ -51,7 +51,7 @@ impl<S: Kind> Line<S> {
     /// As [`acquire`](Self::acquire), of one who may block. `queued` is called once it is in the line, before it blocks: no code of the
     /// program may run there, which might block too and take our wake for its own. A wake that would run some is returned: it is delivered
     /// out of the line, and then the caller has what it wanted.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_then(
         &self,
         want: u32,

@@ -14,7 +14,7 @@ pub struct LockEvt<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> LockEvt<'a, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(mutex: &'a Mutex<T>, site: Site) -> Self {
         Self { mutex, site }
     }
@@ -31,7 +31,7 @@ awaitable!({'a, T: ?Sized} LockEvt<'a, T>, Result<MutexGuard<'a, T>, LockError<M
 impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
     type Branch = Offer<Self>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Offer<Self> {
         Offer::new(self)
     }
@@ -41,7 +41,7 @@ impl<'a, T: ?Sized> Claim for LockEvt<'a, T> {
     type Kind = Exclusive;
     type Output = Result<MutexGuard<'a, T>, LockError<MutexGuard<'a, T>>>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn line(&self) -> &Line<Exclusive> {
         &self.mutex.line
     }
@@ -50,7 +50,7 @@ impl<'a, T: ?Sized> Claim for LockEvt<'a, T> {
         HAND_OVER
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output {
         if got.is_none() {
             return Err(LockError::Unwinding);

@@ -23,13 +23,13 @@ pub struct MutexGuard<'a, T: ?Sized> {
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Safety
     /// The caller has HELD of this mutex, and gives it up to the guard.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, since: Since::now(), value: PhantomData }
     }
 
     /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not unwind.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sync) fn unlock_quietly(guard: Self) -> Option<Owed> {
         std::mem::ManuallyDrop::new(guard).mutex.unlock_quietly()
     }
@@ -45,7 +45,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     /// The mutex that is held.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sync) fn mutex(guard: &Self) -> &'a Mutex<T> {
         guard.mutex
     }
@@ -53,7 +53,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
         // SAFETY: HELD is ours.
         unsafe { &*self.mutex.value.get() }
@@ -61,7 +61,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: HELD is ours, and the guard is borrowed exclusively.
         unsafe { &mut *self.mutex.value.get() }
@@ -69,7 +69,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         self.mutex.poison.set_if_unwinding(self.since);
         self.mutex.unlock();

@@ -59,7 +59,7 @@ impl<T> OnceLock<T> {
     ///
     /// # Blocking
     /// Never.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn get(&self) -> Option<&T> {
         if !self.once.is_completed() {
             return None;

@@ -18,7 +18,7 @@ pub struct RwLockEvt<'a, T: ?Sized, M> {
 }
 
 impl<'a, T: ?Sized, M> RwLockEvt<'a, T, M> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new(lock: &'a RwLock<T>, site: Site) -> Self {
         Self { lock, site, mode: PhantomData }
     }
@@ -35,7 +35,7 @@ awaitable!({'a, T: ?Sized, M: Mode} RwLockEvt<'a, T, M>, Result<M::Guard<'a, T>,
 impl<'a, T: ?Sized, M: Mode> Event for RwLockEvt<'a, T, M> {
     type Branch = Offer<Self>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Offer<Self> {
         Offer::new(self)
     }
@@ -45,17 +45,17 @@ impl<'a, T: ?Sized, M: Mode> Claim for RwLockEvt<'a, T, M> {
     type Kind = Sharing;
     type Output = Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn line(&self) -> &Line<Sharing> {
         &self.lock.line
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn want(&self) -> u32 {
         M::WANT
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output {
         if got.is_none() {
             return Err(LockError::Unwinding);

@@ -63,14 +63,14 @@ impl Mode for Reading {
     const WANT: u32 = READ;
     const REASON: Wait = Wait::Read;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn before<T: ?Sized>(lock: &RwLock<T>, site: Site) {
         lock.id.before_shared(site);
     }
 
     /// # Safety
     /// As for [`Mode::guard`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockReadGuard<'a, T> {
         let held = site.map_or_else(Shared::unwatched, |site| lock.id.locked_shared(site));
         RwLockReadGuard { lock, _held: held, value: PhantomData }
@@ -82,14 +82,14 @@ impl Mode for Writing {
     const WANT: u32 = WRITE;
     const REASON: Wait = Wait::Write;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn before<T: ?Sized>(lock: &RwLock<T>, site: Site) {
         lock.id.before_lock(site);
     }
 
     /// # Safety
     /// As for [`Mode::guard`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockWriteGuard<'a, T> {
         if let Some(site) = site {
             lock.id.locked(site);
@@ -128,7 +128,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
         // SAFETY: nobody writes while we read.
         unsafe { &*self.lock.value.get() }
@@ -137,7 +137,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
 impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
         // SAFETY: HELD is ours.
         unsafe { &*self.lock.value.get() }
@@ -145,7 +145,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: HELD is ours, and the guard is borrowed exclusively.
         unsafe { &mut *self.lock.value.get() }
