@@ -185,7 +185,14 @@ mod loom_form {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
-    pub(crate) use loom::thread_local;
+    /// As the std form: loom's has no `const` initialisers.
+    macro_rules! modelled_local {
+        ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = const $init:block;)+) => {
+            loom::thread_local! { $($(#[$meta])* $vis static $name: $type = $init;)+ }
+        };
+        ($($local:tt)+) => { loom::thread_local! { $($local)+ } };
+    }
+    pub(crate) use modelled_local as thread_local;
 
     /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it. Not loom's `Arc`: it
     /// cannot be dropped after a failure, with the thread-locals.)

@@ -419,7 +419,7 @@ pub fn task(world: &Arc<World>, act: Act) -> Task {
                 drop(permit);
             }
             What::Barrier => drop(w.barrier.wait_async().await),
-            What::Once => w.once.call_once_async(|| lamprey::yield_now_async()).await,
+            What::Once => w.once.call_once_async(lamprey::yield_now_async).await,
             What::Cell if on & 1 == 0 => w.cell.wait_async().await.check(),
             What::Cell => w.cell.get_or_init_async(|| async { value() }).await.check(),
             What::Sleep => lamprey::sleep_async(Duration::from_micros(u64::from(act.on) * 20)).await,

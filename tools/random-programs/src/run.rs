@@ -158,7 +158,10 @@ fn begin(context: &Context, act: Act, then: Pending) {
         Pending::Sync(n) => drop(poll_as(context, Form::Within(n), |how| match how {
             How::Try => pending.poll().map(drop),
             How::Within(limit) => pending.sync_timeout(limit).map(drop),
-            How::Plain => Some(drop(pending.sync())),
+            How::Plain => {
+                drop(pending.sync());
+                Some(())
+            }
         })),
     }
 }

@@ -48,9 +48,9 @@ const KEEP: Duration = Duration::from_secs(10);
 
 thread_local! {
     /// The pool of the runtime whose worker this kernel thread is.
-    static CURRENT: RefCell<Option<Arc<Shared>>> = RefCell::new(None);
+    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
     /// The pool (its address) whose thread this is.
-    static MEMBER_OF: Cell<*const Shared> = Cell::new(std::ptr::null());
+    static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other hosts.

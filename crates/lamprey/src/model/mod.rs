@@ -1,7 +1,7 @@
 //! The protocols under the model checker: loom runs every interleaving that the memory model allows (up to a bound on
 //! preemptions where three threads meet).
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test -p lamprey --lib --release`.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test --profile models -p lamprey --lib model::`.
 //!
 //! Most threads of the models are OS threads. A host is one that runs while it has its worker's baton ([`host`]): [`host_waits`], [`wire`],
 //! [`reify`], [`kin`].

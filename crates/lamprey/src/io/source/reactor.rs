@@ -29,7 +29,7 @@ use crate::model::kernel::{self as epoll, Set as OwnedFd};
 
 thread_local! {
     /// The reactor of the worker that runs on this kernel thread.
-    static CURRENT: RefCell<Option<Arc<Reactor>>> = RefCell::new(None);
+    static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
 }
 
 /// What a socket is registered for.
