@@ -128,7 +128,7 @@ impl File {
 }
 
 /// No file is that long, and to the kernel the largest of these means the cursor.
-fn check_offset(offset: u64) -> io::Result<()> {
+pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
     if i64::try_from(offset).is_err() {
         let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));

@@ -183,3 +183,21 @@ fn a_file_that_nobody_takes_is_given_up() {
         assert!(with_timeout_async(Duration::from_millis(5), whole).await.is_err());
     });
 }
+
+#[test]
+fn sendfile_from_beyond_every_file_is_refused_and_leaves_the_cursor_alone() {
+    run(1, || {
+        let (a, _b) = UnixStream::pair().unwrap();
+        let path = std::env::temp_dir().join(format!("lamprey-cursor-{}", std::process::id()));
+        std::fs::write(&path, b"abcdef").unwrap();
+        let mut file = std::fs::File::open(&path).unwrap();
+        for (offset, len) in [(u64::MAX, 1), (u64::MAX, 10), (1 << 63, u64::MAX)] {
+            assert_eq!(a.sendfile(&file, offset, len).unwrap_err().kind(), ErrorKind::InvalidInput);
+            let sent = lamprey::wait(a.sendfile_async(&file, offset, len));
+            assert_eq!(sent.unwrap_err().kind(), ErrorKind::InvalidInput);
+        }
+        assert!(a.sendfile(&file, i64::MAX as u64, u64::MAX).is_err());
+        assert_eq!(std::io::Seek::stream_position(&mut file).unwrap(), 0);
+        std::fs::remove_file(path).unwrap();
+    });
+}

@@ -71,6 +71,32 @@ fn a_generator_is_not_suspended_within_what_its_thread_has_entered() {
     }
 }
 
+/// Whoever says first what generators compare could say that nothing ever differs.
+#[test]
+fn a_program_that_gives_generators_a_mark_of_its_own_cannot_use_lamprey() {
+    const ME: &str = "a_program_that_gives_generators_a_mark_of_its_own_cannot_use_lamprey";
+    match role().as_deref() {
+        Some("late") => run(1, || assert!(!swapstack::generator::set_mark(|| [0, 0]))),
+        Some(role) => {
+            assert!(swapstack::generator::set_mark(|| [0, 0]));
+            if role == "host" {
+                run(1, || ());
+            } else {
+                let _ = CancelToken::new().run(|| ());
+            }
+        }
+        None => {
+            for role in ["host", "thread"] {
+                let (output, text) = rerun(ME, role);
+                assert_eq!(output.status.signal(), Some(6), "{role}: {:?} {text}", output.status);
+                assert!(text.contains("set_mark has been called before"), "{role}: {text}");
+            }
+            let (output, text) = rerun(ME, "late");
+            assert!(output.status.success(), "{:?} {text}", output.status);
+        }
+    }
+}
+
 /// As before, but what has been entered is left by the time.
 #[test]
 fn a_generator_that_has_left_what_it_entered_goes_from_host_to_host() {

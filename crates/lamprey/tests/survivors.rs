@@ -212,3 +212,35 @@ fn from_a_host_of_another_runtime_and_from_an_own_one() {
         drop(own);
     });
 }
+
+/// Starts its like when it is dropped, which happens when that one is cancelled.
+struct Heirs;
+
+impl Drop for Heirs {
+    fn drop(&mut self) {
+        let heirs = Heirs;
+        drop(lamprey::spawn(move || {
+            let _heirs = &heirs;
+            lamprey::sleep(Duration::MAX);
+        }));
+    }
+}
+
+/// No started thread is found, and yet it is not over.
+#[test]
+fn hosts_whose_destructors_start_hosts_for_ever_are_not_passed_over() {
+    const ME: &str = "hosts_whose_destructors_start_hosts_for_ever_are_not_passed_over";
+    if common::role().is_none() {
+        return common::alone(ME);
+    }
+    let runtime = common::runtime(1);
+    runtime.run(|| {
+        drop(lamprey::spawn(|| {
+            let _heirs = Heirs;
+            lamprey::sleep(Duration::MAX);
+        }));
+        lamprey::yield_now();
+    });
+    assert!(!runtime.shutdown(SHORT).is_empty());
+    std::process::exit(0); // they never end
+}

@@ -3,6 +3,7 @@
 use crate::class::Class;
 use crate::run::{Context, quietly, run};
 use crate::world::World;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
@@ -14,11 +15,11 @@ pub enum Site {
     Drop,
     /// A value's `Clone` or `Debug`.
     Clone,
-    /// A waker.
+    /// A waker: must not block, nor panic.
     Wake,
-    /// A notifier.
+    /// A notifier: must not block.
     Notify,
-    /// A policy: must not block, by its documentation.
+    /// A policy: must not block.
     Policy,
     /// The destructor of a panic's payload.
     Payload,
@@ -36,6 +37,33 @@ impl Drop for Active<'_> {
     }
 }
 
+thread_local! {
+    /// How many call-outs run on this kernel thread, one within the other, since one that must not block. It does not, so it is the same thread
+    /// of control until that one returns.
+    static LENT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A call-out that must not block, or within one, as long as it is there.
+struct Within(bool);
+
+impl Within {
+    fn new(must_not_block: bool) -> Self {
+        let is_lent = must_not_block || LENT.get() > 0;
+        LENT.set(LENT.get() + u32::from(is_lent));
+        Self(is_lent)
+    }
+
+    fn is_lent(&self) -> bool {
+        self.0
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        LENT.set(LENT.get() - u32::from(self.0));
+    }
+}
+
 /// Runs a script, if the program is still there.
 pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     let (Some(script), Some(world)) = (script, world.upgrade()) else { return };
@@ -46,14 +74,9 @@ pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     }
     let active = Active(&world);
     let classes = world.program.classes;
-    let (blocks, panics) = match site {
-        Site::Drop | Site::Clone => {
-            (classes.has(Class::Destructors), classes.has(Class::PanickingDestructors))
-        }
-        Site::Wake => (classes.has(Class::BlockingWakers), classes.has(Class::PanickingWakers)),
-        Site::Notify | Site::Payload => (true, false),
-        Site::Policy => (false, false),
-    };
+    let within = Within::new(matches!(site, Site::Wake | Site::Notify | Site::Policy));
+    let panics = matches!(site, Site::Drop | Site::Clone) && classes.has(Class::PanickingDestructors);
+    let blocks = !within.is_lent() && (site == Site::Payload || classes.has(Class::Destructors));
     let unwinding = std::thread::panicking();
     let context = Context { world: world.clone(), endless: false, blocks, panics: panics && !unwinding };
     let body = world.program.script(script);
@@ -63,6 +86,7 @@ pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
         // A panic must not leave a destructor during an unwind.
         quietly(|| run(&context, &body));
     }
+    drop(within);
     drop(active);
 }
 

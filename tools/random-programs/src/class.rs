@@ -81,33 +81,29 @@ classes! {
     /// a value that a choice or a reified parasite may drop has a destructor that calls the API
     ChoiceDestructors "choice-destructors" true,
     /// what a choice that was cancelled did not send must not have been received
-    ChoiceCommits "choice-commits" false,
+    ChoiceCommits "choice-commits" true,
     /// wakers of the program's own, which call the API without blocking
     Wakers "wakers" true,
-    /// wakers that block
-    BlockingWakers "blocking-wakers" false,
-    /// wakers that panic
-    PanickingWakers "panicking-wakers" false,
     /// reified parasites whose value's destructor calls the API
-    ReifyDestructors "reify-destructors" false,
+    ReifyDestructors "reify-destructors" true,
     /// blocking calls in the poll of a stackless parasite
     BlockingPolls "blocking-polls" true,
     /// futures are waited for in a destructor while its thread unwinds
-    UnwindingWaits "unwinding-waits" false,
+    UnwindingWaits "unwinding-waits" true,
     /// generators
     Generators "generators" true,
     /// generators that one host begins and another goes on with
     GeneratorsAcross "generators-across" false,
     /// payloads of panics whose destructors call the API
-    Payloads "payloads" false,
+    Payloads "payloads" true,
     /// policies of the program's own
     Policies "policies" true,
-    /// policies that call the API
+    /// policies that call the API: they end the process, as documented, if they wake or start a host of their own worker
     BusyPolicies "busy-policies" false,
     /// sources of the program's own
     Sources "sources" true,
     /// notifiers that call the API
-    Notifiers "notifiers" false,
+    Notifiers "notifiers" true,
     /// runtimes inside of runtimes
     Runtimes "runtimes" true,
     /// sockets
@@ -115,5 +111,5 @@ classes! {
     /// destructors of thread-locals call the API
     ThreadLocals "thread-locals" false,
     /// runtimes that are ended with a short limit of time, so that threads may survive them
-    Survivors "survivors" false,
+    Survivors "survivors" true,
 }

@@ -140,7 +140,8 @@ fn sync_now(context: &Context, evt: &Evt, form: Form) {
 
 fn begin(context: &Context, act: Act, then: Pending) {
     let (w, on) = (&context.world, usize::from(act.on));
-    if lamprey::Handle::current().is_none() {
+    // What it starts runs on top, as a stackful parasite may.
+    if lamprey::Handle::current().is_none() || !context.blocks {
         return;
     }
     let ((), pending) = match act.what {

@@ -79,7 +79,8 @@ pub fn runtime(context: &Context, n: u8) -> Option<Handle> {
 /// Starts a thread.
 pub fn spawn(context: &Context, kind: Kind, work: Work) -> Option<Kept> {
     let free = Context::free(&context.world);
-    let in_host = Handle::current().is_some();
+    // A parasite starts on top, and may block there.
+    let in_host = Handle::current().is_some() && context.blocks;
     let result = T::new(&context.world, None);
     let thread = {
         let free = free.clone();

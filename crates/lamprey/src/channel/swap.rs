@@ -219,7 +219,8 @@ impl<T> SwapChannel<T> {
     /// # Blocking
     /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless the partner is a
     /// future that nobody polls. A task of an executor of one thread that swaps with another of its own uses
-    /// [`swap_async`](Self::swap_async).
+    /// [`swap_async`](Self::swap_async). Two swaps on one channel in one [`choose_all`](crate::event::choose_all) may meet each other, and
+    /// then wait for each other without end: the answer of one would come from the caller itself.
     pub fn swap_evt(&self, value: T) -> BoxedEvent<'_, T>
     where
         T: Send,

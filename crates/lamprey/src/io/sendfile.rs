@@ -15,6 +15,7 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use super::readiness::Interest;
 use super::socket::Socket;
 use super::socket::future::{Limit, take_a_turn_async};
+use crate::fs::check_offset;
 use crate::sched::Wait;
 
 /// The unit of looking up and sending: a few times the kernel's read-ahead.
@@ -23,6 +24,7 @@ const CHUNK: u64 = 256 * 1024;
 impl<S: AsFd> Socket<S> {
     /// Sends `len` bytes of `file` from `offset` on; less only at the file's end, or before an error.
     pub(crate) fn sendfile(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
+        check_offset(offset)?;
         ignore_broken_pipes();
         let mut sent = 0;
         while sent < len {
@@ -50,6 +52,7 @@ impl<S: AsFd> Socket<S> {
         offset: u64,
         len: u64,
     ) -> io::Result<u64> {
+        check_offset(offset)?;
         ignore_broken_pipes();
         let mut sent = 0;
         while sent < len {
@@ -97,11 +100,11 @@ fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> 
 
 /// Are both ends of this part of `file` in memory (or beyond its end)? "No" also where the file system cannot tell.
 fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
-    let at_hand = |position| {
+    let at_hand = |position: u64| {
         let mut byte = [0];
         preadv2(file, &mut [IoSliceMut::new(&mut byte)], position, ReadWriteFlags::NOWAIT).is_ok()
     };
-    at_hand(offset) && (len <= 1 || at_hand(offset + len - 1))
+    at_hand(offset) && (len <= 1 || at_hand(offset.saturating_add(len - 1).min(i64::MAX as u64)))
 }
 
 /// `sendfile` has no flag against `SIGPIPE`. Rust's own start-up ignores that signal; a program that was not started by

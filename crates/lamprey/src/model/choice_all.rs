@@ -58,11 +58,6 @@ fn a_choose_all_is_cancelled_between_two_peers() {
 }
 
 #[test]
-fn wakes_that_come_early_and_are_not_heeded_are_caught() {
-    must_fail(Broken::HubMissed, plain);
-}
-
-#[test]
 fn a_caller_that_does_not_say_who_it_is_is_caught() {
     must_fail(Broken::HubCaller, mixed);
 }

@@ -129,8 +129,6 @@ pub(crate) enum Broken {
     ChoiceReturns,
     /// A future that is dropped does not tell the branch that has won.
     ChoiceTells,
-    /// The wakes of a `choose_all` that came before all parts were out are not heeded.
-    HubMissed,
     /// Whoever looks again does not say whom the next wake is for.
     HubCaller,
     /// An edit of a line ends Relaxed.

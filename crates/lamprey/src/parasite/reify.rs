@@ -166,13 +166,17 @@ impl<V: Send> Prepared for Cell<V> {
 impl<V: Send + 'static> Parasite<V> {
     /// Gives the suspended its value (the paper's `prepare`). It does not run yet.
     pub fn prepare(self, value: V) -> ReadyParasite {
-        {
-            let mut state = self.0.lock();
-            if let State::Waiting(waiter) = &mut *state {
-                let waiter = waiter.take();
-                *state = State::Prepared(value, waiter);
-            }
-        }
+        let mut state = self.0.lock();
+        let unwanted = if let State::Waiting(waiter) = &mut *state {
+            let waiter = waiter.take();
+            *state = State::Prepared(value, waiter);
+            None
+        } else {
+            Some(value)
+        };
+        drop(state);
+        // Outside of the lock, and before there is a result: rustc does not drop a result when a destructor panics after it was made.
+        drop(unwanted);
         ReadyParasite(Some(self.0.clone()))
     }
 }

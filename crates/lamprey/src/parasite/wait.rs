@@ -154,6 +154,8 @@ impl WaitCell {
 
 impl Drop for WaitCell {
     fn drop(&mut self) {
+        // Wakers may outlive the call, and other futures will lie in the same place.
+        self.place().set((0, 0));
         // SAFETY: the thread's share, given up here; wakers that are left find it DONE.
         unsafe {
             self.0.as_ref().life.finish();

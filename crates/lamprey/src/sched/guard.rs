@@ -85,7 +85,16 @@ pub(super) fn switches_in_unwind() -> ! {
 /// Has generators be checked for what is open where they are suspended: see [`mark`].
 #[cold]
 pub(crate) fn mark_generators() {
-    swapstack::generator::set_mark(mark);
+    static MARKED: std::sync::Once = std::sync::Once::new();
+    MARKED.call_once(|| {
+        if !swapstack::generator::set_mark(mark) {
+            crate::bug::say!(
+                "swapstack::generator::set_mark has been called before Lamprey's first use, which needs it: generators could be suspended \
+                 where that breaks memory; leave it to Lamprey in programs that use both"
+            );
+            std::process::abort();
+        }
+    });
 }
 
 /// Who runs on the calling kernel thread, and the innermost of what that has entered ([`super::cancel`]). A thread that is left by suspending a

@@ -67,8 +67,7 @@ impl Survey {
 }
 
 impl Shared {
-    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if there is no worker any more, or
-    /// the end of one takes too long. After [`stop`](Self::stop).
+    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if there is no worker any more. After [`stop`](Self::stop).
     pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
         let mut walker = self.survey.code().walker();
         let start = Instant::now();
@@ -85,8 +84,13 @@ impl Shared {
             |found| found.worker,
             |(seat, before)| seat.look(&mut walker, start, *before),
         );
-        let workers = if all.is_empty() { self.await_end(Some(start + PATIENCE)) } else { self.alive() };
-        (all, workers)
+        if !all.is_empty() {
+            return (all, self.alive());
+        }
+        // A worker without a started thread: its end takes long, or what its threads leave behind starts others again and again.
+        let workers = self.await_end(Some(start + PATIENCE));
+        let left = self.seats().iter().filter(|seat| workers > 0 && !seat.has_ended());
+        (left.map(|seat| seat.itself()).collect(), workers)
     }
 }
 

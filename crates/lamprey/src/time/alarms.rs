@@ -164,8 +164,9 @@ impl Sleep {
             if is_linked {
                 let before = self.node.payload().replace(Some(waker));
                 drop(armed);
-                drop(before);
                 self.home.set(Some(home));
+                // The program's code: it may unwind, and then the node is still linked.
+                drop(before);
                 return Ok(());
             }
         }

@@ -148,8 +148,12 @@ fn is_ours(control: &Control, payload: &(dyn Any + Send)) -> bool {
 
 fn finish<V>(control: &Control, state: State, value: V) -> ! {
     let mut value = ManuallyDrop::new(value);
+    let value = &mut value;
+    // SAFETY: this is the base of the stack that the control is on, and what remains to be done is a jump.
+    #[cfg(feature = "asan")]
+    let value = unsafe { crate::tools::asan::off_fake_stack(value, std::ptr::from_ref(control).addr()) };
     control.state.set(state);
     // SAFETY: the resumer is suspended; it opens the parcel before the stack is used again, and nothing
     // with a destructor is left on it.
-    unsafe { arch::jump(control.peer.get(), Parcel::pack(&mut value).word()) }
+    unsafe { arch::jump(control.peer.get(), Parcel::pack(value).word()) }
 }

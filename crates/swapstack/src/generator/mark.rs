@@ -17,7 +17,7 @@ static CURRENT: OnceLock<fn() -> Mark> = OnceLock::new();
 /// [`resume`](super::Generator::resume) before; the process is aborted, with a message, if it is not.
 ///
 /// For runtimes whose threads may be suspended inside of a generator. One for each process: the first that is given counts; false
-/// for a later one. It is called for every resume and suspend, so it should be fast; it must not panic.
+/// for a later one, and a runtime whose soundness rests on its own must not go on then. It is called for every resume and suspend, so it should be fast; it must not panic.
 ///
 /// # Examples
 /// ```

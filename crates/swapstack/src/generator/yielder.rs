@@ -52,7 +52,8 @@ impl<R, Y> Yielder<R, Y> {
     /// message.
     ///
     /// So it does if the thread that runs the body has entered something there that it must leave by itself, such as a scope or
-    /// a time limit of a runtime of threads ([`set_mark`](super::set_mark)).
+    /// a time limit of a runtime of threads ([`set_mark`](super::set_mark)). With such a runtime a generator that another generator's body has
+    /// resumed must also be suspended before that other one is gone on with by another thread, or inside of more: the process aborts, too.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.

@@ -14,7 +14,7 @@ use crate::overflow::registry;
 use crate::stack::page_size;
 use core::cell::Cell;
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::{self, NonNull};
 
 // SAFETY: as the sanitizer's interface headers declare them.
@@ -95,6 +95,27 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     unsafe {
         __sanitizer_start_switch_fiber(ptr::null_mut(), bottom as *const c_void, size);
         machine::jump(to, word)
+    }
+}
+
+/// Moves a value that a context leaves behind for another to the far end of its own stack, which contains `own`: locals are on the fake
+/// stack, which [`jump`] destroys. A value too large for that, or on a stack that is not registered, stays.
+///
+/// # Safety
+/// The context is at the base of its stack, and uses no more than half of it from here to the jump.
+pub(crate) unsafe fn off_fake_stack<V>(value: &mut ManuallyDrop<V>, own: usize) -> &mut ManuallyDrop<V> {
+    let Some(slot) = registry::find(own) else { return value };
+    let limit = slot.guard + page_size();
+    let place = limit.next_multiple_of(align_of::<V>());
+    if place + size_of::<V>() > limit + (own - limit) / 2 {
+        return value;
+    }
+    unpoison(place, place + size_of::<V>());
+    let place = ptr::with_exposed_provenance_mut::<ManuallyDrop<V>>(place);
+    // SAFETY: aligned, on the caller's stack, below all its frames. The value is moved: nobody drops the original.
+    unsafe {
+        place.copy_from_nonoverlapping(value, 1);
+        &mut *place
     }
 }
 
