@@ -87,6 +87,38 @@ fn in_a_suspend() {
     });
 }
 
+/// Children may end of the same reason before the host that waits for them hears of it: it must not go on as if they were done.
+#[test]
+fn in_a_scope_whose_children_end_first() {
+    within(FOREVER, || {
+        for _ in 0..20 {
+            let runtime = runtime(2);
+            let (went_on, begun) = (counter(), counter());
+            runtime.run({
+                let (went_on, begun) = (went_on.clone(), begun.clone());
+                move || {
+                    for n in 0..300 {
+                        let (went_on, begun) = (went_on.clone(), begun.clone());
+                        drop(lamprey::spawn(move || {
+                            tick(&begun);
+                            if n % 3 == 0 {
+                                return (0..).for_each(|_| lamprey::yield_now());
+                            }
+                            lamprey::scope(|s| {
+                                (0..3).for_each(|_| drop(s.spawn(|| lamprey::sleep(Duration::MAX))))
+                            });
+                            tick(&went_on);
+                        }));
+                    }
+                    lamprey::sleep(SETTLE / 4);
+                }
+            });
+            drop(runtime);
+            assert_eq!(count(&went_on), 0, "of {} hosts", count(&begun));
+        }
+    });
+}
+
 #[test]
 fn in_a_loop_of_yields() {
     ends_in(|| {

@@ -17,7 +17,8 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 
 /// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
 ///
-/// **Dropping it cancels the parasite**: its future is dropped at once if it waits (else when its poll ends; a stackful one unwinds
+/// **Dropping it cancels the parasite**: its future is dropped at once if it waits (of more than a thousand at once the rest at
+/// the next scheduling points; else when its poll ends; a stackful one unwinds
 /// from the call that it blocks in, soon), and its destructors run. [`detach`](Self::detach) lets it run on. This differs from
 /// [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner does.
 ///

@@ -194,6 +194,30 @@ fn weigh(thread: &Thread) {
     }
 }
 
+/// True if the caller's runtime ends and will cancel it, though its worker may not have come to that yet: others may have ended for that
+/// reason already.
+#[cfg(not(loom))]
+pub(crate) fn is_about_to_end() -> bool {
+    let Some(worker) = Worker::current() else { return false };
+    // Acquire pairs with the Release store in `Shared::stop`.
+    worker.shared.stopping.load(Ordering::Acquire)
+        && !std::thread::panicking()
+        && !is_shielded(worker.running_ref())
+}
+
+#[cfg(not(loom))]
+fn is_shielded(thread: &Thread) -> bool {
+    let mut frame = thread.frames.get();
+    // SAFETY: entered frames are alive until they are left.
+    while let Some(entry) = unsafe { frame.as_ref() } {
+        if matches!(entry.is, Is::Shield) {
+            return true;
+        }
+        frame = entry.outer.get();
+    }
+    false
+}
+
 fn is_due(thread: &Thread) -> bool {
     let polled = thread.polling.get();
     let mut frame = thread.frames.get();

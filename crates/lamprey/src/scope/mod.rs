@@ -157,7 +157,8 @@ pub fn scope_with<'env, T>(
         panic.resume();
     }
     match left {
-        Ok(Ok(value)) if was_awaited => value,
+        // At the end of the runtime the children may have ended before their time, and before this thread has heard of it.
+        Ok(Ok(value)) if was_awaited && !sched::cancel::is_about_to_end() => value,
         Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
         Ok(Err(Tripped)) => crate::bug::bug!("a scope was given up without a reason"),
     }

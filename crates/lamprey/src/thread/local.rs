@@ -69,7 +69,7 @@ impl<T: Send + 'static> HostLocal<T> {
     /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another thread could go on there.
     ///
     /// # Panics
-    /// If the initial value's expression panics, or uses the key it is for without end. On a kernel thread whose own thread-locals have been
+    /// If the initial value's expression panics. (One that uses the key it is for without end overflows the stack, as any recursion.) On a kernel thread whose own thread-locals have been
     /// destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         open(|| {
