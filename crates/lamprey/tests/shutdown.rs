@@ -102,7 +102,9 @@ fn in_a_scope_whose_children_end_first() {
                         drop(lamprey::spawn(move || {
                             tick(&begun);
                             if n % 3 == 0 {
-                                return (0..).for_each(|_| lamprey::yield_now());
+                                loop {
+                                    lamprey::yield_now();
+                                }
                             }
                             lamprey::scope(|s| {
                                 (0..3).for_each(|_| drop(s.spawn(|| lamprey::sleep(Duration::MAX))))
