@@ -4,7 +4,8 @@
 use super::{Broken, check, must_fail};
 use crate::sched::idle;
 use crate::sched::park::Parking;
-use crate::sync_shim::{Arc, AtomicBool, AtomicUsize, Ordering, Parker, thread};
+use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering, Parker, thread};
+use std::sync::Arc;
 
 /// Two workers reduced to their sleep; one of them is awake.
 struct Pair {
