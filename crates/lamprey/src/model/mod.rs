@@ -155,6 +155,8 @@ pub(crate) enum Broken {
     InboxOpen,
     /// Who is told that a semaphore is closed keeps what it asked for.
     SemaphoreClosed,
+    /// Whoever has run the code of a once says Relaxed that it is done.
+    OnceDone,
     /// A host that is interrupted is not told that a wake may come late.
     HostOpen,
     /// A host that awaits a wake which is owed to it is interrupted once more.

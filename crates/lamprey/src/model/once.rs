@@ -1,7 +1,7 @@
 //! `Once`: the code runs once, and whoever goes on after it sees what it did; also if the first attempt fails.
 
 use super::gate::Quiet;
-use super::{check, check_bounded};
+use super::{Broken, check, check_bounded, must_fail};
 use crate::sync::Once;
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, UnsafeCell, thread};
 use std::time::Duration;
@@ -42,14 +42,16 @@ impl Place {
     }
 }
 
-/// One runs the code, the other looks whether it has been run.
+/// One runs the code, the other looks whether it has been run, and goes by that alone.
 fn looked_at_while_it_runs() {
     let place = Quiet::new(Place::new());
     let theirs = Quiet::new(Arc::clone(&place));
     let caller = thread::spawn(move || theirs.call());
-    if place.once.is_completed() {
-        assert_eq!(place.read(), 1);
+    // Looked at until it has: a single look right after the other thread's begin is not put later by loom.
+    while !place.once.is_completed() {
+        thread::yield_now();
     }
+    assert_eq!(place.read(), 1);
     assert_eq!(caller.join().unwrap(), 1);
 }
 
@@ -91,4 +93,9 @@ fn a_wait_that_ends_while_the_code_runs() {
         }
         assert_eq!(caller.join().unwrap(), 1);
     });
+}
+
+#[test]
+fn done_without_order_is_caught() {
+    must_fail(Broken::OnceDone, looked_at_while_it_runs);
 }

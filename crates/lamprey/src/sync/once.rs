@@ -28,6 +28,7 @@ pub use lock::OnceLock;
 
 use super::order;
 use crate::channel::gate::{Gate, Interrupted, Place, Section};
+use crate::event::protocol::left_out;
 #[cfg(not(loom))]
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::Wait;
@@ -117,8 +118,9 @@ impl Drop for Running<'_> {
             self.once.order.unlocked();
         }
         if self.end.get() == Phase::Done {
-            // Release pairs with the Acquire load in `is_completed`.
-            self.once.done.store(true, Ordering::Release);
+            // Release pairs with the Acquire load in `is_completed`; Relaxed is what the model `once` must refute.
+            let order = if left_out!(OnceDone) { Ordering::Relaxed } else { Ordering::Release };
+            self.once.done.store(true, order);
         }
         self.once.gate.with(|section| {
             *section.state = self.end.get();
