@@ -110,6 +110,6 @@ classes! {
     Sockets "sockets" true,
     /// destructors of thread-locals call the API
     ThreadLocals "thread-locals" false,
-    /// runtimes that are ended with a short limit of time, so that threads may survive them
-    Survivors "survivors" true,
+    /// runtimes that are ended with a short limit of time, so that threads may survive them, with their values, on a loaded machine
+    Survivors "survivors" false,
 }
