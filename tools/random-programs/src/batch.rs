@@ -19,8 +19,8 @@ pub fn command(arguments: &Arguments) -> io::Result<Command> {
         .args(["--limit-ms", &arguments.limit.as_millis().to_string()])
         .args(arguments.classes.arguments())
         .stdin(Stdio::null());
-    if arguments.classes.has(Class::PanickingDestructors) {
-        // rustc forgets a function's result if the destructor of a local panics after the result was made (rust-lang/rust#47949).
+    if arguments.classes.has(Class::PanickingDestructors) || arguments.classes.has(Class::Destructors) {
+        // rustc forgets a function's result if the destructor of a local unwinds after the result was made (rust-lang/rust#47949).
         command.env("ASAN_OPTIONS", "detect_leaks=0");
     }
     Ok(command)
