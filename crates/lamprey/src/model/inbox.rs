@@ -5,14 +5,14 @@ use crate::queue::inbox::{Inbox, Linked};
 use crate::sync_shim::{Arc, Cell, UnsafeCell, thread};
 use std::ptr::{self, NonNull};
 
-struct Entry {
+pub(super) struct Entry {
     link: Cell<*mut ()>,
     /// Checked by loom: read by the receiver, written by the pusher.
     value: UnsafeCell<u32>,
 }
 
 #[derive(Clone, Copy)]
-struct Word(NonNull<Entry>);
+pub(super) struct Word(NonNull<Entry>);
 
 // SAFETY: a pointer to an entry and back; always the same cell.
 unsafe impl Linked for Word {
@@ -30,7 +30,8 @@ unsafe impl Linked for Word {
     }
 }
 
-fn push(inbox: &Inbox<Word>, value: u32) -> Result<(), ()> {
+/// Pushes a new entry; one that is refused is freed.
+pub(super) fn push(inbox: &Inbox<Word>, value: u32) -> Result<(), ()> {
     let entry = Box::new(Entry { link: Cell::new(ptr::null_mut()), value: UnsafeCell::new(0) });
     // SAFETY: ours until pushed.
     entry.value.with_mut(|place| unsafe { *place = value });
@@ -41,7 +42,8 @@ fn push(inbox: &Inbox<Word>, value: u32) -> Result<(), ()> {
     })
 }
 
-fn take_back(entry: Word) -> u32 {
+/// Frees an entry that has been taken out, or refused.
+pub(super) fn take_back(entry: Word) -> u32 {
     // SAFETY: came from `Box::leak`, and whoever calls this has it alone.
     let entry = unsafe { Box::from_raw(entry.0.as_ptr()) };
     // SAFETY: as above.

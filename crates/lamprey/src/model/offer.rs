@@ -1,38 +1,10 @@
 //! Offers: a worker that is hungry is given one parasite by one other, and a parasite that is given to a worker which ends comes back.
 
+use super::inbox::{Word, push, take_back};
 use super::{Broken, check_bounded, must_fail};
-use crate::queue::inbox::{Inbox, Linked};
+use crate::queue::inbox::Inbox;
 use crate::sched::attention::{Attention, REQUEST};
-use crate::sync_shim::{Arc, Cell, thread};
-use std::ptr::{self, NonNull};
-
-/// A parasite reduced to its link.
-struct Entry(Cell<*mut ()>);
-
-#[derive(Clone, Copy)]
-struct Word(NonNull<Entry>);
-
-// SAFETY: a pointer to an entry and back; always the same cell.
-unsafe impl Linked for Word {
-    fn into_raw(self) -> *mut () {
-        self.0.as_ptr().cast()
-    }
-    fn from_raw(raw: NonNull<()>) -> Self {
-        Self(raw.cast())
-    }
-    /// # Safety
-    /// As [`Linked::link`] says.
-    unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
-        // SAFETY: alive (contract).
-        &unsafe { self.0.as_ref() }.0
-    }
-}
-
-/// Runs it, or ends it: whoever has it does one of the two, once.
-fn end(entry: Word) {
-    // SAFETY: came from `Box::leak`, and whoever calls this has it alone.
-    drop(unsafe { Box::from_raw(entry.0.as_ptr()) });
-}
+use crate::sync_shim::{Arc, thread};
 
 struct Seat {
     attention: Attention,
@@ -55,15 +27,8 @@ fn attend(own: &Attention, hungry: &Seat) -> (bool, bool) {
     if !hungry.attention.feed() {
         return (false, false);
     }
-    let entry = Word(NonNull::from(Box::leak(Box::new(Entry(Cell::new(ptr::null_mut()))))));
-    // SAFETY: leaked; whoever takes it out ends it.
-    match unsafe { hungry.inbox.push(entry) } {
-        Ok(()) => (true, true),
-        Err(entry) => {
-            end(entry);
-            (true, false)
-        }
-    }
+    // A parasite reduced to an entry: whoever takes it out ends it, or the giver if it is refused.
+    (true, push(&hungry.inbox, 1).is_ok())
 }
 
 /// Two workers hear the request of a third, which ends meanwhile.
@@ -78,7 +43,7 @@ fn asked_and_over() {
             thread::spawn(move || attend(&others[at], &hungry))
         })
         .collect();
-    let got = hungry.inbox.close().map(end).count();
+    let got = hungry.inbox.close().map(take_back).count();
     let given: Vec<_> = givers.into_iter().map(|giver| giver.join().unwrap()).collect();
     assert_eq!(given.iter().filter(|(gave, _)| *gave).count(), 1, "one is asked for, by one who is hungry");
     assert_eq!(given.iter().filter(|(_, taken)| *taken).count(), got, "one is lost, or there twice");

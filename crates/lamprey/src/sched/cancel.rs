@@ -60,13 +60,16 @@ enum Is {
 }
 
 impl Frame {
+    fn new(is: Is) -> Self {
+        Self { outer: Cell::new(ptr::null()), polled: Cell::new(ptr::null_mut()), is }
+    }
+
     pub(crate) fn shield() -> Self {
-        Self { outer: Cell::new(ptr::null()), polled: Cell::new(ptr::null_mut()), is: Is::Shield }
+        Self::new(Is::Shield)
     }
 
     pub(crate) fn level(deadline: Option<Instant>) -> Self {
-        let is = Is::Level { tripped: AtomicBool::new(false), deadline };
-        Self { outer: Cell::new(ptr::null()), polled: Cell::new(ptr::null_mut()), is }
+        Self::new(Is::Level { tripped: AtomicBool::new(false), deadline })
     }
 
     pub(crate) fn is_tripped(&self) -> bool {
@@ -90,32 +93,32 @@ pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     let thread = current();
     // SAFETY: the caller's own descriptor, alive while it runs.
     let thread = unsafe { thread.as_ref() };
-    if !thread.is_lamprey() {
-        if thread.kind == Kind::Root {
-            return inside();
-        }
-        super::guard::mark_generators(); // there is perhaps no runtime yet
+    if thread.kind == Kind::Root {
+        return inside();
     }
-    frame.outer.set(thread.frames.replace(frame));
-    frame.polled.set(thread.polling.get());
+    let _left = enter(thread, frame);
     weigh(thread);
-    let _left = Left { thread, frame };
     inside()
 }
 
 /// Runs `inside`, which uses something that is the calling thread's alone: no other thread may go on in the middle of it.
 pub(crate) fn open<R>(inside: impl FnOnce() -> R) -> R {
-    let frame = Frame { outer: Cell::new(ptr::null()), polled: Cell::new(ptr::null_mut()), is: Is::Open };
+    let frame = Frame::new(Is::Open);
     let thread = current();
     // SAFETY: the caller's own descriptor, alive while it runs.
-    let thread = unsafe { thread.as_ref() };
-    if !thread.is_lamprey() {
-        super::guard::mark_generators();
-    }
-    frame.outer.set(thread.frames.replace(&frame));
-    frame.polled.set(thread.polling.get());
-    let _left = Left { thread, frame: &frame };
+    let _left = enter(unsafe { thread.as_ref() }, &frame);
     inside()
+}
+
+/// Makes `frame` the innermost of the calling thread, until what this gives is dropped.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn enter<'a>(thread: &'a Thread, frame: &'a Frame) -> Left<'a> {
+    if !thread.is_lamprey() {
+        super::guard::mark_generators(); // there is perhaps no runtime yet
+    }
+    frame.outer.set(thread.frames.replace(frame));
+    frame.polled.set(thread.polling.get());
+    Left { thread, frame }
 }
 
 /// Leaves the frame, also when what is inside unwinds.

@@ -2,7 +2,7 @@
 
 use super::registry::{self, Slot};
 use super::{Describe, Fault, Report};
-use crate::stack::{page_size, resident_bytes};
+use crate::stack::resident_bytes;
 use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -65,7 +65,7 @@ unsafe extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, m
         unsafe { ((*info).si_addr().addr(), (*info).si_code > 0, stack_pointer(machine.cast())) };
     if from_kernel && let Some(slot) = registry::find(address) {
         let lowest = slot.guard.saturating_sub(STRIDE_OF_FOREIGN_CODE);
-        if (slot.guard..slot.guard + page_size()).contains(&address) && (lowest..slot.top).contains(&sp) {
+        if (slot.guard..slot.limit()).contains(&address) && (lowest..slot.top).contains(&sp) {
             report_and_abort(address, &slot);
         }
     }
@@ -88,7 +88,7 @@ unsafe fn stack_pointer(machine: *const libc::ucontext_t) -> usize {
 }
 
 fn report_and_abort(address: usize, slot: &Slot) -> ! {
-    let fault = Fault { address, limit: slot.guard + page_size(), top: slot.top };
+    let fault = Fault { address, limit: slot.limit(), top: slot.top };
     let mut report = Report::new();
     // Writing to a `Report` never fails.
     let _ = write!(report, "\nswapstack: stack overflow in ");

@@ -39,6 +39,13 @@ pub(crate) struct Slot {
     pub(crate) label: *const Label,
 }
 
+impl Slot {
+    /// The lowest address of the stack that may be used.
+    pub(crate) fn limit(&self) -> usize {
+        self.guard + page_size()
+    }
+}
+
 #[derive(Default)]
 struct Entry {
     start: AtomicUsize,

@@ -11,7 +11,6 @@
 use crate::arch::{Entry, Word, machine};
 use crate::context::StackPointer;
 use crate::overflow::registry;
-use crate::stack::page_size;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, MaybeUninit};
@@ -31,8 +30,7 @@ unsafe extern "C" {
 /// Where the stack around `address` begins, and its size.
 fn bounds(address: usize) -> (usize, usize) {
     if let Some(slot) = registry::find(address) {
-        let limit = slot.guard + page_size();
-        return (limit, slot.top - limit);
+        return (slot.limit(), slot.top - slot.limit());
     }
     OWN.get()
 }
@@ -105,7 +103,7 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
 /// The context is at the base of its stack, and uses no more than half of it from here to the jump.
 pub(crate) unsafe fn off_fake_stack<V>(value: &mut ManuallyDrop<V>, own: usize) -> &mut ManuallyDrop<V> {
     let Some(slot) = registry::find(own) else { return value };
-    let limit = slot.guard + page_size();
+    let limit = slot.limit();
     let place = limit.next_multiple_of(align_of::<V>());
     if place + size_of::<V>() > limit + (own - limit) / 2 {
         return value;
@@ -135,8 +133,7 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     unsafe {
         let first = top.cast::<First>().sub(1);
         if let Some(slot) = registry::find(top.addr().get() - 1) {
-            let limit = slot.guard + page_size();
-            unpoison(limit, top.addr().get());
+            unpoison(slot.limit(), top.addr().get());
         }
         first.write(First { entry, data });
         machine::init(first.cast(), enter, first.as_ptr().cast())
