@@ -3,13 +3,16 @@
 
 mod common;
 
-use common::run;
-use lamprey::{Receiver, Sender, Sleep};
-use std::future::Future;
+use common::{Counted, count, counter, eventually, run};
+use lamprey::sync::{Order, Semaphore};
+use lamprey::{JoinError, ParasiteHandle, Receiver, Sender, Sleep, ThreadKind};
+use std::cell::RefCell;
+use std::future::{Future, pending};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -106,5 +109,90 @@ fn a_sleep_leaves_its_wheel_though_its_host_was_cancelled_while_a_waker_was_repl
         assert!(host.join().is_err());
         black_box((0..64).map(|_| vec![0x4141_4141_4141_4141_u64; 8]).collect::<Vec<_>>());
         lamprey::sleep(2 * LIMIT);
+    });
+}
+
+lamprey::host_local! {
+    static HELD: RefCell<Vec<Counted>> = RefCell::default();
+}
+
+/// Takes the outcome of the parasite for which it is woken, whose memory goes back by that, and then asks who runs.
+struct Taker {
+    handle: Mutex<Option<ParasiteHandle<u32>>>,
+    next: Mutex<Vec<ParasiteHandle<u64>>>,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Wake for Taker {
+    fn wake(self: Arc<Self>) {
+        let mut handle = self.handle.lock().unwrap().take().unwrap();
+        let polled = Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(polled, Poll::Ready(Ok(7))));
+        drop(handle);
+        // Others in its place.
+        let next = || lamprey::parasite(async { pending::<u64>().await });
+        self.next.lock().unwrap().extend((0..64).map(|_| next()));
+        assert_eq!(lamprey::current().kind(), ThreadKind::Host);
+        HELD.with(|held| held.borrow_mut().push(Counted(self.dropped.clone())));
+    }
+}
+
+fn taken_by_its_waker(send: fn(Sender<u32>)) {
+    let dropped = counter();
+    let theirs = dropped.clone();
+    run(1, move || {
+        let (tx, rx) = lamprey::channel();
+        let mut handle = lamprey::parasite(async move { rx.recv_async().await.unwrap() });
+        let (empty, next) = (Mutex::new(None), Mutex::default());
+        let taker = Arc::new(Taker { handle: empty, next, dropped: theirs });
+        let waker = Waker::from(taker.clone());
+        assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+        *taker.handle.lock().unwrap() = Some(handle);
+        send(tx);
+        eventually("taken", || !taker.next.lock().unwrap().is_empty());
+        for other in taker.next.lock().unwrap().drain(..) {
+            assert!(matches!(other.cancel(), Err(JoinError::Cancelled)));
+        }
+    });
+    assert_eq!(count(&dropped), 1);
+}
+
+#[test]
+fn a_parasite_whose_outcome_its_waker_takes_runs_no_more_on_a_host() {
+    taken_by_its_waker(|tx| {
+        tx.send(7).unwrap();
+        lamprey::yield_now();
+    });
+}
+
+#[test]
+fn a_parasite_whose_outcome_its_waker_takes_runs_no_more_on_a_carrier() {
+    taken_by_its_waker(|tx| {
+        std::thread::spawn(move || tx.send(7).unwrap());
+    });
+}
+
+static PERMITS: Semaphore = Semaphore::with_policy(0, Order::Fifo, lamprey::sync::Wake::Switch);
+
+/// Gives a permit back, to one to whom others switch.
+struct Gives;
+
+impl Wake for Gives {
+    fn wake(self: Arc<Self>) {
+        PERMITS.add_permits(1);
+    }
+}
+
+#[test]
+fn a_waker_may_let_a_semaphore_go_that_switches() {
+    run(1, || {
+        let waits = lamprey::spawn(|| PERMITS.acquire(1).unwrap().forget());
+        lamprey::yield_now();
+        let (tx, rx) = lamprey::channel::<u8>();
+        let mut receives = pin!(rx.recv_async());
+        let waker = Waker::from(Arc::new(Gives));
+        assert!(receives.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        tx.send(1).unwrap();
+        waits.join().unwrap();
     });
 }

@@ -2,10 +2,10 @@
 mod common;
 
 use common::{Counted, count, counter, run, runtime, tick};
-use lamprey::{JoinError, host_local, sleep, spawn, yield_now};
+use lamprey::{JoinError, ThreadKind, host_local, sleep, spawn, yield_now};
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 host_local! {
@@ -229,4 +229,86 @@ fn an_initial_value_may_use_other_keys() {
         NUMBER.with(|number| number.set(10));
         assert_eq!(SUM.with(|sum| *sum), 11);
     });
+}
+
+/// Says where it is dropped.
+struct Says(mpsc::Sender<(ThreadKind, u64)>);
+
+impl Drop for Says {
+    fn drop(&mut self) {
+        // Whose values those are that it sees.
+        let _ = self.0.send((lamprey::current().kind(), NUMBER.with(Cell::get)));
+    }
+}
+
+host_local! {
+    static SAYS: RefCell<Option<Says>> = RefCell::default();
+}
+
+#[test]
+fn destructors_of_a_parasites_values_run_as_the_parasite() {
+    let (tx, rx) = mpsc::channel();
+    run(1, move || {
+        NUMBER.with(|number| number.set(7));
+        for waits in [false, true] {
+            let tx = tx.clone();
+            let parasite = lamprey::parasite(async move {
+                SAYS.with(|says| *says.borrow_mut() = Some(Says(tx)));
+                if waits {
+                    lamprey::yield_now_async().await;
+                }
+            });
+            parasite.join().unwrap();
+        }
+    });
+    assert_eq!(rx.iter().collect::<Vec<_>>(), [(ThreadKind::Parasite, 1), (ThreadKind::Parasite, 1)]);
+}
+
+#[test]
+fn values_of_a_parasite_that_starts_as_a_host_are_dropped_before_the_joiner_wakes() {
+    let runtime =
+        lamprey::Runtime::builder().workers(1).time_slice(Duration::from_millis(1)).build().unwrap();
+    runtime.run(|| {
+        let kinds = (0..1000).map(|_| {
+            // A penalty for its spawner, whose next ones start as hosts.
+            let long = || {
+                let start = std::time::Instant::now();
+                while start.elapsed() < Duration::from_millis(5) {
+                    std::hint::spin_loop();
+                }
+            };
+            lamprey::parasite_fn(long).join().unwrap();
+            let dropped = counter();
+            let theirs = dropped.clone();
+            let parasite = lamprey::parasite_fn(move || {
+                HELD.with(|held| held.borrow_mut().push(Counted(theirs)));
+                lamprey::current().kind()
+            });
+            let kind = parasite.join().unwrap();
+            assert_eq!(count(&dropped), 1, "as {kind:?}");
+            kind
+        });
+        assert!({ kinds }.any(|kind| kind == ThreadKind::Host), "none had to pay");
+    });
+}
+
+#[test]
+fn values_of_an_os_thread_whose_destructors_panic_do_not_end_the_process() {
+    host_local! {
+        static LOUD: Loud = Loud;
+    }
+    struct Loud;
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            panic!("a destructor");
+        }
+    }
+    let dropped = counter();
+    let theirs = dropped.clone();
+    let thread = std::thread::spawn(move || {
+        LOUD.with(|_| ());
+        HELD.with(|held| held.borrow_mut().push(Counted(theirs)));
+    });
+    thread.join().unwrap();
+    assert_eq!(count(&dropped), 1);
 }

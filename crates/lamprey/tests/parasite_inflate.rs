@@ -168,17 +168,38 @@ fn fib(n: u64, seen: &Arc<Mutex<HashSet<usize>>>) -> lamprey::ParasiteHandle<u64
 fn a_worker_without_work_is_offered_parasites() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     runtime.run(|| {
-        // The other worker is awake, and idle, for as long as this lasts.
+        // The other worker is awake, and idle, for as long as this lasts. (Some of it that worker takes by itself.)
         let seen = Arc::default();
         let start = Instant::now();
         loop {
             assert_eq!(fib(20, &seen).join().unwrap(), 6765);
-            if seen.lock().unwrap().len() == 2 || start.elapsed() > FOREVER / 2 {
+            let (both, offered) = (seen.lock().unwrap().len() == 2, runtime.stats().offered > 0);
+            if both && offered {
                 break;
             }
+            assert!(start.elapsed() < FOREVER / 2, "run by both workers: {both}; offered: {offered}");
         }
-        assert_eq!(seen.lock().unwrap().len(), 2, "both workers have run parts of it");
         spawn(|| ()).join().unwrap();
     });
-    assert!(runtime.stats().offered > 0);
+}
+
+#[test]
+fn long_parasites_are_given_away_one_after_the_other() {
+    let runtime =
+        Runtime::builder().workers(2).inflation(false).time_slice(Duration::from_millis(1)).build().unwrap();
+    runtime.run(|| {
+        let (home, elsewhere, start) = (lamprey::current().worker(), counter(), Instant::now());
+        // The spawner never blocks, so the other worker takes what lies ready behind its back.
+        while count(&elsewhere) < 5 {
+            assert!(start.elapsed() < FOREVER / 2, "no more than {} ran elsewhere", count(&elsewhere));
+            let elsewhere = elsewhere.clone();
+            parasite(async move {
+                compute(Duration::from_millis(5));
+                if lamprey::current().worker() != home {
+                    tick(&elsewhere);
+                }
+            })
+            .detach();
+        }
+    });
 }

@@ -78,6 +78,39 @@ mod a_thread_that_waits {
     use super::*;
 
     #[test]
+    fn is_over_while_somebody_polls_with_a_clone_of_its_waker() {
+        thread::scope(|scope| {
+            let other = |waker: Waker| {
+                scope.spawn(move || {
+                    let (_tx, rx) = lamprey::bounded::bounded::<u8>(1);
+                    let received = pin!(rx.recv_async()).poll(&mut Context::from_waker(&waker));
+                    assert!(received.is_pending());
+                });
+            };
+            for _ in 0..20 {
+                wait(poll_fn(|cx| {
+                    other(cx.waker().clone());
+                    Poll::Ready(())
+                }));
+            }
+        });
+    }
+
+    #[test]
+    fn has_parts_of_its_future_polled_by_two_threads_at_once() {
+        let ((_tx, one), (_keep, two)) = (channel::<u8>(), channel::<u8>());
+        let (mut one, mut two) = (pin!(one.recv_async()), pin!(two.recv_async()));
+        wait(poll_fn(|cx| {
+            let waker = cx.waker().clone();
+            thread::scope(|scope| {
+                scope.spawn(|| assert!(two.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()));
+                assert!(one.as_mut().poll(cx).is_pending());
+            });
+            Poll::Ready(())
+        }));
+    }
+
+    #[test]
     fn goes_on_when_its_waker_is_used_up() {
         let gate = Gate::new();
         let theirs = gate.clone();

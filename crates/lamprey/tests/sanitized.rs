@@ -34,22 +34,26 @@ fn a_race_of_two_hosts_on_two_workers() {
     // SAFETY: not kept, on purpose.
     unsafe impl Sync for Shared {}
     static SHARED: Shared = Shared(std::cell::UnsafeCell::new(0));
-    static BEGUN: AtomicUsize = AtomicUsize::new(0);
+    static STEP: AtomicUsize = AtomicUsize::new(0);
+    /// Waits without entering the runtime, whose queues would order the two, and Relaxed for the same reason.
+    fn take(step: usize) {
+        while STEP.load(Ordering::Relaxed) < step {
+            std::thread::yield_now();
+        }
+        // SAFETY: none.
+        unsafe { *SHARED.0.get() += 1 };
+        STEP.store(step + 1, Ordering::Relaxed);
+    }
 
+    // The second is already waiting when the first takes its turn, so nothing that the first does afterwards can order them.
     reports("a_race_of_two_hosts_on_two_workers", "data race", || {
-        let hosts = [0, 1].map(|worker| {
-            let race = || {
-                // Relaxed: it must not order what is to race.
-                BEGUN.fetch_add(1, Ordering::Relaxed);
-                while BEGUN.load(Ordering::Relaxed) < 2 {
-                    yield_now();
-                }
-                // SAFETY: none.
-                unsafe { *SHARED.0.get() += 1 };
-            };
-            Builder::new().worker(worker).spawn(race).unwrap()
+        let first = Builder::new().worker(0).spawn(|| take(1)).unwrap();
+        let second = Builder::new().worker(1).spawn(|| {
+            STEP.store(1, Ordering::Relaxed);
+            take(2);
         });
-        hosts.into_iter().for_each(|host| host.join().unwrap());
+        second.unwrap().join().unwrap();
+        first.join().unwrap();
     });
 }
 

@@ -486,3 +486,35 @@ fn a_shutdown_with_all_the_time_in_the_world() {
         }
     });
 }
+
+#[test]
+fn with_a_carrier_that_blocks_in_a_poll_and_one_that_is_parked() {
+    within(FOREVER, || {
+        for _ in 0..20 {
+            let runtime = runtime(1);
+            runtime.run(|| {
+                let ((tx, rx), begun) = (lamprey::channel::<()>(), counter());
+                let theirs = begun.clone();
+                let blocks = lamprey::parasite(async move {
+                    let _ = rx.recv_async().await;
+                    tick(&theirs);
+                    lamprey::sleep(FOREVER);
+                });
+                blocks.detach();
+                // Woken from elsewhere it runs on a carrier.
+                std::thread::spawn(move || tx.send(()).unwrap());
+                eventually("it blocks", || count(&begun) == 1);
+                // Turns of another carrier, as often as not over when the runtime ends.
+                let endless = lamprey::parasite(async {
+                    loop {
+                        lamprey::yield_now_async().await;
+                    }
+                });
+                endless.detach();
+                lamprey::sleep(Duration::from_millis(2));
+            });
+            let survivors = runtime.shutdown(FOREVER / 5);
+            assert!(survivors.is_empty(), "{survivors:?}");
+        }
+    });
+}

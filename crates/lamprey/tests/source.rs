@@ -1,15 +1,17 @@
 //! Event loops of the program's own, and `suspend`.
 mod common;
 
-use common::{FOREVER, count, counter, eventually, outcome, role, run, runtime, tick, within};
+use common::{FOREVER, SETTLE, count, counter, eventually, outcome, role, run, runtime, tick, within};
 use lamprey::net::TcpStream;
 use lamprey::{
     Abandoned, Handle, Notifier, Runtime, Source, WakeToken, channel, sleep, spawn, suspend, yield_now,
 };
+use std::future::Future;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// Wakes its threads at their instants, latest possible: as a timer of the program's own.
@@ -373,5 +375,74 @@ fn register_may_block_and_may_panic() {
         yield_now();
         let relaxed = Ordering::Relaxed;
         assert_eq!(AtomicUsize::new(1).load(relaxed), 1);
+    });
+}
+
+/// Its destructor panics, and nobody can catch that.
+struct Loud(Arc<AtomicUsize>);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        tick(&self.0);
+        panic!("a destructor in a notifier");
+    }
+}
+
+struct Notified(Notifier);
+
+impl Source for Notified {
+    fn poll(&mut self) {}
+    fn wait(&mut self, timeout: Option<Duration>) {
+        std::thread::park_timeout(timeout.unwrap_or(FOREVER));
+    }
+    fn notifier(&self) -> Option<Notifier> {
+        Some(self.0.clone())
+    }
+}
+
+/// The last who knows a worker is a handle here, which takes an outcome.
+fn a_notifier_ends_with_a_handle(start: fn() -> lamprey::ParasiteHandle<String>) {
+    let dropped = counter();
+    let theirs = dropped.clone();
+    let source = move || {
+        let (worker, loud) = (std::thread::current(), Loud(theirs.clone()));
+        let notifier = Notifier::new(move || {
+            let _ = &loud;
+            worker.unpark();
+        });
+        Ok(Box::new(Notified(notifier)) as Box<dyn Source>)
+    };
+    let runtime = lamprey::Runtime::builder().workers(1).source(source).build().unwrap();
+    let mut handle = runtime.run(move || {
+        let handle = start();
+        eventually("it is over", || handle.is_finished());
+        handle
+    });
+    drop(runtime);
+    std::thread::sleep(SETTLE); // until the worker has forgotten itself, almost always
+    let polled = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(polled, Poll::Ready(Ok(text)) if text == "on the heap"));
+    assert_eq!(format!("{handle:?}"), "ParasiteHandle { finished: true, .. }");
+    drop(handle);
+    eventually("dropped", || count(&dropped) == 1);
+}
+
+#[test]
+fn a_notifier_whose_destructor_panics_ends_with_the_handle_of_a_parasite() {
+    a_notifier_ends_with_a_handle(|| {
+        lamprey::parasite(async {
+            lamprey::yield_now_async().await;
+            "on the heap".to_owned()
+        })
+    });
+}
+
+#[test]
+fn a_notifier_whose_destructor_panics_ends_with_the_handle_of_a_stackful_parasite() {
+    a_notifier_ends_with_a_handle(|| {
+        lamprey::parasite_fn(|| {
+            lamprey::sleep(Duration::from_millis(1));
+            "on the heap".to_owned()
+        })
     });
 }

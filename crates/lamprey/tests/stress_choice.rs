@@ -54,6 +54,7 @@ const SENT: u8 = 1;
 const NOT_SENT: u8 = 2;
 /// A future was dropped: nobody was told.
 const UNTOLD: u8 = 4;
+const SENT_LATE: u8 = SENT | UNTOLD;
 const RECEIVED: u8 = 8;
 const RECEIVED_TWICE: u8 = 16;
 const DROPPED: u8 = 32;
@@ -82,7 +83,8 @@ impl Book {
         let is_received = says & RECEIVED != 0;
         let is_fine = says & (RECEIVED_TWICE | DROPPED_TWICE) == 0
             && match told {
-                SENT => is_received,
+                // (A giver that unwinds is not told, and what it has begun may be sent after it.)
+                SENT | SENT_LATE => is_received,
                 NOT_SENT => !is_received,
                 UNTOLD => true,
                 _ => false,

@@ -319,11 +319,11 @@ pub fn step(context: &Context, op: &Op) {
         Op::Prepared(what, script) => prepared(context, *what, *script),
         Op::Inflate if context.blocks => lamprey::parasite::inflate().sync(),
         Op::Inflate => {}
-        // On an OS thread its destructor must not panic: std ends the process then.
-        Op::Local(_) if lamprey::Handle::current().is_none() => {
-            LOCAL.with(|local| local.borrow_mut().push(T::new(w, None)))
+        // One that is made in a call-out does nothing when it is dropped: what destructors of values leave behind time and again is leaked.
+        Op::Local(script) => {
+            let script = script.filter(|_| context.endless);
+            LOCAL.with(|local| local.borrow_mut().push(T::new(w, script)));
         }
-        Op::Local(script) => LOCAL.with(|local| local.borrow_mut().push(T::new(w, *script))),
         Op::ThreadLocal(script) => {
             let _ = THREAD_LOCAL.try_with(|local| local.borrow_mut().push(T::new(w, *script)));
         }

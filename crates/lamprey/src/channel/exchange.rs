@@ -127,7 +127,8 @@ impl<T> Chan<T> {
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);
         }
-        let waited = wait::queued_on(worker, reason(side), deadline, || self.leave(side, &node));
+        let queued = &node;
+        let waited = wait::queued_on(worker, reason(side), deadline, move || self.leave(side, queued));
         self.after_wait(side, &node, arrival, waited)
     }
 

@@ -46,7 +46,7 @@
 //! no section (`event::protocol::choice`, invariant 3).
 //!
 //! # Rejected
-//! * A lock around state and queue: 16 ns a message against 13 (shared/LIMITS.md, part 4).
+//! * A lock around state and queue: 16 ns a message against 13 (measured on a prototype).
 //! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined in Rust.
 //!
 //! # Checked by

@@ -307,7 +307,7 @@ impl<T> MVar<T> {
 
 impl<T: Clone> MVar<T> {
     /// A clone of the value, waiting for one if need be; before all takers that wait. It is not taken out: who comes while
-    /// it is being cloned waits for that.
+    /// it is being cloned waits for that. (A `clone` that itself uses the variable waits for ever.)
     ///
     /// # Errors
     /// As [`take`](Self::take).

@@ -232,6 +232,17 @@ impl<T> ParasiteHandle<T> {
     }
 }
 
+/// The place of what is moved out meanwhile: Gone then, also if that unwinds.
+struct GoneThen<T>(*mut Repr<T>);
+
+impl<T> Drop for GoneThen<T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        // SAFETY: the handle that made it is borrowed as long as it lives; what was there has been moved out.
+        unsafe { ptr::write(self.0, Repr::Gone) };
+    }
+}
+
 impl<T> Future for ParasiteHandle<T> {
     type Output = Result<T, JoinError>;
 
@@ -240,10 +251,10 @@ impl<T> Future for ParasiteHandle<T> {
         match self.completion() {
             Some(completion) if !completion.poll(cx) => Poll::Pending,
             _ => {
+                let place = GoneThen(&raw mut self.0);
                 // SAFETY: here or published, and Gone from here on.
                 let outcome = unsafe { self.take() };
-                // SAFETY: what was there has been moved out.
-                unsafe { ptr::write(&mut self.0, Repr::Gone) };
+                drop(place);
                 Poll::Ready(outcome)
             }
         }

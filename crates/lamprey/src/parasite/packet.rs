@@ -203,10 +203,10 @@ unsafe fn free<T>(head: NonNull<Head>) {
     unsafe {
         // Relaxed: nobody else has a claim any more.
         let home = head.as_ref().home.load(Ordering::Relaxed);
+        give_block(head.cast(), Layout::new::<Packet<T>>());
         if !home.is_null() {
             drop(Arc::from_raw(home.cast_const()));
         }
-        give_block(head.cast(), Layout::new::<Packet<T>>());
     }
 }
 

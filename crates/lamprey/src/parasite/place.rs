@@ -8,6 +8,7 @@
 //! 3. The future does not move: it is pinned in its block until it is dropped there.
 
 use super::handle::Outcome;
+use crate::sched::attach::acting_as;
 use crate::sched::completion::Completion;
 use crate::sched::life::Life;
 use crate::sched::slab;
@@ -245,7 +246,7 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         if task.as_ref().life.flags.get() & LOCALS != 0 {
-            local::end_of_parasite(task);
+            acting_as(task, || local::end_of_parasite(task));
         }
     }
 }

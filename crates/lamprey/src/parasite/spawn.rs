@@ -13,7 +13,7 @@ use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-/// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2; DESIGN 5).
+/// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2).
 ///
 /// It runs like a call until it first blocks. If it never does, the handle already has the result when this returns, and the
 /// whole has cost about a call. If it blocks, it shrinks to its state, and the caller goes on; whoever unblocks it runs it, at

@@ -222,6 +222,8 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
             quietly(|| drop(closure));
             Err(JoinError::Cancelled)
         };
+        // Before it counts as over, as those of one that started on top.
+        local::end(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
         unsafe { Packet::publish(std::mem::ManuallyDrop::new(self).packet, outcome) }
     }

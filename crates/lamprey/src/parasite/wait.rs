@@ -16,8 +16,10 @@ use crate::sched::life::{Life, Turn};
 use crate::sched::task::{HOSTED, Task, TaskBody};
 use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
+use crate::sync_shim::{AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::future::{Future, IntoFuture};
+use std::ops::Range;
 use std::pin::{Pin, pin};
 use std::ptr::{self, NonNull};
 use std::task::Poll;
@@ -61,10 +63,10 @@ pub(crate) fn wait_or<F: Future>(
     end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
 ) -> F::Output {
     // Before the future's place: dropped after the future, whose nodes know the cell.
-    let cell = WaitCell::new();
+    let cell = WaitCell::new(size_of::<F>());
     let mut future = pin!(future);
     let place = (&raw const *future).addr();
-    cell.place().set((place, place + size_of::<F>()));
+    cell.place().is_at(place);
     loop {
         if let Poll::Ready(output) = Task::with_context(cell.0, |cx| future.as_mut().poll(cx)) {
             return output;
@@ -82,21 +84,42 @@ struct WaitCell(NonNull<Task>);
 #[repr(C)]
 struct Waiting {
     task: Task,
-    /// The addresses of the future.
-    place: Cell<(usize, usize)>,
+    place: Place,
+}
+
+/// The addresses of the future. Whoever has a clone of the waker may ask for them, on any kernel thread.
+struct Place {
+    /// 0 before the future is there, and once it is gone.
+    from: AtomicUsize,
+    size: usize,
+}
+
+impl Place {
+    fn is_at(&self, from: usize) {
+        // Relaxed: what lies there later was made by one who knows that the future is gone (happens-before), and so sees this.
+        self.from.store(from, Ordering::Relaxed);
+    }
+
+    fn addresses(&self) -> Range<usize> {
+        // Relaxed: as in `is_at`.
+        match self.from.load(Ordering::Relaxed) {
+            0 => 0..0,
+            from => from..from + self.size,
+        }
+    }
 }
 
 impl WaitCell {
-    fn new() -> Self {
+    fn new(size: usize) -> Self {
         let life = Life::homeless();
         life.flags.set(HOSTED);
         let task =
             Task { link: Cell::new(ptr::null_mut()), body: &BODY, life, completion: Completion::new() };
-        let cell = Box::new(Waiting { task, place: Cell::new((0, 0)) });
+        let cell = Box::new(Waiting { task, place: Place { from: AtomicUsize::new(0), size } });
         Self(NonNull::from(Box::leak(cell)).cast())
     }
 
-    fn place(&self) -> &Cell<(usize, usize)> {
+    fn place(&self) -> &Place {
         // SAFETY: made by `new`, alive until we are dropped.
         unsafe { &(*self.0.cast::<Waiting>().as_ptr()).place }
     }
@@ -155,7 +178,7 @@ impl WaitCell {
 impl Drop for WaitCell {
     fn drop(&mut self) {
         // Wakers may outlive the call, and other futures will lie in the same place.
-        self.place().set((0, 0));
+        self.place().is_at(0);
         // SAFETY: the thread's share, given up here; wakers that are left find it DONE.
         unsafe {
             self.0.as_ref().life.finish();
@@ -177,8 +200,7 @@ static BODY: TaskBody = TaskBody {
     size: 0,
     elsewhere: |cell| {
         // SAFETY: made by `WaitCell::new`.
-        let (from, to) = unsafe { &(*cell.cast::<Waiting>().as_ptr()).place }.get();
-        from..to
+        unsafe { &(*cell.cast::<Waiting>().as_ptr()).place }.addresses()
     },
     name: || "a waiting thread",
 };

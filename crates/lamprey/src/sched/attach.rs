@@ -1,9 +1,9 @@
 //! Who runs a parasite that can run ([`super::woken`] keeps them): ahead of every host, on the stack of whoever unblocked
-//! them where that can be, within a budget (parasitic-threads-2011, 2.2; DESIGN 5).
+//! them where that can be, within a budget (parasitic-threads-2011, 2.2).
 //!
 //! # Who runs it
 //! 1. Whoever unblocks it, inside the unblocking call: only where the program asks for that ([`Form`]), because the caller may
-//!    hold a lock. Nesting is bounded by [`NESTING`] (shared/PROTOCOLS.md part C: 1 is best), and by the stack that is left.
+//!    hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a prototype tried, 1 was best), and by the stack that is left.
 //! 2. The same thread at its next scheduling point: a host that is about to block first runs what is woken ([`Worker::attach_woken`],
 //!    called by `sched::waiter`, before anything is queued: nothing is ever run between "queued" and "switched away").
 //! 3. A [carrier](super::carrier): a host of the worker's own, for what is woken where there is no host below (from an event source,
@@ -219,26 +219,25 @@ impl Worker {
     pub(crate) fn run_task(&self, task: NonNull<Task>) {
         self.spend();
         self.seat.counters.attached.add(1);
-        let me = self.running_ref();
-        let before = me.act_for(task.as_ptr());
-        // SAFETY: alive by the right to run, which the caller holds; `finish` and `end` give it up last.
+        // SAFETY: alive by the right to run, which the caller holds; `finish` and `end_turn` give it up last.
         unsafe {
             let entry = task.as_ref();
             if entry.life.begin() == Turn::Drop || self.stopping.get() {
-                finish_cancelled(task);
-            } else {
-                let start = self.seat.ticks();
-                if (entry.body.poll)(task) {
-                    finish(task);
-                } else {
-                    if self.seat.ticks() != start {
-                        self.weigh(task, start);
-                    }
-                    self.end_turn(task);
-                }
+                return finish_cancelled(task);
             }
+            let (me, start) = (self.running_ref(), self.seat.ticks());
+            let before = me.act_for(task.as_ptr());
+            let is_over = (entry.body.poll)(task);
+            // Before it is given up: it may be freed then, while a waker or a policy asks who runs here.
+            me.act_for(before);
+            if is_over {
+                return finish(task);
+            }
+            if self.seat.ticks() != start {
+                self.weigh(task, start);
+            }
+            self.end_turn(task);
         }
-        me.act_for(before);
     }
 
     /// A poll was pending: gives the right up, or queues the task again.
@@ -268,7 +267,7 @@ impl Worker {
 }
 
 /// Calls `f` as a part of `task`: with its values, its name and its cancellation.
-pub(super) fn acting_as(task: NonNull<Task>, f: impl FnOnce()) {
+pub(crate) fn acting_as(task: NonNull<Task>, f: impl FnOnce()) {
     let me = Worker::current().map(Worker::running_ref);
     let before = me.map(|me| me.act_for(task.as_ptr()));
     f();

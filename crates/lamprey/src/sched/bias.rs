@@ -40,9 +40,9 @@
 //! (Acquire) comes after the probe.
 //!
 //! # Rejected
-//! * A lock in front of the word (shared/PROTOCOLS.md, A): a foreign operation pays for the lock and for the object; here the
+//! * A lock in front of the word (tried): a foreign operation pays for the lock and for the object; here the
 //!   object's own protocol begins behind SHARED.
-//! * Back from SHARED to OWNED: needs a count at each shared operation (shared/PROTOCOLS.md: 3 ns of 16), and a moment at which
+//! * Back from SHARED to OWNED: needs a count at each shared operation (3 ns of 16 in a prototype), and a moment at which
 //!   nobody is in the middle of a shared one.
 //! * Ownership that passes to the next worker in the slot: then all that it inherits is revoked by membarrier.
 //!

@@ -123,7 +123,7 @@ fn worker() -> Option<&'static Worker> {
 }
 
 /// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has woken run
-/// first, here, on its stack (DESIGN 5); so no lock may be held.
+/// first, here, on its stack; so no lock may be held.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn waiter() -> Waiter {
     if let Some(worker) = worker() {
@@ -204,7 +204,7 @@ pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
 }
 
 /// True while the calling thread unwinds: a call that would have to block must fail at once instead, because a stack
-/// switch in the middle of an unwind would mix up the panic counts of two hosts (DESIGN 11).
+/// switch in the middle of an unwind would mix up the panic counts of two hosts.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn must_not_block() -> bool {
     std::thread::panicking() && on_host()
@@ -231,10 +231,10 @@ impl Waiter {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
         match Task::of(cx) {
-            // SAFETY: alive: the waker of `cx` is, and it is what runs now.
+            // SAFETY: alive: the waker of `cx` is. (Not always what runs here: `cx` may be made of a clone of the waker.)
             Some(task) if unsafe { Task::contains(task, node) } => {
                 // SAFETY: as above.
-                unsafe { task.as_ref() }.life.reason.set(reason);
+                unsafe { task.as_ref() }.life.note_reason(reason);
                 Self::task(task)
             }
             _ => Self::foreign(cx),
@@ -314,7 +314,7 @@ impl Waiter {
     /// [`wake_kept`](Self::wake_kept) or [`forget`](Self::forget).
     pub(crate) fn keep(self) -> Self {
         if let Who::Task(task) = self.who() {
-            // SAFETY: called by the running task itself.
+            // SAFETY: alive: called in a poll with its waker.
             unsafe { task.as_ref() }.life.retain();
         }
         self

@@ -91,9 +91,12 @@ impl Worker {
             self.spend();
             return Some(parasite);
         }
-        let Some(parked) = NonNull::new(self.carriers.parked.replace(ptr::null_mut())) else {
-            return Some(new_carrier(self));
-        };
+        self.take_parked().or_else(|| Some(new_carrier(self)))
+    }
+
+    /// The carrier that is parked, to be run by the caller.
+    fn take_parked(&self) -> Option<NonNull<Thread>> {
+        let parked = NonNull::new(self.carriers.parked.replace(ptr::null_mut()))?;
         // SAFETY: invariant 1: alive until it ends itself.
         unsafe { parked.as_ref() }.state.set(State::Runnable);
         Some(parked)
@@ -181,6 +184,10 @@ impl Worker {
         // the task to who has it. It is not kept beyond the call. As its home, not by a post: that would need a claim.
         self.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
         self.woken.count(-1);
+        // One that is parked has nothing to wait for any more, and perhaps it is another one that reaps.
+        if let Some(parked) = self.take_parked() {
+            self.policy.ready(Ready(parked), Why::Woken);
+        }
     }
 }
 
@@ -196,7 +203,7 @@ fn new_carrier(worker: &Worker) -> NonNull<Thread> {
 }
 
 static CARRIER: Body =
-    Body { run: carry, abandon: carry_or_not, publish: |_| Fate::Unwanted, dispose: |_| {}, free };
+    Body { run: carry, abandon: carry_or_not, publish: |_| Fate::Unwanted, dispose: drop_locals, free };
 
 /// [`Body::run`].
 ///
@@ -215,6 +222,15 @@ unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
         // SAFETY: as promised by the caller.
         unsafe { carry(thread) };
     }
+}
+
+/// [`Body::dispose`]: wakers that parasites call when they end may have made values.
+///
+/// # Safety
+/// After `publish`, once.
+unsafe fn drop_locals(thread: NonNull<Thread>) {
+    // SAFETY: alive until `free`.
+    crate::thread::end_locals(unsafe { thread.as_ref() });
 }
 
 /// [`Body::free`].

@@ -11,6 +11,9 @@ use std::ptr::NonNull;
 
 /// The future of `task` is gone, its outcome kept: hands that to whoever joins.
 ///
+/// Whoever calls this does not act for the task any more ([`acting_as`]): once it is published it may be freed, also by the waker that
+/// is called here, and that may ask who runs.
+///
 /// # Safety
 /// The caller holds the right to run, and gives it up.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -23,7 +26,7 @@ pub(crate) unsafe fn finish(task: NonNull<Task>) {
             Published::Kept => {}
             Published::Owed(waiter) => waiter.wake_kept(),
             Published::Unwanted => {
-                (entry.body.dispose)(task);
+                acting_as(task, || (entry.body.dispose)(task));
                 Task::drop_owner(task);
             }
         }

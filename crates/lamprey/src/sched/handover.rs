@@ -5,7 +5,7 @@ use super::worker::Worker;
 use std::ptr::NonNull;
 
 /// Wakes `thread` and lets it run now; the caller waits for its turn in the run queue. False, and nothing done, unless both are
-/// hosts of one worker and the caller does not unwind. (Through the policy, which puts who was woken last before all others,
+/// hosts of one worker, and the caller neither unwinds nor runs code that must not switch. (Through the policy, which puts who was woken last before all others,
 /// unless others are due.)
 ///
 /// # Safety
@@ -13,7 +13,8 @@ use std::ptr::NonNull;
 #[inline]
 pub(crate) unsafe fn switch_over(thread: NonNull<Thread>) -> bool {
     let Some(worker) = Worker::current().filter(|_| !std::thread::panicking()) else { return false };
-    let may_switch = worker.running_ref().kind == Kind::Host;
+    let me = worker.running_ref();
+    let may_switch = me.kind == Kind::Host && !me.is_barred();
     // SAFETY: as promised by the caller.
     let is_woken = may_switch && unsafe { worker.wake_neighbour(thread) };
     if is_woken {

@@ -69,8 +69,9 @@ pub(crate) struct Life {
     shared: AtomicU8,
     /// What else is to be known of the task (`super::task`); for the holder of the right to run. Here, because there is room.
     pub(crate) flags: Cell<u8>,
-    /// What it waits for: written by its runner, a hint for dumps.
-    pub(crate) reason: Cell<Wait>,
+    /// What it waits for: a hint for dumps. (No model looks at it.)
+    #[cfg(not(loom))]
+    reason: AtomicU8,
 }
 
 /// What a waker is to do.
@@ -127,7 +128,8 @@ impl Life {
             local: Cell::new(local),
             shared: AtomicU8::new(shared),
             flags: Cell::new(0),
-            reason: Cell::new(Wait::Suspend),
+            #[cfg(not(loom))]
+            reason: AtomicU8::new(Wait::Suspend as u8),
         }
     }
 
@@ -292,6 +294,16 @@ impl Life {
     /// Holder of the right, taken by `cancel`: passes it on as if the task had been queued.
     pub(crate) fn requeue(&self) {
         self.change(|state| (state & !RUNNING) | QUEUED);
+    }
+
+    /// What it waits for, for those who look.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn note_reason(&self, reason: Wait) {
+        // Relaxed: a hint. A part of its future may be polled by another kernel thread, with a clone of the waker.
+        #[cfg(not(loom))]
+        self.reason.store(reason as u8, Ordering::Relaxed);
+        #[cfg(loom)]
+        let _: Wait = reason;
     }
 
     /// Takes a reference.

@@ -15,7 +15,7 @@
 //! An idle worker says that it is hungry and sets REQUEST at the others. A worker that sees the request gives it the oldest
 //! ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when it has no ready parasite, the
 //! next one that is spawned is queued instead of run. So there is something old, and therefore large, to give
-//! (shared/PROTOCOLS.md part C: 22 offers instead of 1,800). Nobody hungry, nothing deposited: then every parasite starts at
+//! (a prototype made 22 offers where it had made 1,800). Nobody hungry, nothing deposited: then every parasite starts at
 //! once.
 //!
 //! # Who may touch what
@@ -133,6 +133,10 @@ impl Worker {
     fn attend_to_word(&self) {
         let word = self.seat.ticks();
         let before = self.seen.replace(word & !REQUEST);
+        // What the worker on watch has taken counts as deposited until then (`super::woken`, invariant 1).
+        if self.woken.pending.get() != 0 {
+            self.woken.settle();
+        }
         if before == NEVER {
             self.shared.ticker.wind(&self.shared);
         } else if passed(before, word) != 0 {

@@ -1,4 +1,4 @@
-//! Event loops that make threads ready (DESIGN 9): sockets, timers, the blocking pool, yours.
+//! Event loops that make threads ready: sockets, timers, the blocking pool, yours.
 //!
 //! Each worker has its own instance of every source, made on the worker's kernel thread and called only there, on the
 //! kernel thread's own stack (never on a host's). The worker's loop knows sources only through this trait.

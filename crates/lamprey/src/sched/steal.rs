@@ -1,8 +1,8 @@
 //! How a worker without work finds some: it watches the others' unstarted hosts and takes what has waited too long.
 //!
 //! # Why by watching
-//! Only unstarted hosts travel (DESIGN 3), and only those that have waited longer than a steal costs, so that hosts
-//! that are spawned together and talk stay together (DESIGN 8). The thief finds out who has waited: it remembers where
+//! Only unstarted hosts travel, and only those that have waited longer than a steal costs, so that hosts
+//! that are spawned together and talk stay together. The thief finds out who has waited: it remembers where
 //! the queue ended and comes back [`PATIENCE`] later; what is still there from before has waited at least that long.
 //! The owner keeps no time and answers nothing.
 //!

@@ -68,7 +68,7 @@ pub(crate) struct TaskBody {
     pub(crate) name: fn() -> &'static str,
 }
 
-/// How a woken parasite is brought to run (DESIGN 5).
+/// How a woken parasite is brought to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// At the waker's next scheduling point.

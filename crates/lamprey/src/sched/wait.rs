@@ -136,10 +136,7 @@ pub(crate) fn wait_again<E: Into<Entered>>(
 ) -> Waited {
     match enter().into() {
         Entered::Done => Waited::Done,
-        Entered::Queued => match time::block_until(reason, deadline) {
-            Woke::Woken => Waited::Woken,
-            woke => end_early(reason, woke, leave),
-        },
+        Entered::Queued => queued(reason, deadline, leave),
         Entered::Owed => {
             block_until_woken(reason);
             Waited::Woken
@@ -147,8 +144,17 @@ pub(crate) fn wait_again<E: Into<Entered>>(
     }
 }
 
-/// The rest of [`wait`] for one whose node is queued, on a worker, which has been looked up: for those who count nanoseconds. (A closure
-/// that blocks is not always put in line; and a frame between the program and the switch costs as much as the whole switch.)
+/// The rest of [`wait`] for one whose node is queued: for those who count nanoseconds. (A large closure is not always put in line.)
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
+    match time::block_until(reason, deadline) {
+        Woke::Woken => Waited::Woken,
+        woke => end_early(reason, woke, leave),
+    }
+}
+
+/// [`queued`] on a worker, which has been looked up. (A closure that blocks is not always put in line; and a frame between the program and
+/// the switch costs as much as the whole switch.)
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued_on(
@@ -164,24 +170,39 @@ pub(crate) fn queued_on(
     if woke == Woke::Woken { Waited::Woken } else { end_early(reason, woke, leave) }
 }
 
-/// The block has ended without the wake: the wait is open.
+/// The block has ended without the wake. In line but for its two ends: what `leave` captures then needs no place in memory, which the
+/// block would have to fill each time.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
+    begin_early();
+    let has_left = leave();
+    finish_early(reason, woke, has_left)
+}
+
+/// The wait is open.
 #[cold]
 #[inline(never)]
-fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
-    let early = if woke == Woke::Cancelled { Early::Cancelled } else { Early::TimedOut };
+fn begin_early() {
     // SAFETY: the caller's own descriptor, alive while it runs.
     let thread = unsafe { current().as_ref() };
     // Of a host it was opened by whoever has interrupted it: a wake may have come since.
     if thread.kind == Kind::Os {
         thread.open();
     }
-    let has_left = leave();
+}
+
+/// The wait is open, and the node is out, or the wake is owed.
+#[cold]
+#[inline(never)]
+fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
     #[cfg(loom)]
     let has_left = has_left || crate::model::is_broken(crate::model::Broken::WaitOwed);
     if !has_left {
         await_wake(reason);
     }
-    thread.close();
+    // SAFETY: the caller's own descriptor, alive while it runs.
+    unsafe { current().as_ref() }.close();
+    let early = if woke == Woke::Cancelled { Early::Cancelled } else { Early::TimedOut };
     if has_left { Waited::Left(early) } else { Waited::Late(early) }
 }
 

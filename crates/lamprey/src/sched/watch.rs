@@ -4,7 +4,7 @@
 //! The worker on watch ([`super::duty`]) sleeps at most [`EVERY`] at a time. After each sleep it looks at those that are awake. One
 //! that has neither been at its root nor run a woken parasite since the last look **computes**, and is relieved: its sources'
 //! [`Helper`](super::source::Helper)s are called, the tasks in shared mode are taken out of its [`woken`](super::woken) queues and
-//! out of its inbox, and so are hosts that have not started and are not bound to it. Started hosts wait: they cannot move (DESIGN 3).
+//! out of its inbox, and so are hosts that have not started and are not bound to it. Started hosts wait: they cannot move.
 //!
 //! # What it costs
 //! The worker that is looked at: nothing at all, but for one plain store at its root, and one for each parasite that is woken (how
@@ -177,6 +177,9 @@ impl Worker {
         let mut taken = Vec::with_capacity(BATCH);
         seat.woken.take(&mut taken);
         sight.barren = if taken.is_empty() { count } else { 0 };
+        if !taken.is_empty() && self.shared.options.offering {
+            seat.attention.request(); // what it keeps to give away is gone: it keeps another one, for when we ask
+        }
         for task in taken {
             self.make_attachable(Waiter::task(task));
         }

@@ -62,6 +62,18 @@ unsafe impl Send for Seat {}
 // SAFETY: as above.
 unsafe impl Sync for Seat {}
 
+impl Drop for Seat {
+    /// What the closures of its sources own goes with them: at whatever place the last who knew the worker has forgotten it, which
+    /// expects nothing of the kind.
+    fn drop(&mut self) {
+        let (notifier, helpers) = (self.notifier.take(), self.helpers.take());
+        guard::no_switch("the destructor of a notifier", || {
+            crate::bug::quietly(|| drop(notifier));
+            helpers.into_iter().flatten().for_each(|helper| crate::bug::quietly(|| drop(helper)));
+        });
+    }
+}
+
 impl Seat {
     pub(crate) fn new(index: usize, runtime: *const Shared) -> Self {
         Self {
@@ -207,7 +219,7 @@ impl Worker {
     /// The calling kernel thread's worker, `None` outside of every runtime.
     ///
     /// The compiler may keep the address of the thread-local across a switch: a started host stays on its kernel
-    /// thread (DESIGN 3), so the address stays right.
+    /// thread, so the address stays right.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn current() -> Option<&'static Worker> {
         let worker = WORKER.get();

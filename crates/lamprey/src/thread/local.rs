@@ -25,7 +25,17 @@ struct Locals(RefCell<Vec<(usize, Box<dyn Any>)>>);
 
 std::thread_local! {
     /// For kernel threads that run no host.
-    static OF_OS_THREAD: Locals = Locals::default();
+    static OF_OS_THREAD: OfOsThread = OfOsThread::default();
+}
+
+#[derive(Default)]
+struct OfOsThread(Locals);
+
+impl Drop for OfOsThread {
+    /// A panic would end the process here: it is reported, as on a host.
+    fn drop(&mut self) {
+        std::mem::take(&mut self.0).drop_each();
+    }
 }
 
 /// A key for a value that each host has its own of. Made by [`host_local!`](crate::host_local).
@@ -64,7 +74,8 @@ impl<T: Send + 'static> HostLocal<T> {
     /// Calls `f` with the calling host's value, made on first use. On an OS thread: with that thread's value.
     ///
     /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in which the
-    /// values were made. It may use other host-local values, and block.
+    /// values were made. It may use other host-local values, and block. (Values that it leaves behind are dropped after it;
+    /// where destructors go on to do so, what is there after eight rounds is leaked.)
     ///
     /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another thread could go on there.
     ///
@@ -92,6 +103,12 @@ impl Locals {
         self.find(address).unwrap_or_else(|| crate::bug::bug!("a host-local value was lost"))
     }
 
+    fn drop_each(self) {
+        for (_, value) in self.0.into_inner() {
+            quietly(|| drop(value));
+        }
+    }
+
     fn find<T: 'static>(&self, address: usize) -> Option<NonNull<T>> {
         let values = self.0.borrow();
         let (_, value) = values.iter().find(|(key, _)| *key == address)?;
@@ -101,7 +118,7 @@ impl Locals {
 
 fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());
-    let Some(thread) = host else { return OF_OS_THREAD.with(f) };
+    let Some(thread) = host else { return OF_OS_THREAD.with(|locals| f(&locals.0)) };
     if let Some(task) = thread.polled() {
         // SAFETY: `polling` names the task that runs on this very stack.
         let flags = unsafe { &(*task.as_ptr()).life.flags };
@@ -143,9 +160,7 @@ pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
         let Some(Owned(locals)) = owned else { return };
         // SAFETY: invariant 3: taken out of the map, so this is the only owner.
         let locals = unsafe { Box::from_raw(locals) };
-        for (_, value) in locals.0.into_inner() {
-            quietly(|| drop(value));
-        }
+        locals.drop_each();
     }
     // Leaked, but not left for the next parasite with this address.
     of_parasites().remove(&task.addr().get());
@@ -162,9 +177,7 @@ pub(crate) fn end(thread: &Thread) {
         }
         // SAFETY: invariant 1: taken out of the descriptor, so this is the only owner.
         let locals = unsafe { Box::from_raw(locals) };
-        for (_, value) in locals.0.into_inner() {
-            quietly(|| drop(value));
-        }
+        locals.drop_each();
     }
     // Leaked, but not left for the next parasite on this context.
     thread.locals.set(std::ptr::null_mut());

@@ -44,4 +44,5 @@ pub use {
 pub(crate) use {
     builder::{check_stack_size, spawn_member, spawn_on},
     join::report_unjoined,
+    local::end as end_locals,
 };

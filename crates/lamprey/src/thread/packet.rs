@@ -185,6 +185,8 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
         drop_outcome(&thread.as_ref().label, outcome);
         local::end(thread.as_ref());
         packet::<T, F, M>(thread).member.gone();
+        // What a waker has made that was called by that.
+        local::end(thread.as_ref());
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
 //! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
-//! other (LIMITS: three times slower at 500 contexts). The slot is larger than the class by
+//! other (measured: three times slower at 500 contexts). The slot is larger than the class by
 //! guard and colour, so what is asked for is what can be used.
 
 use super::guard::{self, GuardKind};

@@ -1,4 +1,4 @@
-//! Which ready thread a worker runs next (DESIGN 9).
+//! Which ready thread a worker runs next.
 //!
 //! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the only ones
 //! that other workers may take. The policy keeps the rest and decides when to draw from that queue.

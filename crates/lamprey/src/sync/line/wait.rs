@@ -65,36 +65,24 @@ impl<S: Kind> Line<S> {
         let node = Party::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
-            let (mut late, mut left) = (None, None);
-            let enter = || {
-                // SAFETY: unlinked; stays here until the wait has ended.
-                if unsafe { self.join(NonNull::from(&node), again) } {
-                    return Entered::Done;
-                }
-                late = queued.take().and_then(|queued| queued());
-                if late.is_none() {
-                    return Entered::Queued;
-                }
-                // SAFETY: queued by this thread.
-                if unsafe { self.leave(NonNull::from(&node)) } { Entered::Done } else { Entered::Owed }
-            };
+            // SAFETY: unlinked; stays here until the wait has ended.
+            if unsafe { self.join(NonNull::from(&node), again) } {
+                // SAFETY: not queued.
+                return Ended::Has(unsafe { want_of(&node.value) });
+            }
+            if let Some(owed) = queued.take().and_then(|queued| queued()) {
+                return self.out_of_line(&node, owed, reason);
+            }
+            let mut left = None;
             let leave = || {
                 // SAFETY: queued by this thread.
                 let (has_left, batch) = unsafe { self.leave_owing(NonNull::from(&node)) };
                 left = Some(batch);
                 has_left
             };
-            let waited = wait::wait_again(reason, deadline, enter, leave);
-            if let Some(owed) = late {
-                owed.deliver(Form::AsTask);
-                // SAFETY: the node is ours again.
-                return Ended::Has(unsafe { want_of(&node.value) });
-            }
-            match waited {
-                // SAFETY: not queued.
-                Waited::Done => return Ended::Has(unsafe { want_of(&node.value) }),
-                Waited::Woken => {}
-                _ => return self.after_early(&node, waited, left),
+            let waited = wait::queued(reason, deadline, leave);
+            if waited != Waited::Woken {
+                return self.after_early(&node, waited, left);
             }
             match node.value.at() {
                 // SAFETY: taken out and let go.
@@ -106,6 +94,18 @@ impl<S: Kind> Line<S> {
             node.value.set_waiter(Some(me));
             again = true;
         }
+    }
+
+    /// It does not wait: it has come to have `owed`, which may run code of the program.
+    #[cold]
+    #[inline(never)]
+    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> Ended {
+        // SAFETY: queued by this thread.
+        let enter = || if unsafe { self.leave(NonNull::from(node)) } { Entered::Done } else { Entered::Owed };
+        let _: Waited = wait::wait_again(reason, None, enter, || true);
+        owed.deliver(Form::AsTask);
+        // SAFETY: the node is ours again.
+        Ended::Has(unsafe { want_of(&node.value) })
     }
 
     /// The wait has ended early; `left` is what our leaving has given others.
