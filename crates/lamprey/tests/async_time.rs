@@ -111,7 +111,7 @@ fn ten_thousand_dropped_on_another_thread_leave_nothing_behind() {
     runtime.run(move || drop(far));
     dropper.join().unwrap();
     eventually("the one that is left has rung", || wakes.count() == 1);
-    assert_eq!(Arc::strong_count(&wakes), 1, "no waker of the others is left");
+    eventually("no waker of the others is left", || Arc::strong_count(&wakes) == 1);
     drop(near);
     // The worker has nothing to wake up for: a timer that was left would hold it up here, or crash it.
     drop(runtime);
@@ -128,7 +128,8 @@ fn dropped_while_it_fires() {
             thread::sleep(Duration::from_micros(round * 100));
             drop(sleeps);
             drop(waker);
-            assert_eq!(Arc::strong_count(&wakes), 1);
+            // A worker may have taken some out, and not have come to wake them yet.
+            eventually("no waker is left", || Arc::strong_count(&wakes) == 1);
         }
     });
 }

@@ -162,7 +162,12 @@ fn a_source_that_switches_is_named() {
     let source = || Ok(Box::new(Bell(Arc::default(), "poll".to_owned())) as Box<dyn Source>);
     let runtime = Runtime::builder().workers(1).source(source).build().unwrap();
     ARMED.store(true, Ordering::SeqCst);
-    runtime.run(|| lamprey::sleep(Duration::from_secs(10)));
+    // A source that the worker sleeps in is polled only when the worker has been busy for a while.
+    let busy = || {
+        std::thread::sleep(Duration::from_millis(1));
+        lamprey::sleep(Duration::from_millis(1));
+    };
+    runtime.run(|| (0..5_000).for_each(|_| busy()));
 }
 
 /// Does it when it is woken, or dropped.

@@ -56,10 +56,14 @@ fn cpu_ticks(process: u32) -> u64 {
 
 fn echoes(peer: &mut Peer) -> bool {
     let mut byte = [0];
-    match peer.read(&mut byte) {
-        Ok(count) => count == 1,
-        Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-        Err(error) => panic!("{error}"),
+    loop {
+        match peer.read(&mut byte) {
+            Ok(count) => return count == 1,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            // With a time limit the kernel does not go on by itself after a stop.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 
