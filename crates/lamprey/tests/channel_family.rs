@@ -210,7 +210,7 @@ mod bounded_channel {
             let mut receivers = Vec::new();
             for n in 0..6_u64 {
                 let (tx, rx) = (tx.clone(), rx.clone());
-                let values = n * 1000..(n + 1) * 1000;
+                let values = n * 200..(n + 1) * 200;
                 match n % 3 {
                     0 => {
                         senders.push(Work::Host(
@@ -266,7 +266,7 @@ mod bounded_channel {
             senders.into_iter().for_each(Work::join);
             receivers.into_iter().map(Work::join).sum::<u64>()
         });
-        assert_eq!(sum, (0..6000).sum());
+        assert_eq!(sum, (0..1200).sum());
     }
 
     enum Work<T> {

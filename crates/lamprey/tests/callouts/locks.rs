@@ -17,15 +17,15 @@ pub const PLACES: &[Place] = &[
         let again = lock.clone();
         case.again(move || assert!(again.get().is_none()));
         let theirs = case.clone();
-        // Others wait meanwhile.
-        let waits = lock.clone();
-        let other = spawn(move || waits.get_or_init(|| 2) > &0);
+        let (waits, mut other) = (lock.clone(), None);
         lock.get_or_init(|| {
+            // Others wait meanwhile; not before, or one of them might be the first.
+            other = Some(spawn(move || waits.get_or_init(|| 2) > &0));
             theirs.act();
             1
         });
         case.again(|| ());
-        let _ = other.join();
+        let _ = other.map(lamprey::JoinHandle::join);
     }),
     place("the code of LazyLock", |case| {
         let theirs = case.clone();
