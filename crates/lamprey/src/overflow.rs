@@ -1,26 +1,34 @@
-//! Names the host whose stack has overflowed, for the report that `swapstack` prints before it aborts.
+//! Names the thread whose stack has overflowed, for the report that `swapstack` prints before it aborts; then says what helps, and shows the stack.
 
-use crate::sched::thread::Kind;
+use crate::sched::overflowed;
 use crate::sched::worker::Worker;
-use std::fmt::Write;
 use swapstack::overflow::{Fault, Report};
+
+/// What helps.
+const ADVICE: &str = "lamprey: stacks do not grow. For this thread: Builder::stack_size (or a host instead of a parasite); for all: the \
+    environment variable LAMPREY_STACK=1M, or Runtime::builder().stack_size(1 << 20)\n";
 
 /// Puts the handler in place, once for the process.
 pub(crate) fn install() {
     // SAFETY: `describe` allocates nothing, locks nothing and does not panic (formatting into a report cannot), and
-    // what it reads of the running thread does not change while that runs.
-    unsafe { swapstack::overflow::install(Some(describe)) };
+    // what it reads of the running thread does not change while that runs. `advise` writes a constant, and waits.
+    unsafe {
+        swapstack::overflow::install(Some(describe));
+        swapstack::overflow::before_abort(advise);
+    }
 }
 
 /// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant fields,
 /// allocates nothing, locks nothing.
 fn describe(_fault: &Fault, report: &mut Report) -> bool {
-    let Some(worker) = Worker::current() else { return false };
-    let thread = worker.running_ref();
-    if thread.kind != Kind::Host {
-        return false;
-    }
-    let label = &thread.label;
-    let name = label.name.as_deref().unwrap_or("unnamed");
-    write!(report, "host {} `{name}` spawned at {}", label.id.get(), label.spawn_site.get()).is_ok()
+    Worker::current().is_some_and(|worker| worker.running_ref().describe(report).is_ok())
+}
+
+/// Called in the same signal handler, when the report has been printed.
+fn advise(fault: &Fault) {
+    let Some(worker) = Worker::current() else { return };
+    // SAFETY: a constant. Whether it could be written changes nothing.
+    unsafe { libc::write(libc::STDERR_FILENO, ADVICE.as_ptr().cast(), ADVICE.len()) };
+    // SAFETY: the pointer is what the kernel has given to the handler that calls this.
+    unsafe { overflowed::show(fault.machine, fault.limit..fault.top, &worker.shared.ticker) };
 }

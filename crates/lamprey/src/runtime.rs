@@ -6,7 +6,7 @@ use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle, Panics, Survivor};
+use crate::thread::{Builder, JoinError, JoinHandle, Panics, Survivor, stack_size};
 use crate::{io, time};
 use std::fmt;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub struct Handle {
 #[must_use]
 pub struct RuntimeBuilder {
     workers: usize,
-    stack_size: usize,
+    stack_size: Option<usize>,
     blocking_threads: usize,
     policy: Option<PolicyFactory>,
     sources: Vec<SourceFactory>,
@@ -100,7 +100,7 @@ impl Runtime {
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             workers: std::thread::available_parallelism().map_or(1, usize::from),
-            stack_size: 64 << 10,
+            stack_size: None,
             blocking_threads: 64,
             policy: None,
             sources: Vec::new(),
@@ -109,6 +109,7 @@ impl Runtime {
                 penalty: 10,
                 offering: true,
                 slice: Duration::from_millis(10),
+                stuck_after: Duration::from_secs(3),
                 panics: Panics::Report,
             },
         }
@@ -196,9 +197,10 @@ impl Handle {
     #[track_caller]
     fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
         self.must_be_able_to_wait();
+        let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
         // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it; nothing leaves this function
         // before that.
-        let host = unsafe { Builder::new().launch(&self.shared, std::panic::Location::caller(), main) }
+        let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
         let until = StaysHere;
         let result = host.join_committed();
@@ -238,9 +240,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Bytes of stack for hosts that do not ask for a size. Default: 64 KiB. See [`Builder::stack_size`].
+    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see [`Builder::stack_size`]. The main host
+    /// of [`run`](Runtime::run) has at least 1 MiB.
+    ///
+    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or `1M`); without it 64 KiB, and
+    /// 256 KiB where this crate is compiled with debug assertions, as the profile `dev` does: code that is not optimised needs several times
+    /// as much stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = bytes;
+        self.stack_size = Some(bytes);
         self
     }
 
@@ -255,6 +262,16 @@ impl RuntimeBuilder {
     /// least 0.2 ms.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.slice = slice;
+        self
+    }
+
+    /// When a worker that has not come to its scheduler counts as stuck. Default: 3 s. Then, if others of its threads could run, the thread that holds
+    /// it up is named on standard error, with its spawn site, once for each site: it computes without a call of this crate, or waits
+    /// in the system. `Duration::MAX`: nobody is named.
+    ///
+    /// The kernel thread of such a worker gets the signal SIGURG then, which interrupts system calls that do not restart: see [`Survivor::stack`].
+    pub fn stuck_after(mut self, time: Duration) -> Self {
+        self.options.stuck_after = time;
         self
     }
 
@@ -322,7 +339,7 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB, 0 blocking
-    /// threads); what the system says if it refuses kernel threads, memory or descriptors.
+    /// threads), and for a `LAMPREY_STACK` that is no size; what the system says if it refuses kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
         if !(1..=1024).contains(&self.workers) {
@@ -331,7 +348,10 @@ impl RuntimeBuilder {
         if self.blocking_threads == 0 {
             return invalid("a runtime needs at least 1 blocking thread, not 0".to_owned());
         }
-        let stack_size = crate::thread::check_stack_size(self.stack_size)?;
+        let stack_size = match self.stack_size {
+            Some(bytes) => stack_size::check(bytes)?,
+            None => stack_size::from_environment()?,
+        };
         crate::overflow::install();
         crate::thread::panic::install_hook();
         sched::guard::mark_generators();
@@ -340,8 +360,15 @@ impl RuntimeBuilder {
         sources.extend(io::sources(self.blocking_threads));
         let stacks = Arc::new(StackPool::new(PoolConfig::default()));
         let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
-        let config =
-            Config { workers: self.workers, policy: self.policy, sources, stacks, stack_size, options };
+        let config = Config {
+            workers: self.workers,
+            policy: self.policy,
+            sources,
+            stacks,
+            stack_size,
+            options,
+            is_overdue: time::timers::is_overdue,
+        };
         Ok(Runtime { shared: Shared::start(config)?, is_over: false })
     }
 }

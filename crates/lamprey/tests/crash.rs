@@ -38,6 +38,108 @@ fn an_overflow_names_the_host_its_size_and_its_spawn_site() {
     }
 }
 
+/// Of each kind of thread, the one that the program has spawned is named, with the program's line; and its stack is shown.
+#[test]
+fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
+    const ME: &str = "an_overflow_names_the_spawn_of_the_program_and_shows_the_stack";
+    if let Some(kind) = role() {
+        runtime(2).run(move || overflow_as(&kind));
+        return;
+    }
+    let here = "spawned at crates/lamprey/tests/crash.rs:";
+    for (kind, what) in [
+        ("main", "host"),
+        ("scope", "host"),
+        ("join_all", "host"),
+        ("supervisor", "host"),
+        ("first poll", "parasite `crash::overflow_as"),
+        ("woken", "parasite `crash::overflow_as"),
+        ("woken by a timer", "parasite `crash::overflow_as"),
+        ("stackful", "parasite"),
+    ] {
+        let (output, text) = rerun(ME, kind);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{kind}: {text}");
+        let report = text.lines().find(|line| line.contains("stack overflow in")).expect(&text);
+        let (_, who) = report.split_once("stack overflow in ").unwrap();
+        assert!(who.starts_with(what), "{kind}: {report}");
+        // A parasite's own spawn site is known where debug assertions are on, and so is always that of the host that it runs on.
+        assert!(who.contains(here) || !cfg!(debug_assertions), "{kind}: {report}");
+        assert!(!report.contains("lamprey/src/"), "{kind}: {report}");
+        assert!(text.contains("LAMPREY_STACK"), "{kind}: {text}");
+        assert!(text.matches("without_end").count() > 20, "{kind}: {text}");
+        let numbers =
+            text.lines().filter_map(|line| line.trim_start().split_once(": ")?.0.parse::<u32>().ok());
+        assert!(numbers.max() > Some(100), "the outermost calls are shown: {kind}: {text}");
+    }
+}
+
+fn overflow_as(kind: &str) {
+    let (tx, rx) = lamprey::channel();
+    match kind {
+        "main" => assert_eq!(without_end(0), 0),
+        "scope" => lamprey::scope(|s| drop(s.spawn(|| without_end(0)))),
+        "join_all" => drop(lamprey::scope::join_all([|| without_end(0)])),
+        "supervisor" => {
+            let child = || if without_end(0) == 0 { Ok(()) } else { Err("it came back") };
+            let restart = lamprey::scope::Restart::Never;
+            lamprey::scope::Supervisor::new().child("deep", restart, child).run().unwrap();
+        }
+        "first poll" => drop(lamprey::parasite(async { without_end(0) }).join()),
+        "woken" => {
+            let parasite = lamprey::parasite(async move {
+                rx.recv_async().await.unwrap();
+                without_end(0)
+            });
+            tx.send(1).unwrap();
+            drop(parasite.join());
+        }
+        "woken by a timer" => {
+            let parasite = lamprey::parasite(async {
+                lamprey::sleep_async(std::time::Duration::from_millis(1)).await;
+                without_end(0)
+            });
+            drop(parasite.join());
+        }
+        _ => drop(lamprey::parasite_fn(|| without_end(0)).join()),
+    }
+}
+
+#[test]
+fn the_environment_sets_the_size_of_stacks() {
+    const ME: &str = "the_environment_sets_the_size_of_stacks";
+    if let Some(who) = role() {
+        if who == "bad" {
+            let error = lamprey::Runtime::builder().workers(1).build().unwrap_err();
+            eprintln!("refused: {error}");
+            return;
+        }
+        runtime(1).run(move || {
+            if who == "main" { without_end(0) } else { lamprey::spawn(|| without_end(0)).join().unwrap() }
+        });
+        return;
+    }
+    for (who, set, size) in [
+        ("host", "300000", 300_000),
+        ("host", "2M", 2 << 20),
+        ("main", "2M", 2 << 20),
+        ("main", "64K", 1 << 20),
+    ] {
+        let mut command = again(ME, who);
+        command.env("LAMPREY_STACK", set);
+        let (_, text) = outcome(command);
+        let report = text.lines().find(|line| line.contains("stack overflow in")).expect(&text);
+        let got: usize = report.split("size ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!((size..size + (8 << 10)).contains(&got), "{who} with {set}: {report}");
+    }
+    for set in ["much", "0", "2G", "-1"] {
+        let mut command = again(ME, "bad");
+        command.env("LAMPREY_STACK", set);
+        let (output, text) = outcome(command);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains(&format!("refused: LAMPREY_STACK is \"{set}\"")), "{text}");
+    }
+}
+
 #[test]
 fn an_overflow_while_unwinding_or_in_a_destructor_is_told_too() {
     const ME: &str = "an_overflow_while_unwinding_or_in_a_destructor_is_told_too";

@@ -96,7 +96,12 @@ impl Future for Inflate {
 pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: &Worker) {
     worker.seat.counters.inflated.add(1);
     let carried = Carried(task);
-    drop(crate::thread::spawn_on(worker, move || carried.host()));
+    #[cfg(debug_assertions)]
+    // SAFETY: alive by the right to run; the field is constant.
+    let site = unsafe { task.as_ref() }.spawn_site;
+    #[cfg(not(debug_assertions))]
+    let site = std::panic::Location::caller();
+    drop(crate::thread::spawn_on(worker, site, move || carried.host()));
 }
 
 /// A task on its way to its host (invariant 2).

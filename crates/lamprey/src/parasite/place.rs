@@ -47,6 +47,7 @@ union Body<F: Future> {
 /// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can build it in its place.
 /// A copy as a whole, of what has just been written in parts, would have to wait for those writes.)
 #[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn place<F: Future>(
     worker: &Worker,
     future: &ManuallyDrop<F>,
@@ -62,6 +63,8 @@ pub(super) unsafe fn place<F: Future>(
         (&raw mut (*place).task.life).write(life);
         (*place).task.life.flags.set(flags);
         (&raw mut (*place).task.completion).write(Completion::new());
+        #[cfg(debug_assertions)]
+        (&raw mut (*place).task.spawn_site).write(std::panic::Location::caller());
         (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
     }
     worker.seat.counters.stackless.add(1);

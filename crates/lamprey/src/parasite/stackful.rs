@@ -180,7 +180,7 @@ pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send, T: Send>(
 ) -> ParasiteHandle<T> {
     if worker.is_to_start_as_host() && !worker.must_not_switch() {
         // SAFETY: as promised by the caller.
-        return unsafe { start_as_host(worker, f) };
+        return unsafe { start_as_host(worker, f, site) };
     }
     // SAFETY: as promised by the caller.
     unsafe { start(worker, f, site, attach_inline) }
@@ -190,7 +190,11 @@ pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send, T: Send>(
 /// As for [`start`].
 #[cold]
 #[inline(never)]
-unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(worker: &Worker, f: F) -> ParasiteHandle<T> {
+unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
+    worker: &Worker,
+    f: F,
+    site: &'static Location<'static>,
+) -> ParasiteHandle<T> {
     let counters = &worker.seat.counters;
     counters.stackful.add(1);
     counters.reified.add(1);
@@ -198,7 +202,7 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(worker: &Worker, f: F)
     let packet = Packet::new(None);
     let errand = Hosted { packet, closure: Some(f) };
     // SAFETY: what the closure borrows outlives its call, which is all that this host does with it.
-    drop(unsafe { crate::thread::spawn_member(worker, move || errand.run(), (), Worker::admit) });
+    drop(unsafe { crate::thread::spawn_member(worker, site, move || errand.run(), (), Worker::admit) });
     ParasiteHandle::of_packet(packet)
 }
 

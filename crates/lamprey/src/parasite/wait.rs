@@ -113,8 +113,14 @@ impl WaitCell {
     fn new(size: usize) -> Self {
         let life = Life::homeless();
         life.flags.set(HOSTED);
-        let task =
-            Task { link: Cell::new(ptr::null_mut()), body: &BODY, life, completion: Completion::new() };
+        let task = Task {
+            link: Cell::new(ptr::null_mut()),
+            body: &BODY,
+            life,
+            completion: Completion::new(),
+            #[cfg(debug_assertions)]
+            spawn_site: std::panic::Location::caller(),
+        };
         let cell = Box::new(Waiting { task, place: Place { from: AtomicUsize::new(0), size } });
         Self(NonNull::from(Box::leak(cell)).cast())
     }

@@ -40,13 +40,19 @@ mod handover;
 #[cfg(not(loom))]
 pub(crate) mod offer;
 #[cfg(not(loom))]
+pub(crate) mod overflowed;
+#[cfg(not(loom))]
 pub(crate) mod policy;
+#[cfg(not(loom))]
+pub(crate) mod polled;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
 #[cfg(not(loom))]
 mod sample;
+#[cfg(not(loom))]
+mod silent;
 pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
@@ -61,6 +67,8 @@ pub(crate) mod survey;
 #[cfg(not(loom))]
 pub(crate) mod switch;
 pub(crate) mod task;
+#[cfg(not(loom))]
+mod ticker;
 #[cfg(not(loom))]
 mod trim;
 #[cfg(not(loom))]

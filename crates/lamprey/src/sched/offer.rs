@@ -2,7 +2,7 @@
 //! parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each spawn.
 //!
 //! # The attention word
-//! Each seat has one. The runtime's **ticker** adds a tick to it twice a time slice; an idle worker sets REQUEST in it. A
+//! Each seat has one. The runtime's [ticker](super::ticker) adds a tick to it twice a time slice; an idle worker sets REQUEST in it. A
 //! worker compares it with what it has seen (`Worker::seen`) at each spawn of a parasite, and goes the slow way if it has
 //! changed.
 //!
@@ -27,14 +27,12 @@
 
 use super::attention::{REQUEST, TICK};
 use super::block::Waiter;
-use super::runtime::Shared;
 use super::task::{HEAVY, Task};
 use super::thread::Thread;
 use super::worker::{Seat, Worker};
-use crate::sync_shim::{AtomicBool, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Equal to no attention word: makes the next spawn look.
@@ -138,7 +136,7 @@ impl Worker {
             self.woken.settle();
         }
         if before == NEVER {
-            self.shared.ticker.wind(&self.shared);
+            self.shared.ticker.hurry();
         } else if passed(before, word) != 0 {
             // A spell of work longer than a tick: somebody may help.
             if self.shared.options.offering {
@@ -221,108 +219,6 @@ impl Worker {
     pub(crate) fn blame_spawner(&self, start: u32) {
         if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
             self.running_ref().penalty.set(self.shared.options.penalty);
-        }
-    }
-}
-
-/// The kernel thread that ticks: started with the first parasite, asleep while all workers are.
-#[derive(Debug)]
-pub(crate) struct Ticker {
-    period: Duration,
-    state: Mutex<State>,
-    changed: Condvar,
-    /// It sleeps without an end. A hint.
-    resting: AtomicBool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Unstarted,
-    Ticking,
-    Resting,
-    Over,
-}
-
-impl Ticker {
-    /// Of a runtime with this time slice.
-    pub(crate) fn new(slice: Duration) -> Self {
-        Self {
-            period: (slice / 2).max(Duration::from_micros(100)),
-            state: Mutex::new(State::Unstarted),
-            changed: Condvar::new(),
-            resting: AtomicBool::new(false),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The first parasite of a worker: starts the thread, if no other worker has.
-    #[cold]
-    fn wind(&self, shared: &Arc<Shared>) {
-        let mut state = self.lock();
-        if *state != State::Unstarted || !(shared.options.inflation || shared.options.offering) {
-            return;
-        }
-        let weak = Arc::downgrade(shared);
-        let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
-        // Without a thread to be had, parasites are not inflated.
-        if thread.spawn(move || tick(&weak)).is_ok() {
-            *state = State::Ticking;
-        }
-    }
-
-    /// A worker has slept: if the ticker rests, it ticks again.
-    pub(super) fn rewind(&self) {
-        // Relaxed: a hint; a wrong one costs a late tick.
-        if self.resting.load(Ordering::Relaxed) {
-            let mut state = self.lock();
-            if *state == State::Resting {
-                *state = State::Ticking;
-                self.changed.notify_all();
-            }
-        }
-    }
-
-    /// Ends the thread, soon.
-    pub(super) fn end(&self) {
-        *self.lock() = State::Over;
-        self.changed.notify_all();
-    }
-
-    /// Waits for the next tick; false at the end.
-    fn wait(&self, busy: bool) -> bool {
-        let mut state = self.lock();
-        if *state == State::Ticking && !busy {
-            *state = State::Resting;
-            // Relaxed: a hint.
-            self.resting.store(true, Ordering::Relaxed);
-        }
-        while *state == State::Resting {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        // Relaxed: a hint.
-        self.resting.store(false, Ordering::Relaxed);
-        if *state == State::Ticking {
-            state = self.changed.wait_timeout(state, self.period).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *state != State::Over
-    }
-}
-
-/// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
-fn tick(shared: &Weak<Shared>) {
-    let mut idle = 0;
-    while let Some(shared) = shared.upgrade() {
-        // Relaxed: a hint.
-        let busy = shared.awake.load(Ordering::Relaxed) != 0;
-        idle = if busy { 0 } else { idle + 1 };
-        if !shared.ticker.wait(idle < 3) {
-            return;
-        }
-        for seat in shared.seats() {
-            seat.attention.tick();
         }
     }
 }

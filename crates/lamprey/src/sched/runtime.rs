@@ -4,12 +4,12 @@
 
 use super::block::Waiter;
 use super::duty::Duty;
-use super::offer::Ticker;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
 use super::survey::Survey;
 use super::switch;
 use super::thread::{Abandoned, Thread};
+use super::ticker::Ticker;
 use super::worker::{Seat, Worker};
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -33,6 +33,8 @@ pub(crate) struct Config {
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
+    /// True if a timer of a host of the calling worker is due. Async-signal-safe; not for the root.
+    pub(crate) is_overdue: fn() -> bool,
 }
 
 /// What a runtime does with parasites ([`super::offer`]), and about panics.
@@ -42,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) penalty: u8,
     pub(crate) offering: bool,
     pub(crate) slice: Duration,
+    /// When a worker that is held up is spoken of.
+    pub(crate) stuck_after: Duration,
     pub(crate) panics: Panics,
 }
 
@@ -51,7 +55,8 @@ pub(crate) struct Shared {
     pub(crate) stacks: Arc<StackPool>,
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
-    pub(super) ticker: Ticker,
+    pub(super) is_overdue: fn() -> bool,
+    pub(crate) ticker: Ticker,
     /// See `steal`.
     pub(super) awake: AtomicUsize,
     pub(super) idle: AtomicUsize,
@@ -78,7 +83,8 @@ impl Shared {
             stacks: config.stacks.clone(),
             stack_size: config.stack_size,
             options: config.options,
-            ticker: Ticker::new(config.options.slice),
+            is_overdue: config.is_overdue,
+            ticker: Ticker::new(&config.options),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
             duty: Duty::new(),
@@ -97,6 +103,7 @@ impl Shared {
             shared.stop(Duration::from_secs(1));
             return Err(error);
         }
+        Ticker::start(&shared);
         Ok(shared)
     }
 

@@ -25,6 +25,7 @@
 //! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The number is stored with Release and
 //! taken with Acquire: the handler writes after the looker has read.
 
+use super::polled::Polled;
 use super::reason::Wait;
 use super::sample::{Registers, Sample};
 use super::survey::{Found, wait_of};
@@ -49,8 +50,8 @@ const COPYING: Duration = Duration::from_secs(1);
 
 /// What a look has found.
 pub(super) enum Look {
-    /// A thread computes: that one, and others of the worker.
-    Computes(Vec<Found>),
+    /// A thread computes: that one, and others of the worker. True if one of those should have been woken by a timer.
+    Computes(Vec<Found>, bool),
     /// No thread runs: the worker's root will answer for itself, or the worker has ended.
     Schedules,
     /// No answer.
@@ -64,14 +65,18 @@ struct Seen {
     name: [u8; NAME],
     name_length: usize,
     kind: Kind,
-    spawn_site: &'static Location<'static>,
+    spawn_site: Option<&'static Location<'static>>,
     wait: Option<Wait>,
+    /// The parasite that it polls.
+    polls: Option<Polled>,
 }
 
 struct Place {
     /// None: the worker is on its root.
     threads: [Option<Seen>; MOST],
     worker: usize,
+    /// One of those that sleep should have been woken.
+    is_overdue: bool,
     sample: Sample,
 }
 
@@ -80,8 +85,12 @@ struct Shared(UnsafeCell<Place>);
 // SAFETY: invariant 1.
 unsafe impl Sync for Shared {}
 
-static PLACE: Shared =
-    Shared(UnsafeCell::new(Place { threads: [None; MOST], worker: 0, sample: Sample::empty() }));
+static PLACE: Shared = Shared(UnsafeCell::new(Place {
+    threads: [None; MOST],
+    worker: 0,
+    is_overdue: false,
+    sample: Sample::empty(),
+}));
 
 const FREE: i32 = 0;
 const COPIES: i32 = -1;
@@ -91,8 +100,8 @@ const DONE: i32 = -2;
 static REQUEST: AtomicI32 = AtomicI32::new(FREE);
 static LOOK: Mutex<()> = Mutex::new(());
 
-/// What the worker of the kernel thread `tid` does. Returns after the deadline at the latest, if the handler has not begun by then.
-pub(super) fn look(tid: libc::pid_t, walker: &mut Walker<'_>, deadline: Instant) -> Look {
+/// What the worker of the kernel thread `tid` does; where, if there is a walker. Returns after the deadline at the latest, if the handler has not begun by then.
+pub(super) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
     let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
     if tid <= 0 {
         return Look::Schedules;
@@ -115,8 +124,8 @@ pub(super) fn look(tid: libc::pid_t, walker: &mut Walker<'_>, deadline: Instant)
     let place = unsafe { &*PLACE.0.get() };
     let mut found: Vec<_> = place.threads.iter().flatten().map(|seen| seen.found(place.worker)).collect();
     let Some(running) = found.first_mut() else { return Look::Schedules };
-    running.stack = walker.walk(&place.sample);
-    Look::Computes(found)
+    running.stack = walker.map_or_else(Vec::new, |walker| walker.walk(&place.sample));
+    Look::Computes(found, place.is_overdue)
 }
 
 /// Sends the signal, and waits for the answer or takes the request back. False if there is no such thread any more.
@@ -154,8 +163,9 @@ impl Seen {
             name,
             name_length,
             kind: thread.kind,
-            spawn_site: thread.label.spawn_site.get(),
+            spawn_site: thread.spawn_site(),
             wait: if is_running { None } else { wait_of(thread) },
+            polls: if is_running { thread.polls() } else { None },
         }
     }
 
@@ -166,8 +176,9 @@ impl Seen {
             name: (self.name_length != 0).then(|| name.into()),
             kind: self.kind,
             worker,
-            spawn_site: Some(self.spawn_site),
+            spawn_site: self.spawn_site,
             wait: self.wait,
+            polls: self.polls,
             stack: Vec::new(),
         }
     }
@@ -224,6 +235,7 @@ impl Place {
     fn note(&mut self, worker: &Worker) {
         let running = worker.running_ref();
         self.worker = worker.seat.index;
+        self.is_overdue = (worker.shared.is_overdue)();
         self.threads[0] = Some(Seen::of(running, true));
         let mut next = worker.newest.get();
         let mut free = self.threads[1..].iter_mut();

@@ -9,6 +9,7 @@
 //! 1. While the root runs, all started threads of its worker are suspended in `switch_to`.
 
 use super::answers::Answers;
+use super::polled::Polled;
 use super::reason::Wait;
 use super::runtime::Shared;
 use super::sample::{Registers, Sample};
@@ -17,6 +18,7 @@ use super::thread::{Kind, State, Thread};
 use super::unwind::{Code, Walker};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::Ordering;
+use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -45,6 +47,8 @@ pub(crate) struct Found {
     pub(crate) spawn_site: Option<&'static Location<'static>>,
     /// `None`: it runs, or could.
     pub(crate) wait: Option<Wait>,
+    /// The parasite that it polls.
+    pub(crate) polls: Option<Polled>,
     /// An address within each call, the innermost first.
     pub(crate) stack: Vec<usize>,
 }
@@ -63,6 +67,24 @@ impl Survey {
 
     fn code(&self) -> &Code {
         self.code.get_or_init(Code::read)
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Parasite => "parasite",
+            _ => "host",
+        };
+        if let Some(polled) = self.polls {
+            write!(f, "{polled}, which runs on ")?;
+        }
+        let Some(site) = self.spawn_site else { return f.write_str("a host of the runtime's own") };
+        write!(f, "{kind} {}", self.id)?;
+        if let Some(name) = &self.name {
+            write!(f, " `{name}`")?;
+        }
+        write!(f, " spawned at {site}")
     }
 }
 
@@ -119,11 +141,11 @@ impl Seat {
             return Some(Vec::new());
         }
         // Relaxed: a number; one that is out of date is of a thread without a worker.
-        let found = look(self.tid.load(Ordering::Relaxed), walker, start + PATIENCE);
+        let found = look(self.tid.load(Ordering::Relaxed), Some(walker), start + PATIENCE);
         let had = self.has_run_for().saturating_sub(before);
         match found {
-            Look::Computes(found) if had >= COMPUTES || start.elapsed() >= HELD_UP => Some(found),
-            Look::Computes(_) => None,
+            Look::Computes(found, _) if had >= COMPUTES || start.elapsed() >= HELD_UP => Some(found),
+            Look::Computes(..) => None,
             Look::Schedules if start.elapsed() < PATIENCE => None,
             Look::Schedules | Look::Silent => Some(vec![self.itself()]),
         }
@@ -138,6 +160,7 @@ impl Seat {
             worker: self.index,
             spawn_site: None,
             wait: None,
+            polls: None,
             stack: Vec::new(),
         }
     }
@@ -164,8 +187,9 @@ impl Worker {
                 name: thread.label.name.clone(),
                 kind: thread.kind,
                 worker: self.seat.index,
-                spawn_site: Some(thread.label.spawn_site.get()),
+                spawn_site: thread.spawn_site(),
                 wait: wait_of(thread),
+                polls: None,
                 stack: walker.walk(&sample),
             });
         }

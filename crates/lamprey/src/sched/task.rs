@@ -1,4 +1,4 @@
-//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future.
+//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future (40 where debug assertions are on).
 //!
 //! # Invariants
 //! 1. A task lies in a block of its home worker's slab ([`super::slab`]), which knows the home: [`Task::home`].
@@ -21,6 +21,8 @@ use super::worker::{Seat, Worker};
 use crate::queue::inbox::Linked;
 use crate::sync_shim::Cell;
 use std::ops::Range;
+#[cfg(all(debug_assertions, not(loom)))]
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
@@ -32,9 +34,12 @@ pub(crate) struct Task {
     pub(crate) body: &'static TaskBody,
     pub(crate) life: Life,
     pub(crate) completion: Completion,
+    /// For messages.
+    #[cfg(all(debug_assertions, not(loom)))]
+    pub(crate) spawn_site: &'static Location<'static>,
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, debug_assertions)))]
 const _: () = assert!(size_of::<Task>() == 32);
 
 /// It is attached within the call that unblocks it.

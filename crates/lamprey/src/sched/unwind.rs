@@ -9,7 +9,7 @@
 //!   what it lists may be unloaded before it is read. `/proc/self/maps` and copies take no lock. (Where there is no `/proc`, there are no stacks.)
 //! * Frame pointers: optimised code has none.
 
-use super::sample::{Sample, read_own};
+use super::sample::{Registers, Sample, read_own};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _};
 use std::ops::Range;
 
@@ -83,17 +83,33 @@ impl Code {
 impl Walker<'_> {
     /// An address within each call, the innermost first: of that where it goes on, of the others just before the return address.
     pub(super) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
-        let mut calls = Vec::with_capacity(DEPTH);
+        self.walk_up(sample.registers, DEPTH, |address| sample.word(address))
+    }
+
+    /// As [`walk`](Self::walk), with at most `depth` calls, on a stack of which `word` knows the words by their addresses.
+    pub(super) fn walk_up(
+        &mut self,
+        from: Registers,
+        depth: usize,
+        word: impl Fn(u64) -> Option<u64>,
+    ) -> Vec<usize> {
+        let mut calls = Vec::new();
         // Quietly: whatever the unwinder makes of a sample that is nonsense, it must not end the process.
-        crate::thread::quietly(|| self.walk_into(sample, &mut calls));
+        crate::thread::quietly(|| self.walk_into(from, depth, word, &mut calls));
         calls
     }
 
-    fn walk_into(&mut self, sample: &Sample, calls: &mut Vec<usize>) {
-        let mut registers = native(sample);
-        let mut read = |address| sample.word(address).ok_or(());
-        let mut at = FrameAddress::from_instruction_pointer(sample.registers.pc as u64);
-        while calls.len() < DEPTH {
+    fn walk_into(
+        &mut self,
+        from: Registers,
+        depth: usize,
+        word: impl Fn(u64) -> Option<u64>,
+        calls: &mut Vec<usize>,
+    ) {
+        let mut registers = native(from);
+        let mut read = |address| word(address).ok_or(());
+        let mut at = FrameAddress::from_instruction_pointer(from.pc as u64);
+        while calls.len() < depth {
             let call = at.address_for_lookup();
             if !self.code.knows(call) {
                 break;
@@ -108,14 +124,12 @@ impl Walker<'_> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn native(sample: &Sample) -> framehop::UnwindRegsNative {
-    let from = sample.registers;
+fn native(from: Registers) -> framehop::UnwindRegsNative {
     framehop::UnwindRegsNative::new(from.pc as u64, from.sp as u64, from.fp as u64)
 }
 
 #[cfg(target_arch = "aarch64")]
-fn native(sample: &Sample) -> framehop::UnwindRegsNative {
-    let from = sample.registers;
+fn native(from: Registers) -> framehop::UnwindRegsNative {
     framehop::UnwindRegsNative::new(from.lr as u64, from.sp as u64, from.fp as u64)
 }
 

@@ -3,6 +3,7 @@
 use super::scope;
 use crate::channel::channel;
 use crate::sched;
+use std::panic::Location;
 
 /// Runs all tasks as hosts, at the same time, and returns their results in the order of the tasks.
 ///
@@ -30,8 +31,9 @@ where
     F: FnOnce() -> T + Send + 'env,
     T: Send + 'env,
 {
+    let site = Location::caller();
     scope(|s| {
-        let handles: Vec<_> = tasks.into_iter().map(|task| s.spawn(task)).collect();
+        let handles: Vec<_> = tasks.into_iter().map(|task| s.spawn_at(site, task)).collect();
         // One that failed has failed the scope, which knows the reason.
         handles
             .into_iter()
@@ -73,11 +75,12 @@ where
     T: Send + 'env,
     E: Send + 'env,
 {
+    let site = Location::caller();
     scope(|s| {
         let (tx, rx) = channel();
         for task in tasks {
             let tx = tx.clone();
-            s.spawn(move || drop(tx.send(task())));
+            s.spawn_at(site, move || drop(tx.send(task())));
         }
         drop(tx);
         let mut errors = Vec::new();

@@ -42,10 +42,25 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.spawn_at(Location::caller(), f)
+    }
+
+    /// As [`spawn`](Self::spawn), on behalf of whoever called at `site`.
+    #[track_caller]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn spawn_at<F, T>(
+        &'scope self,
+        site: &'static Location<'static>,
+        f: F,
+    ) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         let Some(worker) = Worker::current() else { outside() };
         let admit = if self.is_moot { abandon } else { Worker::admit };
         // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does not outlive it.
-        let handle = unsafe { spawn_member(worker, f, Membership::new(&self.kin), admit) };
+        let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.kin), admit) };
         ScopedJoinHandle(handle, PhantomData)
     }
 
@@ -89,11 +104,26 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.launch_at(Location::caller(), runtime, builder, f)
+    }
+
+    /// As [`spawn_in`](Self::spawn_in), on behalf of whoever called at `site`.
+    pub(super) fn launch_at<F, T>(
+        &'scope self,
+        site: &'static Location<'static>,
+        runtime: &crate::Handle,
+        builder: Builder,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         if self.is_moot {
             let text = "a scope that was made while its thread unwinds has no children";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
-        let (site, member) = (Location::caller(), Membership::new(&self.kin));
+        let member = Membership::new(&self.kin);
         // SAFETY: as in `spawn`.
         let handle = unsafe { builder.launch_member(runtime.shared(), site, f, member) }?;
         Ok(ScopedJoinHandle(handle, PhantomData))

@@ -28,9 +28,9 @@ pub use report::{Failure, Next, Report, SupervisorError};
 use self::team::{Notice, Team};
 use super::isolate;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
-use crate::{Builder, shield};
+use crate::{Builder, Handle, shield};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,6 +86,7 @@ struct Child<'env, E> {
     name: Arc<str>,
     restart: Restart,
     builder: Builder,
+    site: &'static Location<'static>,
     body: Box<dyn Fn() -> Result<(), E> + Send + Sync + 'env>,
 }
 
@@ -135,6 +136,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     ///
     /// # Panics
     /// If there is a child with this name.
+    #[track_caller]
     pub fn child(
         self,
         name: impl AsRef<str>,
@@ -148,6 +150,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     ///
     /// # Panics
     /// As [`child`](Self::child).
+    #[track_caller]
     pub fn child_with(
         mut self,
         builder: Builder,
@@ -159,7 +162,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         let is_taken = self.children.iter().any(|child| child.name == name);
         assert!(!is_taken, "the supervisor has a child `{name}` already; give each a name of its own");
         let builder = builder.name(&name);
-        self.children.push(Child { name, restart, builder, body: Box::new(body) });
+        self.children.push(Child { name, restart, builder, site: Location::caller(), body: Box::new(body) });
         self
     }
 
@@ -233,11 +236,17 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     /// # Blocking
     /// The host switches away. In a destructor while a host unwinds nothing can be started, and that is the error.
     #[must_use = "if the supervisor has given up, that is an error"]
+    #[track_caller]
     pub fn run(self) -> Result<(), SupervisorError<E>> {
+        let Some(runtime) = Handle::current() else {
+            panic!(
+                "Supervisor::run was called outside of a host: call it within lamprey::run, or on a host that a runtime's Handle spawns"
+            )
+        };
         let Self { children, strategy, limit, backoff, observer, orders, notices } = self;
         let plan = Plan { children, strategy, limit, backoff };
         isolate(|scope| {
-            let mut team = Team::new(scope, &plan, observer, orders, notices);
+            let mut team = Team::new(scope, runtime, &plan, observer, orders, notices);
             // A cancellation is caught here, so that the children end in order, and goes on after that.
             let over = catch_unwind(AssertUnwindSafe(|| team.supervise()));
             shield(|| team.stop());

@@ -2,7 +2,7 @@
 
 use super::join::JoinHandle;
 use super::member::Member;
-use super::packet;
+use super::{packet, stack_size};
 use crate::sched::runtime::Shared;
 use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;
@@ -50,29 +50,28 @@ where
     T: Send + 'static,
 {
     let Some(worker) = Worker::current() else { outside() };
-    spawn_on(worker, f)
+    spawn_on(worker, Location::caller(), f)
 }
 
 /// As [`spawn`], on the kernel thread of `worker`, also while that is not installed.
-#[track_caller]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn spawn_on<F, T>(worker: &Worker, f: F) -> JoinHandle<T>
+pub(crate) fn spawn_on<F, T>(worker: &Worker, site: &'static Location<'static>, f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     // SAFETY: closure and result are 'static.
-    unsafe { spawn_member(worker, f, (), Worker::admit) }
+    unsafe { spawn_member(worker, site, f, (), Worker::admit) }
 }
 
 /// As [`spawn_on`], for a member of whatever it belongs to. `admit` puts it into a queue, or ends it at once.
 ///
 /// # Safety
 /// What `F` and `T` borrow outlives the membership and the handle.
-#[track_caller]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn spawn_member<F, T, M>(
     worker: &Worker,
+    site: &'static Location<'static>,
     f: F,
     member: M,
     admit: unsafe fn(&Worker, NonNull<Thread>),
@@ -85,7 +84,7 @@ where
     let label = Label {
         id: Cell::new(worker.new_id()),
         name: None,
-        spawn_site: Cell::new(Location::caller()),
+        spawn_site: Cell::new(site),
         stack_size: worker.shared.stack_size,
         pinned: false,
     };
@@ -131,9 +130,6 @@ enum Place {
     Spread,
 }
 
-/// Largest stack that can be asked for.
-const LARGEST_STACK: usize = 1 << 30;
-
 impl Builder {
     /// A host like those of [`spawn`].
     pub fn new() -> Self {
@@ -147,8 +143,8 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack (default: the runtime's, 64 KiB unless set). Rounded up to 16, 64 or 256 KiB; larger ones get a
-    /// mapping each. Only what is touched becomes memory. At most 1 GiB.
+    /// Bytes of stack (default: the runtime's, see [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or
+    /// 256 KiB; larger ones get a mapping each. Only what is touched becomes memory. At most 1 GiB.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
@@ -280,17 +276,8 @@ impl Builder {
 
     fn checked_stack_size(&self, shared: &Shared) -> io::Result<u32> {
         let Some(bytes) = self.stack_size else { return Ok(shared.stack_size) };
-        check_stack_size(bytes)
+        stack_size::check(bytes)
     }
-}
-
-/// Bytes of stack as the descriptor keeps them.
-pub(crate) fn check_stack_size(bytes: usize) -> io::Result<u32> {
-    if bytes > LARGEST_STACK {
-        let text = format!("a stack of {bytes} bytes was asked for; the largest is {LARGEST_STACK}");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    Ok(bytes.next_multiple_of(4096).max(16 << 10) as u32)
 }
 
 fn no_such_worker(index: usize, workers: usize) -> io::Error {

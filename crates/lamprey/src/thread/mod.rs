@@ -19,6 +19,8 @@ pub(crate) mod panic;
 #[cfg(not(loom))]
 mod shield;
 #[cfg(not(loom))]
+pub(crate) mod stack_size;
+#[cfg(not(loom))]
 mod survivor;
 mod suspend;
 pub(crate) mod wire;
@@ -42,7 +44,7 @@ pub use {
 };
 #[cfg(not(loom))]
 pub(crate) use {
-    builder::{check_stack_size, spawn_member, spawn_on},
+    builder::{spawn_member, spawn_on},
     join::report_unjoined,
     local::end as end_locals,
 };

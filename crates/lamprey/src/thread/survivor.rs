@@ -16,7 +16,11 @@ pub struct Survivor {
 
 /// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up when it is displayed.
 #[derive(Debug, Clone, Default)]
-pub struct Stack(Vec<usize>);
+pub struct Stack {
+    calls: Vec<usize>,
+    /// The number of the first.
+    first: usize,
+}
 
 impl Survivor {
     pub(crate) fn new(found: Found) -> Self {
@@ -26,7 +30,7 @@ impl Survivor {
             Kind::Root | Kind::Os => ThreadKind::Os,
         };
         let thread = ThreadInfo::new(found.id, found.name, kind, Some(found.worker), found.spawn_site);
-        Self { thread, wait: found.wait, stack: Stack(found.stack) }
+        Self { thread, wait: found.wait, stack: Stack::new(found.stack, 0) }
     }
 
     /// Who it is. Of kind [`Os`](ThreadKind::Os), and without a name: not a thread of the program's but a worker, which does not answer and so does
@@ -52,9 +56,14 @@ impl Survivor {
 }
 
 impl Stack {
+    /// Calls, which are counted from `first` on.
+    pub(crate) fn new(calls: Vec<usize>, first: usize) -> Self {
+        Self { calls, first }
+    }
+
     /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.calls.is_empty()
     }
 }
 
@@ -90,7 +99,7 @@ impl fmt::Display for Survivor {
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut result = Ok(());
-        for (n, &address) in self.0.iter().enumerate() {
+        for (n, &address) in (self.first..).zip(&self.calls) {
             let mut is_named = false;
             // It takes return addresses, and looks just before them.
             let after = std::ptr::without_provenance_mut(address.wrapping_add(1));

@@ -64,6 +64,13 @@ impl Drop for TimerSource {
     }
 }
 
+/// True if a host of the calling kernel thread's worker has slept for long enough. For a signal handler, not on the root.
+pub(crate) fn is_overdue() -> bool {
+    // SAFETY: null or alive (invariant).
+    let Some(timers) = (unsafe { WHEEL.get().as_ref() }) else { return false };
+    timers.wheel.earliest().is_some_and(|tick| tick <= timers.ticks.passed())
+}
+
 /// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its worker waits with it
 /// and rings nothing.
 pub(super) fn alarms() -> Option<Arc<Alarms>> {

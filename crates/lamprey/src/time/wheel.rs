@@ -39,6 +39,7 @@
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Bits in a digit.
 const DIGIT: u32 = 6;
@@ -46,6 +47,9 @@ const DIGIT: u32 = 6;
 const SLOTS: usize = 1 << DIGIT;
 /// Levels: the digits of a `u64` tick, so that every tick has a place and nothing overflows.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
+
+/// Nodes that a signal handler looks at.
+const MOST_LOOKED_AT: usize = 1000;
 
 /// One deadline. Lives on the stack of the thread, or in the future, that waits for it.
 pub(crate) struct Node<T> {
@@ -94,6 +98,8 @@ struct Level<T> {
 pub(crate) struct Wheel<T> {
     now: Cell<u64>,
     len: Cell<usize>,
+    /// Lists are being changed: whoever interrupts that leaves them alone.
+    is_changing: Cell<bool>,
     /// Bit `L`: level `L` has a node.
     occupied: Cell<u32>,
     levels: [Level<T>; LEVELS],
@@ -104,7 +110,13 @@ impl<T> Wheel<T> {
     pub(crate) const fn new(now: u64) -> Self {
         let levels = [const { Level { occupied: Cell::new(0), slots: [const { Cell::new(ptr::null()) }; SLOTS] } };
             LEVELS];
-        Self { now: Cell::new(now), len: Cell::new(0), occupied: Cell::new(0), levels }
+        Self {
+            now: Cell::new(now),
+            len: Cell::new(0),
+            is_changing: Cell::new(false),
+            occupied: Cell::new(0),
+            levels,
+        }
     }
 
     /// [`Self::new`] for tick 0, in a box. A wheel is larger than a host's stack likes.
@@ -129,7 +141,7 @@ impl<T> Wheel<T> {
         node.at.set(at.max(self.now.get()));
         self.len.set(self.len.get() + 1);
         // SAFETY: not linked and pinned, by this function's contract.
-        unsafe { self.link(node) };
+        self.change(|| unsafe { self.link(node) });
     }
 
     /// Unlinks `node`; it will not fire. Does nothing if it is not linked.
@@ -140,8 +152,38 @@ impl<T> Wheel<T> {
         if node.is_linked() {
             self.len.set(self.len.get() - 1);
             // SAFETY: linked, and in this wheel by this function's contract.
-            unsafe { self.unlink(node) };
+            self.change(|| unsafe { self.unlink(node) });
         }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn change(&self, step: impl FnOnce()) {
+        self.is_changing.set(true);
+        compiler_fence(Ordering::SeqCst);
+        step();
+        compiler_fence(Ordering::SeqCst);
+        self.is_changing.set(false);
+    }
+
+    /// When the first node expires, to be asked by a signal handler that has interrupted the wheel's kernel thread, but for
+    /// [`advance`](Self::advance); `None` if it is none, or cannot be told.
+    pub(crate) fn earliest(&self) -> Option<u64> {
+        if self.is_changing.get() {
+            return None;
+        }
+        let (level, slot, _) = self.first()?;
+        let first = self.levels[level].slots[slot].get();
+        let (mut node, mut earliest) = (first, u64::MAX);
+        for _ in 0..MOST_LOOKED_AT {
+            // SAFETY: lists do not change now (above), and a linked node is alive by the contract of `insert`.
+            let this = unsafe { &*node };
+            earliest = earliest.min(this.at.get());
+            node = this.next.get();
+            if node == first {
+                break;
+            }
+        }
+        Some(earliest)
     }
 
     /// Moves on to tick `to` and calls `fire` with the payload of every node that expires on the way, in the order of

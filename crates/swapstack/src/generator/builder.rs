@@ -5,8 +5,8 @@ use crate::overflow::{self, Label};
 use std::io;
 use std::panic::Location;
 
-/// 64 KiB: what a body can use unless it asks for more.
-const DEFAULT_STACK_SIZE: usize = 64 << 10;
+/// What a body can use unless it asks for more. Unoptimised code needs several times as much.
+const DEFAULT_STACK_SIZE: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// Makes a [`Generator`] with a name or a stack size of its own.
 ///
@@ -28,7 +28,7 @@ pub struct GeneratorBuilder {
 }
 
 impl GeneratorBuilder {
-    /// No name, 64 KiB of stack.
+    /// No name, and 64 KiB of stack, 256 KiB where debug assertions are on.
     #[must_use]
     pub fn new() -> Self {
         Self { name: None, stack_size: DEFAULT_STACK_SIZE }

@@ -1,7 +1,7 @@
 //! The signal handler: ours for touched guards, the previous one for everything else.
 
 use super::registry::{self, Slot};
-use super::{Describe, Fault, Report};
+use super::{BeforeAbort, Describe, Fault, Report};
 use crate::stack::resident_bytes;
 use std::fmt::Write;
 use std::mem::MaybeUninit;
@@ -12,6 +12,9 @@ use std::{mem, ptr};
 
 /// The hook: a [`Describe`], or null.
 static DESCRIBE: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+/// The last hook: a [`BeforeAbort`], or null.
+static BEFORE_ABORT: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 /// The handlers that were there before ours, for SIGSEGV and SIGBUS.
 static PREVIOUS: OnceLock<[libc::sigaction; 2]> = OnceLock::new();
@@ -27,6 +30,13 @@ const STRIDE_OF_FOREIGN_CODE: usize = 64 << 10;
 pub(super) unsafe fn set_describe(describe: Describe) {
     // Release: pairs with the Acquire load in `describe`.
     DESCRIBE.store(describe as *mut (), Release);
+}
+
+/// # Safety
+/// As [`super::before_abort`].
+pub(super) unsafe fn set_before_abort(hook: BeforeAbort) {
+    // Release: pairs with the Acquire load in `report_and_abort`.
+    BEFORE_ABORT.store(hook as *mut (), Release);
 }
 
 pub(super) fn install() {
@@ -66,7 +76,7 @@ unsafe extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, m
     if from_kernel && let Some(slot) = registry::find(address) {
         let lowest = slot.guard.saturating_sub(STRIDE_OF_FOREIGN_CODE);
         if (slot.guard..slot.limit()).contains(&address) && (lowest..slot.top).contains(&sp) {
-            report_and_abort(address, &slot);
+            report_and_abort(address, &slot, machine.cast());
         }
     }
     // SAFETY: the arguments are those of this call.
@@ -87,8 +97,8 @@ unsafe fn stack_pointer(machine: *const libc::ucontext_t) -> usize {
     sp as usize
 }
 
-fn report_and_abort(address: usize, slot: &Slot) -> ! {
-    let fault = Fault { address, limit: slot.limit(), top: slot.top };
+fn report_and_abort(address: usize, slot: &Slot, machine: *const libc::ucontext_t) -> ! {
+    let fault = Fault { address, limit: slot.limit(), top: slot.top, machine };
     let mut report = Report::new();
     // Writing to a `Report` never fails.
     let _ = write!(report, "\nswapstack: stack overflow in ");
@@ -102,6 +112,12 @@ fn report_and_abort(address: usize, slot: &Slot) -> ! {
     let _ = write!(report, ": size {size} bytes, high-water mark {used} bytes, ");
     let _ = writeln!(report, "fault at {address:#x}; give it a larger stack");
     report.print();
+    // Acquire: pairs with the Release store in `set_before_abort`.
+    let hook = BEFORE_ABORT.load(Acquire);
+    if !hook.is_null() {
+        // SAFETY: only `set_before_abort` stores here, and what it stores is a `BeforeAbort`.
+        unsafe { mem::transmute::<*mut (), BeforeAbort>(hook)(&fault) };
+    }
     // SAFETY: ends the process.
     unsafe { libc::abort() }
 }

@@ -2,7 +2,7 @@
 //!
 //! A context that outgrows its stack touches the guard below it, and the kernel raises SIGSEGV (or
 //! SIGBUS). The handler that [`install`] puts in place runs on an alternate stack, for the normal one is
-//! full; it finds the stack by the faulting address, prints one line and aborts:
+//! full; it finds the stack by the faulting address, prints one line, calls what [`before_abort`] has set, and aborts:
 //!
 //! ```text
 //! swapstack: stack overflow in generator `walk` created at src/tree.rs:17:20: size 66976 bytes, high-water mark 66976 bytes, fault at 0x7f21c8e00ff8; give it a larger stack
@@ -37,6 +37,8 @@ pub struct Fault {
     pub limit: usize,
     /// The upper end of the stack.
     pub top: usize,
+    /// The state of the processor when it touched the address: the third argument of the signal handler. Valid while the handler runs.
+    pub machine: *const libc::ucontext_t,
 }
 
 /// Names the context that has overflowed, as `host 17 "worker" spawned at src/main.rs:4:9`; returns
@@ -69,6 +71,18 @@ pub unsafe fn install(describe: Option<Describe>) {
         unsafe { handler::set_describe(describe) };
     }
     handler::install();
+}
+
+/// Called when the report has been printed, on the kernel thread that has overflowed; the process aborts when it returns.
+pub type BeforeAbort = fn(fault: &Fault);
+
+/// Sets what is called between the report and the abort: for what takes long or may fail, such as a backtrace.
+///
+/// # Safety
+/// As for [`install`]: the hook is async-signal-safe.
+pub unsafe fn before_abort(hook: BeforeAbort) {
+    // SAFETY: the caller's promise.
+    unsafe { handler::set_before_abort(hook) };
 }
 
 /// All that a thread needs for the report, for those who do not set it up themselves.

@@ -34,8 +34,8 @@ fn looked_at(function: &str, step: impl Fn() + Send + 'static) -> f64 {
     while looks < LOOKS || named == 0 {
         assert!(Instant::now() < deadline, "{looks} looks, {seen} threads seen, {function} not among them");
         looks += 1;
-        match look(tid, &mut walker, deadline) {
-            Look::Computes(found) => {
+        match look(tid, Some(&mut walker), deadline) {
+            Look::Computes(found, _) => {
                 seen += 1;
                 named += usize::from(found[0].stack.iter().any(|&address| names.is_of(address, function)));
             }
@@ -205,16 +205,16 @@ fn a_thread_that_does_not_answer() {
     let code = Code::read();
     let mut walker = code.walker();
     for _ in 0..3 {
-        let answer = look(tid, &mut walker, Instant::now() + Duration::from_millis(5));
+        let answer = look(tid, Some(&mut walker), Instant::now() + Duration::from_millis(5));
         assert!(matches!(answer, Look::Silent));
     }
     go_on.send(()).unwrap();
     start.recv().unwrap();
-    let answer = look(tid, &mut walker, Instant::now() + FOREVER);
-    assert!(matches!(answer, Look::Computes(found) if found.len() == 1));
+    let answer = look(tid, Some(&mut walker), Instant::now() + FOREVER);
+    assert!(matches!(answer, Look::Computes(found, _) if found.len() == 1));
     go_on.send(()).unwrap();
     host.join().unwrap();
     let ended = catch_unwind(AssertUnwindSafe(|| drop(runtime)));
     assert!(ended.is_ok());
-    assert!(matches!(look(tid, &mut walker, Instant::now() + FOREVER), Look::Schedules));
+    assert!(matches!(look(tid, Some(&mut walker), Instant::now() + FOREVER), Look::Schedules));
 }

@@ -6,7 +6,7 @@ use crate::channel::mailbox::{Receiver, Sender};
 use crate::channel::oneshot::oneshot;
 use crate::scope::{Scope, ScopedJoinHandle};
 use crate::thread::JoinError;
-use crate::{shield, time};
+use crate::{Handle, shield, time};
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -59,6 +59,7 @@ enum Life<'scope, E> {
 /// A supervisor at work.
 pub(super) struct Team<'scope, 'env, 'a, E> {
     scope: &'scope Scope<'scope, 'env>,
+    runtime: Handle,
     plan: &'env Plan<'a, E>,
     members: Vec<Member<'scope, E>>,
     observer: Observer<'a, E>,
@@ -72,6 +73,7 @@ pub(super) struct Team<'scope, 'env, 'a, E> {
 impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
+        runtime: Handle,
         plan: &'env Plan<'a, E>,
         observer: Observer<'a, E>,
         bells: Sender<Notice>,
@@ -80,7 +82,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         let now = Some(Instant::now());
         let fresh = || Member { life: Life::Due(now), failures: 0, is_dismissed: false };
         let members = plan.children.iter().map(|_| fresh()).collect();
-        Self { scope, plan, members, observer, bells, notices, restarts: VecDeque::new() }
+        Self { scope, runtime, plan, members, observer, bells, notices, restarts: VecDeque::new() }
     }
 
     /// Until all are over, or one is given up.
@@ -138,7 +140,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         let (since, spec) = (Instant::now(), &self.plan.children[child]);
         let bell = Bell { notices: self.bells.clone(), child };
         let (begins, begun) = oneshot();
-        let spawned = self.scope.spawn_with(spec.builder.clone(), move || {
+        let spawned = self.scope.launch_at(spec.site, &self.runtime, spec.builder.clone(), move || {
             let _bell = bell;
             let _ = begins.send(());
             (spec.body)()

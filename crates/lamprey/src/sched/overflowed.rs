@@ -1,0 +1,91 @@
+//! The calls of a thread that has overflowed its stack, printed before the process aborts.
+//!
+//! The thread itself is in a signal handler, on a small stack, and may have been interrupted in the allocator: it only says where it is,
+//! and waits. The runtime's [ticker](super::ticker) works the calls out of a copy of its stack. If that does not come to its end (it
+//! allocates, too, and a lock may be held for ever), the process aborts without.
+//!
+//! # Invariants
+//! 1. What `CASE` points to lies on the handler's stack, and the handler does not return before the abort.
+
+use super::sample::{Registers, read_own};
+use super::ticker::Ticker;
+use super::unwind::Code;
+use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
+use crate::thread::Stack;
+use std::ops::Range;
+use std::ptr;
+use std::time::Duration;
+
+/// How long the handler waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Most bytes of the stack that are looked at.
+const LARGEST: usize = 64 << 20;
+/// Calls that are shown: of the innermost, and of the outermost.
+const SHOWN: (usize, usize) = (24, 12);
+
+struct Case {
+    registers: Registers,
+    stack: Range<usize>,
+    is_done: AtomicBool,
+}
+
+static CASE: AtomicPtr<Case> = AtomicPtr::new(ptr::null_mut());
+
+/// Has the ticker print the calls, and waits for that. Async-signal-safe.
+///
+/// # Safety
+/// `machine` is the third argument of the signal handler that this is called in.
+pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>, ticker: &Ticker) {
+    // SAFETY: as promised by the caller.
+    let registers = unsafe { Registers::interrupted(machine) };
+    let case = Case { registers, stack, is_done: AtomicBool::new(false) };
+    let me = ptr::from_ref(&case).cast_mut();
+    // Release pairs with the Acquire in `print`. Relaxed: another thread overflows at the same time, and is shown.
+    let is_mine = CASE.compare_exchange(ptr::null_mut(), me, Ordering::Release, Ordering::Relaxed).is_ok();
+    if is_mine && !ticker.call() {
+        return;
+    }
+    let mut waited = Duration::ZERO;
+    // Acquire pairs with the Release in `print`.
+    while !case.is_done.load(Ordering::Acquire) && waited < PATIENCE {
+        let pause = libc::timespec { tv_sec: 0, tv_nsec: i64::from(PAUSE.subsec_nanos()) };
+        // SAFETY: reads `pause`.
+        unsafe { libc::nanosleep(&raw const pause, ptr::null_mut()) };
+        waited += PAUSE;
+    }
+}
+
+/// On the ticker.
+pub(super) fn print() {
+    // Acquire pairs with the Release in `show`.
+    // SAFETY: invariant 1.
+    let Some(case) = (unsafe { CASE.load(Ordering::Acquire).as_ref() }) else { return };
+    let (mut first, (inner, outer)) = (calls(case), SHOWN);
+    let left_out = first.len().saturating_sub(inner + outer);
+    let last = first.split_off(if left_out == 0 { first.len() } else { inner + left_out });
+    first.truncate(first.len() - left_out);
+    crate::bug::say!("the stack, the innermost call first:\n{}", Stack::new(first, 0));
+    if left_out != 0 {
+        let last = Stack::new(last, inner + left_out);
+        crate::bug::say!("after {left_out} calls that are not shown:\n{last}");
+    }
+    // Release pairs with the Acquire in `show`.
+    case.is_done.store(true, Ordering::Release);
+}
+
+/// An address within each call, the innermost first.
+fn calls(case: &Case) -> Vec<usize> {
+    // The stack pointer may be on the guard already.
+    let start = case.registers.sp.max(case.stack.start);
+    let mut bytes = vec![0; case.stack.end.saturating_sub(start).min(LARGEST)];
+    let length = read_own(start, &mut bytes);
+    let word = |address: u64| {
+        let offset = usize::try_from(address).ok()?.checked_sub(start)?;
+        let word = bytes[..length].get(offset..offset.checked_add(8)?)?;
+        Some(u64::from_ne_bytes(word.try_into().ok()?))
+    };
+    let code = Code::read();
+    code.walker().walk_up(case.registers, usize::MAX, word)
+}

@@ -1,0 +1,181 @@
+//! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads compute.
+//!
+//! * It adds a tick to each worker's attention word twice a time slice ([`super::offer`]), from the first parasite on.
+//! * About once a second it looks for workers that are held up ([`super::silent`]).
+//! * It prints the stack of a thread that has overflowed ([`super::overflowed`]): the thread itself is in a signal handler, and may not.
+//!
+//! It sleeps while all workers do.
+//!
+//! # States (`word`)
+//! ```text
+//! SLOW --a worker's first parasite--> FAST       SLOW, FAST <--a worker has slept / all have slept for a while--> RESTING
+//! any --the runtime ends--> OVER                 any but OVER --a thread has overflowed--> CALLED
+//! ```
+//!
+//! # Invariants
+//! 1. The word is the futex that the ticker sleeps on: whoever changes it wakes the ticker, which looks at it again. Of OVER and CALLED no way leads back.
+//!
+//! # Orderings
+//! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything else is a hint.
+
+use super::runtime::{Options, Shared};
+use super::silent::Sights;
+use crate::sync_shim::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+const SLOW: u32 = 0;
+const FAST: u32 = 1;
+const RESTING: u32 = 2;
+const OVER: u32 = 3;
+const CALLED: u32 = 4;
+
+/// Operations on a futex of this process.
+const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+
+/// Longest time from one look for workers that are held up to the next.
+const PERIOD: Duration = Duration::from_secs(1);
+/// Ticks without a worker that is awake, after which it rests.
+const PATIENCE: u32 = 3;
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    /// Half a time slice.
+    slice: Duration,
+    /// How often workers that are held up are looked for.
+    period: Duration,
+    word: AtomicU32,
+    /// There are parasites.
+    is_fast: AtomicBool,
+}
+
+impl Ticker {
+    /// Of a runtime with these options.
+    pub(crate) fn new(options: &Options) -> Self {
+        let slice = (options.slice / 2).max(Duration::from_micros(100));
+        let period = (options.stuck_after / 3).clamp(slice, PERIOD);
+        Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
+    }
+
+    /// Starts the kernel thread. Without one to be had, nobody ticks: parasites are not inflated, and nobody is reported.
+    pub(super) fn start(shared: &Arc<Shared>) {
+        let weak = Arc::downgrade(shared);
+        let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
+        if thread.spawn(move || tick(&weak)).is_err() {
+            // Relaxed: a hint; nobody is woken.
+            shared.ticker.word.store(OVER, Ordering::Relaxed);
+        }
+    }
+
+    /// A worker has its first parasite: ticks come twice a time slice from now on.
+    #[cold]
+    pub(super) fn hurry(&self) {
+        // Relaxed: a hint.
+        if !self.is_fast.swap(true, Ordering::Relaxed) {
+            self.change(SLOW, FAST);
+        }
+    }
+
+    /// A worker has slept: if the ticker rests, it ticks again.
+    pub(super) fn rewind(&self) {
+        // Relaxed (both): a hint; a wrong one costs a late tick.
+        if self.word.load(Ordering::Relaxed) == RESTING {
+            let is_fast = self.is_fast.load(Ordering::Relaxed);
+            self.change(RESTING, if is_fast { FAST } else { SLOW });
+        }
+    }
+
+    /// Ends the thread, soon.
+    pub(super) fn end(&self) {
+        // Relaxed: carries no data.
+        self.word.store(OVER, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Has it print what [`super::overflowed`] holds; false if it is gone. Async-signal-safe.
+    pub(super) fn call(&self) -> bool {
+        loop {
+            // Relaxed (both): a guess.
+            let word = self.word.load(Ordering::Relaxed);
+            if word == OVER {
+                return false;
+            }
+            // Release pairs with the Acquire in `sleep`.
+            if self.word.compare_exchange(word, CALLED, Ordering::Release, Ordering::Relaxed).is_ok() {
+                self.wake();
+                return true;
+            }
+        }
+    }
+
+    fn change(&self, from: u32, to: u32) {
+        // Relaxed: carries no data.
+        if self.word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.wake();
+        }
+    }
+
+    fn wake(&self) {
+        // SAFETY: the kernel takes the address of the word for a name.
+        unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1_usize) };
+    }
+
+    /// Sleeps until the next tick, or until it is called; gives the word then.
+    fn sleep(&self, is_busy: bool) -> u32 {
+        // Relaxed: a hint; it is looked at again below.
+        let mut word = self.word.load(Ordering::Relaxed);
+        if !is_busy && (word == SLOW || word == FAST) {
+            self.change(word, RESTING);
+            word = RESTING;
+        }
+        let period = match word {
+            SLOW => Some(self.period),
+            FAST => Some(self.slice),
+            _ => None,
+        };
+        if word != OVER && word != CALLED {
+            let timeout = period.map(|period| libc::timespec {
+                tv_sec: period.as_secs().cast_signed(),
+                tv_nsec: i64::from(period.subsec_nanos()),
+            });
+            let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            let (address, wait, word) = (self.word.as_ptr(), WAIT, word as usize);
+            // SAFETY: a futex of our own, and a time or none. It returns at once if the word is another one by now.
+            unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
+        }
+        // Acquire pairs with the Release in `call`.
+        self.word.load(Ordering::Acquire)
+    }
+
+    /// From one look to the next.
+    fn ticks_in_period(&self, word: u32) -> u32 {
+        if word == FAST { (self.period.as_nanos() / self.slice.as_nanos()).max(1) as u32 } else { 1 }
+    }
+}
+
+/// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
+fn tick(shared: &Weak<Shared>) {
+    let (mut idle, mut since_look) = (0, 0);
+    let mut sights = None;
+    while let Some(shared) = shared.upgrade() {
+        // Relaxed: a hint.
+        let is_busy = shared.awake.load(Ordering::Relaxed) != 0;
+        idle = if is_busy { 0 } else { idle + 1 };
+        let word = shared.ticker.sleep(idle < PATIENCE);
+        match word {
+            OVER => return,
+            CALLED => return super::overflowed::print(),
+            _ => {}
+        }
+        if word == FAST {
+            shared.seats().iter().for_each(|seat| seat.attention.tick());
+        }
+        since_look += 1;
+        if since_look >= shared.ticker.ticks_in_period(word) {
+            since_look = 0;
+            sights.get_or_insert_with(|| Sights::new(&shared)).look(&shared);
+        }
+    }
+}

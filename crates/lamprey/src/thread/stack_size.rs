@@ -1,0 +1,72 @@
+//! How large stacks are, where nobody has asked for a size, and which sizes can be asked for.
+
+use std::io;
+
+/// For hosts and parasites. Code that is not optimised keeps every temporary in its frame and needs several times as much; address space is
+/// cheap, and only what is touched becomes memory.
+pub(crate) const DEFAULT: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
+
+/// At least, for the main host of a runtime: there is one of it, and people put whole programs into it.
+const MAIN: u32 = 1 << 20;
+
+/// Largest stack that can be asked for.
+const LARGEST: usize = 1 << 30;
+
+/// Replaces [`DEFAULT`], in the environment.
+const VARIABLE: &str = "LAMPREY_STACK";
+
+/// Bytes of stack as the descriptor keeps them.
+pub(crate) fn check(bytes: usize) -> io::Result<u32> {
+    if bytes > LARGEST {
+        let text = format!("a stack of {bytes} bytes was asked for; the largest is {LARGEST}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(bytes.next_multiple_of(4096).max(16 << 10) as u32)
+}
+
+/// Of the main host, where other hosts have `usual`.
+pub(crate) fn of_main(usual: u32) -> u32 {
+    usual.max(MAIN)
+}
+
+/// What a runtime uses that was not told: the environment's, or [`DEFAULT`].
+pub(crate) fn from_environment() -> io::Result<u32> {
+    let Some(text) = std::env::var_os(VARIABLE) else { return check(DEFAULT) };
+    let bytes = text.to_str().and_then(parse).filter(|&bytes| bytes <= LARGEST);
+    bytes.map_or_else(
+        || {
+            let text = format!(
+                "{VARIABLE} is {text:?}: it must be a number of bytes, or of KiB or MiB as in 256K or 1M, of at most 1024M"
+            );
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        },
+        check,
+    )
+}
+
+/// `65536`, `64K` or `1M`.
+fn parse(text: &str) -> Option<usize> {
+    let (digits, shift) = match text.trim().as_bytes() {
+        [digits @ .., b'k' | b'K'] => (digits, 10),
+        [digits @ .., b'm' | b'M'] => (digits, 20),
+        digits => (digits, 0),
+    };
+    let number: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        for (text, bytes) in [("65536", 65536), ("64K", 65536), ("1m", 1 << 20), (" 2M ", 2 << 20)] {
+            assert_eq!(parse(text), Some(bytes), "{text}");
+        }
+        for text in ["", "K", "0", "-1", "64 K", "1G", "99999999999999999999", "18446744073709551615M", "64é"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}
