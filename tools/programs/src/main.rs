@@ -1,0 +1,132 @@
+//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package of its own that is no member of the
+//! workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails if one does not build, ends with an error, or takes longer than
+//! [`LIMIT`]. The tests of the workspace do not see what an unoptimised build does to stacks: its profile `dev` is optimised.
+//!
+//! A program that is marked `no_run` serves for ever: it is run for [`A_WHILE`], and must still be there.
+
+mod extract;
+mod run;
+
+use extract::Program;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+use std::{env, fs, io};
+
+/// How long a program may take, on a loaded machine.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How long one that serves for ever is run.
+const A_WHILE: Duration = Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace");
+    let outcome = collect(&root).and_then(|programs| {
+        let place = write_package(&root, &programs)?;
+        let wrong = ["dev", "release"].map(|profile| check(&place, profile, &programs));
+        Ok((programs.len(), wrong.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter().sum::<usize>()))
+    });
+    match outcome {
+        Ok((count, 0)) => {
+            println!("{count} programs run, in dev and in release");
+            ExitCode::SUCCESS
+        }
+        Ok((_, wrong)) => {
+            eprintln!("{wrong} programs failed");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("programs: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All programs, in the order of their files.
+fn collect(root: &Path) -> io::Result<Vec<Program>> {
+    let mut files = vec![root.join("README.md")];
+    list(&root.join("docs"), "md", &mut files)?;
+    let mut programs = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file)?;
+        programs.extend(extract::programs(&name_of(root, &file), &text));
+    }
+    let mut examples = Vec::new();
+    list(&root.join("crates/lamprey/examples"), "rs", &mut examples)?;
+    for file in examples {
+        programs.push(Program::whole(&name_of(root, &file), &fs::read_to_string(&file)?));
+    }
+    if programs.len() < 20 {
+        return Err(io::Error::other(format!("only {} programs were found", programs.len())));
+    }
+    Ok(programs)
+}
+
+/// Adds the files in `folder`, and below it, whose names end so.
+fn list(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            list(&path, ending, into)?;
+        } else if path.extension().is_some_and(|found| found == ending) {
+            into.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// `docs/guide/a-b.md` becomes `docs_guide_a_b`.
+fn name_of(root: &Path, file: &Path) -> String {
+    let path = file.strip_prefix(root).unwrap_or(file).with_extension("");
+    path.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_lowercase()
+}
+
+/// Makes the package, and gives its folder.
+fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
+    let place = env::temp_dir().join(format!("lamprey-programs-{}", std::process::id()));
+    let sources = place.join("src/bin");
+    fs::create_dir_all(&sources)?;
+    let lamprey = root.join("crates/lamprey");
+    let manifest = format!(
+        "[package]\nname = \"programs-of-the-docs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n"
+    );
+    fs::write(place.join("Cargo.toml"), manifest)?;
+    // The versions of other crates that the workspace is tested with.
+    fs::copy(root.join("Cargo.lock"), place.join("Cargo.lock"))?;
+    for program in programs {
+        fs::write(sources.join(format!("{}.rs", program.name)), &program.text)?;
+    }
+    Ok(place)
+}
+
+/// Builds and runs all; how many failed.
+fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize> {
+    let target = place.join("target");
+    let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build
+        .args(["build", "--quiet", "--profile", profile])
+        .current_dir(place)
+        .env("CARGO_TARGET_DIR", &target);
+    println!("+ {build:?}");
+    if !build.status()?.success() {
+        return Err(io::Error::other(format!("the programs do not build (see {})", place.display())));
+    }
+    let folder = target.join(if profile == "dev" { "debug" } else { profile });
+    let mut wrong = 0;
+    for program in programs {
+        let limit = if program.is_endless { A_WHILE } else { LIMIT };
+        let outcome = run::run(&folder.join(&program.name), limit)?;
+        match outcome.problem(program.is_endless) {
+            None => println!("{profile} {}: {:.2} s", program.name, outcome.took.as_secs_f64()),
+            Some(problem) => {
+                eprintln!("{profile} {}: {problem}\n{}", program.name, outcome.text);
+                wrong += 1;
+            }
+        }
+    }
+    if profile == "release" && wrong == 0 {
+        fs::remove_dir_all(place)?;
+    }
+    Ok(wrong)
+}
