@@ -1,7 +1,7 @@
 //! Who runs a parasite that was unblocked, and when: order, the two forms, nesting, depth, fairness.
 mod common;
 
-use common::{FOREVER, count, counter, run, runtime, tick, within};
+use common::{FOREVER, count, counter, run, run_at_once, runtime, tick, within};
 use lamprey::parasite::{Parasite, reify};
 use lamprey::{
     Builder, channel, channel_attach_inline, parasite, parasite_fn, parasite_local, sleep, spawn, yield_now,
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_send_does_not_run_the_receiver_inside_the_senders_critical_section() {
-    run(1, || {
+    run_at_once(1, || {
         let lock = Arc::new(Mutex::new(0));
         let (tx, rx) = channel::<i32>();
         let theirs = lock.clone();
@@ -31,7 +31,7 @@ fn a_send_does_not_run_the_receiver_inside_the_senders_critical_section() {
 
 #[test]
 fn nor_while_a_borrow_is_held() {
-    run(1, || {
+    run_at_once(1, || {
         let cell = Rc::new(RefCell::new(0));
         let (tx, rx) = channel::<i32>();
         let theirs = cell.clone();
@@ -48,7 +48,7 @@ fn nor_while_a_borrow_is_held() {
 
 #[test]
 fn what_was_woken_last_runs_first_and_ahead_of_the_hosts() {
-    run(1, || {
+    run_at_once(1, || {
         let log = Arc::new(Mutex::new(Vec::new()));
         let (tx, rx) = channel::<u32>();
         let waiting: Vec<_> = (0..3)
@@ -85,7 +85,7 @@ fn runs_inside_send(
 
 #[test]
 fn inline_where_the_channel_or_the_parasite_asks_for_it() {
-    run(1, || {
+    run_at_once(1, || {
         let stackless = |inline: bool| {
             move |rx: lamprey::Receiver<()>, ran: Arc<AtomicBool>| {
                 let future = async move {
@@ -122,7 +122,7 @@ fn inline_where_the_channel_or_the_parasite_asks_for_it() {
 
 #[test]
 fn an_inline_attach_inside_an_inline_attach_waits_for_the_next_scheduling_point() {
-    run(1, || {
+    run_at_once(1, || {
         let log = Arc::new(Mutex::new(Vec::new()));
         let (tx_b, rx_b) = channel_attach_inline::<()>();
         let (tx_a, rx_a) = channel_attach_inline::<()>();
@@ -183,7 +183,7 @@ fn a_chain_of_a_million_does_not_overflow() {
 
 #[test]
 fn nor_one_of_explicit_attaches_inside_one_another() {
-    run(1, || {
+    run_at_once(1, || {
         let ended = counter();
         let slots: Arc<Vec<Mutex<Option<Parasite<()>>>>> =
             Arc::new((0..100_000).map(|_| Mutex::new(None)).collect());
@@ -218,7 +218,7 @@ fn parasites_that_start_parasites_without_end_do_not_overflow() {
             .detach();
         }
     }
-    run(1, || {
+    run_at_once(1, || {
         let ended = counter();
         nest(50_000, ended.clone());
         while count(&ended) < 50_000 {
@@ -276,7 +276,7 @@ fn two_parasites_that_wake_each_other_for_ever_starve_nobody() {
 
 #[test]
 fn a_parasite_that_was_woken_before_two_that_wake_each_other_is_not_buried() {
-    run(1, || {
+    run_at_once(1, || {
         let (tx, rx) = channel::<()>();
         let early = parasite(async move { rx.recv_async().await });
         tx.send(()).unwrap(); // woken, not yet run
@@ -289,7 +289,7 @@ fn a_parasite_that_was_woken_before_two_that_wake_each_other_is_not_buried() {
 
 #[test]
 fn a_host_with_a_small_stack_leaves_others_parasites_to_a_carrier() {
-    run(1, || {
+    run_at_once(1, || {
         let (tx, rx) = channel::<()>();
         let big = parasite(async move {
             rx.recv_async().await.unwrap();
@@ -308,7 +308,7 @@ fn a_host_with_a_small_stack_leaves_others_parasites_to_a_carrier() {
 
 #[test]
 fn a_poll_that_calls_blocking_code_holds_up_its_host_only() {
-    run(1, || {
+    run_at_once(1, || {
         let (tx, rx) = channel::<u32>();
         let (back, answer) = channel::<u32>();
         let (go, gone) = channel::<()>();
