@@ -36,10 +36,11 @@
 //!   longer be computed when it is removed.
 //! * Bits that are cleared only when the slot comes up: a cancelled timeout would still wake a sleeping worker.
 
+#[cfg(not(loom))]
+use crate::sync_shim::{Ordering, compiler_fence};
 use std::cell::Cell;
 use std::marker::PhantomPinned;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{Ordering, compiler_fence};
 
 /// Bits in a digit.
 const DIGIT: u32 = 6;
@@ -159,9 +160,13 @@ impl<T> Wheel<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, step: impl FnOnce()) {
         self.is_changing.set(true);
-        compiler_fence(Ordering::SeqCst);
+        // Release (both): the changes come after the first note and before the second, for a handler on this very thread.
+        #[cfg(not(loom))]
+        compiler_fence(Ordering::Release);
         step();
-        compiler_fence(Ordering::SeqCst);
+        // Release: as above.
+        #[cfg(not(loom))]
+        compiler_fence(Ordering::Release);
         self.is_changing.set(false);
     }
 
