@@ -39,6 +39,8 @@
 //! * A lock of `std` held across a blocking call blocks the whole worker when another of its hosts wants it.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
+//! * `std`'s locks that a thread may take twice, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel thread: they do not keep
+//!   the hosts of one worker apart. What must not be mixed goes out by one `println!`, or under a [`sync::Mutex`].
 //! * What the program lends to the runtime ([`Policy`], [`Source`], [`Notifier`], wakers) must not block: that ends the process, with a message
 //!   that says who it was. So does a generator of `swapstack` that is suspended within a scope, time limit, token, [`shield`] or
 //!   [`HostLocal::with`].

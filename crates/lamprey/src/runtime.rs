@@ -377,7 +377,9 @@ impl Runtime {
     /// Ends the runtime: cancels all threads, waits until they have ended, `within` at most, and returns those that have not.
     ///
     /// It is what dropping the runtime does (see [`Runtime`], *The end*), with a deadline of one's own and an answer. An empty vector means that
-    /// all is over: every destructor has run, every kernel thread of the runtime has ended. A survivor is left alone: it goes on if it can, on a kernel thread that
+    /// all threads of the runtime are over, and every destructor of what they owned has run. Its kernel threads are on their way out: what they
+    /// still do is to run the destructors of their own `thread_local!`s, and to give the memory of the stacks back (half a second for a million
+    /// stacks). A survivor is left alone: it goes on if it can, on a kernel thread that
     /// nobody waits for any more; what it waits for may still come, or never, and harms nobody.
     ///
     /// # Examples

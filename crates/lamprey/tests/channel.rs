@@ -315,7 +315,7 @@ fn a_value_of_no_size_and_a_large_one() {
 fn errors_are_readable() {
     assert_eq!(SendError(1).to_string(), "no receiver is left");
     assert_eq!(RecvError.to_string(), "no sender is left");
-    assert!(TrySendError::Full(1).to_string().contains("no receiver is waiting"));
+    assert!(TrySendError::Full(1).to_string().contains("no receiver waits"));
     assert!(SendTimeoutError::Timeout(1).to_string().contains("in time"));
     struct NotDebug;
     assert_eq!(format!("{:?}", SendError(NotDebug)), "SendError(..)");

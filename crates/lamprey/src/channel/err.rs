@@ -10,7 +10,7 @@ pub struct SendError<T>(pub T);
 /// `try_send` failed. The value comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// No receiver is waiting right now.
+    /// No receiver is waiting right now; of a channel with places: none is free.
     Full(T),
     /// No receiver is left.
     Disconnected(T),
@@ -19,7 +19,7 @@ pub enum TrySendError<T> {
 /// `send_timeout` failed. The value comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// No receiver came in time.
+    /// No receiver came in time; of a channel with places: none became free.
     Timeout(T),
     /// No receiver is left.
     Disconnected(T),
@@ -32,7 +32,7 @@ pub struct RecvError;
 /// `try_recv` failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
-    /// No sender is waiting right now.
+    /// There is nothing to receive right now.
     Empty,
     /// No sender is left.
     Disconnected,
@@ -41,7 +41,7 @@ pub enum TryRecvError {
 /// `recv_timeout` failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecvTimeoutError {
-    /// No sender came in time.
+    /// Nothing came in time.
     Timeout,
     /// No sender is left.
     Disconnected,
@@ -77,7 +77,7 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> fmt::Display for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full(_) => "no receiver is waiting",
+            Self::Full(_) => "the channel is full: no receiver waits, and no place is free",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }
@@ -86,7 +86,7 @@ impl<T> fmt::Display for TrySendError<T> {
 impl<T> fmt::Display for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout(_) => "no receiver came in time",
+            Self::Timeout(_) => "the channel was full: no receiver came in time, and no place became free",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }
@@ -101,7 +101,7 @@ impl fmt::Display for RecvError {
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "no sender is waiting",
+            Self::Empty => "the channel is empty: there is nothing to receive right now",
             Self::Disconnected => NO_SENDER,
         })
     }
@@ -110,7 +110,7 @@ impl fmt::Display for TryRecvError {
 impl fmt::Display for RecvTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout => "no sender came in time",
+            Self::Timeout => "nothing came in time",
             Self::Disconnected => NO_SENDER,
         })
     }

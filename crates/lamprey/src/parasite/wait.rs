@@ -26,8 +26,10 @@ use std::task::Poll;
 
 /// Runs `future` to its end and returns its output; the calling thread waits meanwhile.
 ///
-/// Any future of any library, from any thread, at any depth: there is no "inside" or "outside" of a runtime to get wrong. (A
-/// future that needs its own runtime's context, such as tokio's sockets, still needs that to be entered.)
+/// Any future of any library, from any thread, at any depth: there is no "inside" or "outside" of a runtime to get wrong. A
+/// future that needs the context of its own runtime, such as tokio's sockets, is handed to that runtime: `wait(tokio_handle.spawn(future))`. Do
+/// not enter the context on a host: what `enter` returns belongs to the kernel thread, on which hosts take turns, and tokio panics when
+/// two of them leave in another order than they entered.
 ///
 /// # Examples
 /// ```

@@ -137,7 +137,7 @@ fn running_id() -> Option<u64> {
     Worker::current().map(|worker| worker.running_ref().label.id.get())
 }
 
-/// Puts a hook in front of the program's, once, that notes where panics on workers begin.
+/// Puts a hook in front of the program's, once, that says whose a panic is, and notes where it begins.
 pub(crate) fn install_hook() {
     static INSTALLED: Mutex<bool> = Mutex::new(false);
     if std::thread::panicking() {
@@ -148,8 +148,20 @@ pub(crate) fn install_hook() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             note(info);
+            name_who_panics();
             before(info);
         }));
+    }
+}
+
+/// The hook before this one, std's as a rule, knows the kernel thread only.
+fn name_who_panics() {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
+        let mut who = String::new();
+        // A `String` takes everything.
+        let _ = worker.running_ref().describe(&mut who);
+        crate::bug::say!("a panic in {who}:");
     }
 }
 
