@@ -44,6 +44,7 @@ var benches = map[string]func(n int) ([]sample, error){
 	"cancel":           cancel,
 	"timers":           timers,
 	"idle":             idle,
+	"stalls":           stalls,
 }
 
 func main() {

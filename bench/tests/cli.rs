@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 34] = [
+const BENCHES: [&str; 35] = [
     "switch",
     "yield",
     "spawn",
@@ -37,6 +37,7 @@ const BENCHES: [&str; 34] = [
     "scope",
     "cancel",
     "timers",
+    "stalls",
     "idle",
     "http",
 ];

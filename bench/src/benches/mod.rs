@@ -27,6 +27,7 @@ pub mod ring;
 pub mod scope;
 pub mod select;
 pub mod spawn;
+pub mod stalls;
 pub mod stream;
 pub mod switch;
 pub mod sysbench;
@@ -36,7 +37,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 34] = [
+pub const ALL: [&Bench; 35] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -69,6 +70,7 @@ pub const ALL: [&Bench; 34] = [
     &scope::BENCH,
     &cancel::BENCH,
     &timers::BENCH,
+    &stalls::BENCH,
     &idle::BENCH,
     &http::BENCH,
 ];

@@ -13,6 +13,7 @@ pub mod threads;
 pub mod tokio;
 pub mod tokio_events;
 pub mod tokio_locks;
+pub mod tokio_stalls;
 pub mod tokio_structure;
 pub mod tokio_tasks;
 
