@@ -2,7 +2,7 @@
 //! has not happened. In every form of choice, by every way of being cancelled, of threads and of futures.
 mod common;
 
-use common::{Counted, blocked, count, counter, eventually, run, tick, within};
+use common::{Counted, blocked, count, counter, eventually, run, run_at_once, tick, within};
 use lamprey::event::{
     AsyncEvent, BoxedEvent, Event, Nack, always, choose, choose_all, future_evt, guard, never, prefer,
     spawn_evt, timeout, with_nack,
@@ -707,7 +707,7 @@ fn a_choice_of_an_os_thread_has_happened_or_not() {
 /// A stackless parasite is dropped where it stands: what it had been given goes back.
 #[test]
 fn a_parasite_that_is_cancelled_after_the_decision_gives_back() {
-    run(1, || {
+    run_at_once(1, || {
         let (tx, rx) = channel();
         for (form, event) in forms(&|| receives(&rx)) {
             let parasite = parasite(async move { event.await.unwrap() });

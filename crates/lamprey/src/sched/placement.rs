@@ -162,7 +162,7 @@ impl Worker {
         self.has_some_to_hold_up().then_some(&**free)
     }
 
-    /// True if a thread of this worker is ready, or waits for something that comes from outside.
+    /// True if a thread of this worker is ready, or waits for something that comes from outside. Not counted is who yields: it asks for others to run.
     fn has_some_to_hold_up(&self) -> bool {
         let mut next = self.newest.get();
         for _ in 0..LOOKED_AT {
@@ -186,7 +186,8 @@ impl Worker {
                 State::Blocked => waits_outside(),
                 _ => false,
             };
-            if can_be_held_up && !super::carrier::is_carrier(thread) {
+            let yields = ptr::eq(thread, self.running().as_ptr()) && thread.state.get() == State::Runnable;
+            if can_be_held_up && !yields && !super::carrier::is_carrier(thread) {
                 return true;
             }
         }
