@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{rerun, role, run};
+use common::{rerun, role, run, run_at_once};
 use lamprey::CancelToken;
 use lamprey::parasite::{Parasite, reify};
 use std::cell::{Cell, RefCell};
@@ -162,7 +162,8 @@ fn a_chain_of_parasites_within_a_generator_does_not_overflow() {
         .collect();
     drop(early);
     let _keep = swapstack::DefaultStack::take(1).unwrap();
-    run(1, || {
+    // All are to start at once, however long one is held up.
+    run_at_once(1, || {
         let slots: Arc<Vec<Mutex<Option<Parasite<u32>>>>> =
             Arc::new((0..CHAIN).map(|_| Mutex::new(None)).collect());
         let parasites: Vec<_> = (0..CHAIN)
