@@ -96,18 +96,17 @@ impl Seat {
 }
 
 impl Worker {
-    /// What the policy has drawn; or, if that is a new host that starts elsewhere, the root: who blocks may have been woken by the code of the
-    /// program that notifies the other worker, and must not be picked while it still runs.
+    /// What the policy has drawn: as it is, or, if that is a new host that starts elsewhere, the next.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn placed(&self, thread: NonNull<Thread>) -> NonNull<Thread> {
+    pub(super) fn placed(&self, thread: NonNull<Thread>) -> Option<NonNull<Thread>> {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         if !entry.sp.get().is_null() || !self.is_parallel() {
-            return thread;
+            return Some(thread);
         }
         let fewer = self.other_with_fewer();
         if fewer.is_none() && self.shared.kinds.is_short(entry.body) {
-            return thread;
+            return Some(thread);
         }
         self.place(thread, fewer)
     }
@@ -132,7 +131,7 @@ impl Worker {
 
     #[cold]
     #[inline(never)]
-    fn place(&self, thread: NonNull<Thread>, fewer: Option<&Seat>) -> NonNull<Thread> {
+    fn place(&self, thread: NonNull<Thread>, fewer: Option<&Seat>) -> Option<NonNull<Thread>> {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         if !entry.label.pinned && !entry.label.is_placed.get() && !self.stopping.get() {
@@ -140,11 +139,12 @@ impl Worker {
             let other = other.or_else(|| self.free_other(entry).map(|seat| (seat, self.unstarted())));
             if let Some((seat, with_it)) = other {
                 self.hand_over(thread, with_it.min(BATCH), seat);
-                return NonNull::from(&self.root);
+                let next = self.policy.next(&self.seat.unstarted)?.0;
+                return self.placed(next);
             }
         }
         self.watch_first_run(entry);
-        thread
+        Some(thread)
     }
 
     fn unstarted(&self) -> usize {
@@ -200,14 +200,12 @@ impl Worker {
         seat.hosts.fetch_add(with_it + 1, Ordering::Relaxed);
         // SAFETY: this is the owning kernel thread, outside of every section of the queue.
         let others = std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() });
-        let all: Vec<_> = std::iter::once(Entry(first)).chain(others.take(with_it)).collect();
-        for Entry(thread) in all {
+        for Entry(thread) in std::iter::once(Entry(first)).chain(others.take(with_it)) {
             // SAFETY: unstarted, and out of the queue: ours, to give up.
             unsafe {
                 thread.as_ref().label.is_placed.set(true);
-                if seat.deliver(Waiter::thread(thread)).is_err() {
-                    // That worker has ended. Back, and not ended here: destructors would run in the middle of a switch.
-                    self.seat.unstarted.push(Entry(thread));
+                if let Err(entry) = seat.deliver(Waiter::thread(thread)) {
+                    super::root::refused_at_the_end(entry);
                 }
             }
         }
