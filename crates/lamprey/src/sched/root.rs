@@ -49,14 +49,11 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
-        self.budget.set(self.window.get());
         let next = if self.woken.pending.get() != 0 {
             self.pick_parasite()
         } else {
-            self.policy.next(&self.seat.unstarted).and_then(|ready| self.placed(ready.0))
+            self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
         };
-        // Relaxed: a hint, for whoever places new hosts.
-        self.seat.is_working.store(next.is_some(), Ordering::Relaxed);
         let Some(next) = next else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
@@ -65,6 +62,7 @@ impl Worker {
             self.pass_watch_on();
         }
         self.untrimmed.set(true);
+        self.budget.set(self.window.get());
         self.switch_to(&self.root, next);
         true
     }
@@ -102,12 +100,7 @@ impl Worker {
     #[inline(never)]
     pub(super) fn root_is_due(&self) -> bool {
         let now = clock::ticks();
-        if !self.note_first_run(now) {
-            if self.window.get() == 1 {
-                self.note_run(now.wrapping_sub(self.measured.get()));
-            }
-            self.measure(now);
-        }
+        self.measure(now);
         self.budget.set(self.window.get());
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);

@@ -100,7 +100,7 @@ impl Worker {
         if self.woken.pending.get() != 0 {
             return self.pick_parasite();
         }
-        self.policy.next(&self.seat.unstarted).and_then(|ready| self.placed(ready.0))
+        self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

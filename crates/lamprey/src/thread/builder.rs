@@ -89,7 +89,6 @@ where
         spawn_site: Cell::new(site),
         stack_size: worker.shared.stack_size,
         pinned: false,
-        is_placed: Cell::new(false),
     };
     let head = packet::new(f, label, member);
     // SAFETY: the new packet's descriptor, unstarted, given up here.
@@ -266,7 +265,6 @@ impl Builder {
             spawn_site: Cell::new(site),
             stack_size,
             pinned: place.is_some(),
-            is_placed: Cell::new(false),
         };
         let head = packet::new(f, label, member);
         match here.filter(|worker| place.is_none_or(|index| index == worker.seat.index)) {
