@@ -21,7 +21,9 @@ fn ten_million_wait_on_one_channel_in_96_bytes_each_and_give_them_back() {
             parasite(async move { rx.recv_async().await.is_ok() }).detach();
         }
         let each = (resident() - before) as f64 / CROWD as f64;
-        assert!(each <= 96.0, "{each} bytes each");
+        // Where debug assertions are on it keeps its spawn site, too.
+        let most = if cfg!(debug_assertions) { 104.0 } else { 96.0 };
+        assert!(each <= most, "{each} bytes each");
         for n in 0..CROWD as u64 {
             tx.send(n).unwrap();
             if n % 512 == 0 {

@@ -14,10 +14,8 @@ use std::sync::Arc;
 
 /// Starts a host in the calling host's runtime.
 ///
-/// It starts on the same worker, but for three cases: it has waited there for 50 µs while another worker has nothing to do; another
-/// worker has nothing to do, hosts of its kind (the type of the closure) are not known to block soon, and here somebody waits for the clock, for the
-/// system or for a turn, whom it could hold up; or markedly more hosts live here than on another worker (more than eight, and
-/// an eighth of those there). Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
+/// It starts on the same worker, unless it has waited there for 50 µs while another worker has nothing to do. Once it has started
+/// it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
 ///
 /// # Examples
 /// ```
