@@ -2,7 +2,7 @@
 //! has been served, so without that nothing ends.
 mod common;
 
-use common::{FOREVER, count, counter, run, tick, within};
+use common::{FOREVER, count, counter, eventually, run, tick, within};
 use lamprey::net::{TcpListener, UnixStream};
 use lamprey::{Builder, Helper, Runtime, Source, WakeToken, channel, parasite, sleep_async, suspend};
 use std::future::poll_fn;
@@ -202,6 +202,8 @@ fn a_parasite_that_an_os_thread_wakes_runs() {
         }));
         let other = thread::spawn(move || {
             begun.compute_until_up();
+            // It may not have been polled yet: one that follows a long one starts as a host.
+            eventually("its first poll", || waker.lock().unwrap().is_some());
             waker.lock().unwrap().take().unwrap().wake();
         });
         computes.raise();
