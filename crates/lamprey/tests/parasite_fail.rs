@@ -400,10 +400,14 @@ mod when_the_runtime_ends {
         });
     }
 
-    async fn held(drops: Count, then: impl Future) {
-        let _held = Counted(drops);
-        then.await;
-        pending::<()>().await;
+    /// Counted from the call on: one that is offered to another worker may never have been polled when the runtime ends.
+    fn held<F: Future>(drops: Count, then: F) -> impl Future<Output = ()> + use<F> {
+        let held = Counted(drops);
+        async move {
+            let _held = held;
+            then.await;
+            pending::<()>().await;
+        }
     }
 
     #[test]
