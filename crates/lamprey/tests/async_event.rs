@@ -14,7 +14,7 @@ const SHORT: Duration = Duration::from_millis(3);
 
 #[test]
 fn what_can_happen_at_once_has_happened() {
-    run(|| {
+    Runtime::builder().workers(1).build().unwrap().run(|| {
         let (tx, rx) = channel();
         let receiver = spawn(move || rx.recv());
         yield_now();

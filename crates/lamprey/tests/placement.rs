@@ -126,3 +126,69 @@ fn a_pair_that_talks_stays_on_one_worker() {
         host.join().unwrap();
     });
 }
+
+/// It computes while its spawner sleeps: on another worker, or the sleep would last as long as it.
+#[test]
+fn a_host_that_computes_starts_where_it_holds_nobody_up() {
+    run(2, || {
+        // The other worker has to lie idle first, and on a loaded machine may not have come to it.
+        let deadline = Instant::now() + FOREVER;
+        for () in std::iter::repeat_n((), 5) {
+            while !sleeps_beside_a_computation() {
+                assert!(Instant::now() < deadline, "it always held its spawner up");
+            }
+        }
+    });
+}
+
+fn sleeps_beside_a_computation() -> bool {
+    sleep(Duration::from_millis(5));
+    let is_over = counter();
+    let theirs = is_over.clone();
+    let computes = spawn(move || {
+        let until = Instant::now() + Duration::from_millis(500);
+        while count(&theirs) == 0 && Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        (here(), count(&theirs) != 0)
+    });
+    sleep(Duration::from_millis(1));
+    tick(&is_over);
+    let (place, was_told) = computes.join().unwrap();
+    assert!(!was_told || place != here(), "two at a time on one worker");
+    was_told
+}
+
+/// As the connections of a server: one after the other, each started by a host that waits for the next.
+#[test]
+fn hosts_that_live_long_are_spread() {
+    const MANY: usize = 100;
+    for workers in [2, 3] {
+        run(workers, move || {
+            let (tx, rx) = lamprey::channel::<()>();
+            let mut hosts = Vec::new();
+            let places = counter_of_places(workers);
+            for _ in 0..MANY {
+                let (rx, places) = (rx.clone(), places.clone());
+                let begun = counter();
+                let theirs = begun.clone();
+                hosts.push(spawn(move || {
+                    tick(&places[here()]);
+                    tick(&theirs);
+                    rx.recv().unwrap_err();
+                }));
+                common::yield_until("its start", || count(&begun) == 1);
+            }
+            let places: Vec<_> = places.iter().map(|place| count(place)).collect();
+            let fair = MANY / workers;
+            let is_fair = |&count: &usize| count.abs_diff(fair) <= fair / 5 + workers;
+            assert!(places.iter().all(is_fair), "{places:?}");
+            drop(tx);
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+        });
+    }
+}
+
+fn counter_of_places(workers: usize) -> std::sync::Arc<Vec<std::sync::Arc<std::sync::atomic::AtomicUsize>>> {
+    std::sync::Arc::new((0..workers).map(|_| counter()).collect())
+}

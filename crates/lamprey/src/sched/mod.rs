@@ -42,6 +42,8 @@ pub(crate) mod offer;
 #[cfg(not(loom))]
 pub(crate) mod overflowed;
 #[cfg(not(loom))]
+mod placement;
+#[cfg(not(loom))]
 pub(crate) mod policy;
 #[cfg(not(loom))]
 pub(crate) mod polled;

@@ -62,7 +62,18 @@ pub(super) fn print() {
     // Acquire pairs with the Release in `show`.
     // SAFETY: invariant 1.
     let Some(case) = (unsafe { CASE.load(Ordering::Acquire).as_ref() }) else { return };
-    let (mut first, (inner, outer)) = (calls(case), SHOWN);
+    say(calls(case));
+    // Release pairs with the Acquire in `show`.
+    case.is_done.store(true, Ordering::Release);
+}
+
+fn say(mut first: Vec<usize>) {
+    if first.is_empty() {
+        return crate::bug::say!(
+            "the stack cannot be shown: process_vm_readv or /proc/self/maps cannot be used here"
+        );
+    }
+    let (inner, outer) = SHOWN;
     let left_out = first.len().saturating_sub(inner + outer);
     let last = first.split_off(if left_out == 0 { first.len() } else { inner + left_out });
     first.truncate(first.len() - left_out);
@@ -71,8 +82,6 @@ pub(super) fn print() {
         let last = Stack::new(last, inner + left_out);
         crate::bug::say!("after {left_out} calls that are not shown:\n{last}");
     }
-    // Release pairs with the Acquire in `show`.
-    case.is_done.store(true, Ordering::Release);
 }
 
 /// An address within each call, the innermost first.

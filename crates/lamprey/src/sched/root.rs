@@ -17,7 +17,7 @@ use super::thread::{Abandoned, State};
 use super::worker::Worker;
 use super::{clock, idle, switch, trim};
 use crate::sync_shim::Ordering;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
 /// How often sources are polled while the worker is busy.
@@ -49,12 +49,18 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
+        self.budget.set(self.window.get());
         let next = if self.woken.pending.get() != 0 {
             self.pick_parasite()
         } else {
-            self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
+            self.policy.next(&self.seat.unstarted).map(|ready| self.placed(ready.0))
         };
+        // Relaxed: a hint, for whoever places new hosts.
+        self.seat.is_working.store(next.is_some(), Ordering::Relaxed);
         let Some(next) = next else { return false };
+        if ptr::eq(next.as_ptr(), &raw const self.root) {
+            return true; // it starts elsewhere
+        }
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.is_fed();
@@ -62,7 +68,6 @@ impl Worker {
             self.pass_watch_on();
         }
         self.untrimmed.set(true);
-        self.budget.set(self.window.get());
         self.switch_to(&self.root, next);
         true
     }
@@ -100,10 +105,16 @@ impl Worker {
     #[inline(never)]
     pub(super) fn root_is_due(&self) -> bool {
         let now = clock::ticks();
-        self.measure(now);
+        if !self.note_first_run(now) {
+            if self.window.get() == 1 {
+                self.note_run(now.wrapping_sub(self.measured.get()));
+            }
+            self.measure(now);
+        }
         self.budget.set(self.window.get());
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);
+        self.gave_way.set(self.running().as_ptr());
         stop || now.wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
     }
 

@@ -4,6 +4,7 @@
 
 use super::block::Waiter;
 use super::duty::Duty;
+use super::placement::Kinds;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
 use super::survey::Survey;
@@ -61,6 +62,7 @@ pub(crate) struct Shared {
     pub(super) awake: AtomicUsize,
     pub(super) idle: AtomicUsize,
     pub(super) duty: Duty,
+    pub(super) kinds: Kinds,
     pub(super) stopping: AtomicBool,
     next_place: AtomicUsize,
     next_id: AtomicU64,
@@ -88,6 +90,7 @@ impl Shared {
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
             duty: Duty::new(),
+            kinds: Kinds::new(),
             stopping: AtomicBool::new(false),
             next_place: AtomicUsize::new(0),
             next_id: AtomicU64::new(1),

@@ -79,6 +79,7 @@ impl Worker {
 
     /// Lets the root run before the running host `me` goes on.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
+        self.gave_way.set(me);
         self.policy.ready(Ready(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
@@ -100,7 +101,7 @@ impl Worker {
         if self.woken.pending.get() != 0 {
             return self.pick_parasite();
         }
-        self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
+        self.policy.next(&self.seat.unstarted).map(|ready| self.placed(ready.0))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -128,6 +128,8 @@ pub(crate) struct Label {
     pub(crate) stack_size: u32,
     /// Placed on a worker by the program: not to be stolen.
     pub(crate) pinned: bool,
+    /// It has been handed over to the worker that it is to start on ([`super::placement`]).
+    pub(crate) is_placed: Cell<bool>,
 }
 
 /// What the object behind a descriptor can do; the scheduler calls it, the room `thread` provides it. None unwinds.
@@ -373,6 +375,7 @@ impl Label {
             spawn_site: Cell::new(Location::caller()),
             stack_size,
             pinned: true,
+            is_placed: Cell::new(false),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::slab::Slab;
 use super::source::{Helper, Notifier, Sources};
 use super::stats::Counters;
 use super::steal::Watch;
-use super::thread::Thread;
+use super::thread::{Body, Thread};
 use super::watch::Sights;
 use super::woken::{Exposed, Woken};
 use crate::queue::fresh::Fresh;
@@ -51,6 +51,8 @@ pub(crate) struct Seat {
     pub(crate) idle: AtomicBool,
     /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
+    /// It runs threads; if not, it sleeps or looks for work. A hint.
+    pub(super) is_working: AtomicBool,
     /// The kernel thread, 0 until it has started, and once it has ended.
     pub(crate) tid: AtomicI32,
     pub(crate) counters: Counters,
@@ -91,6 +93,7 @@ impl Seat {
             woken: Exposed::new(),
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
+            is_working: AtomicBool::new(false),
         }
     }
 
@@ -183,6 +186,12 @@ pub(crate) struct Worker {
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
+    /// The kind of a host whose first run is watched, and when that began in ticks ([`super::placement`]).
+    pub(super) watched: Cell<Option<(&'static Body, u64)>>,
+    /// The thread in whose place the root ran last. Only compared.
+    pub(super) gave_way: Cell<*const Thread>,
+    /// Which worker's hosts are counted next.
+    pub(super) turn_of_others: Cell<usize>,
     pub(super) stopping: Cell<bool>,
     /// It has answered the survey.
     pub(super) surveyed: Cell<bool>,
@@ -250,6 +259,9 @@ impl Worker {
             contexts: super::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
+            watched: Cell::new(None),
+            gave_way: Cell::new(ptr::null()),
+            turn_of_others: Cell::new(0),
             stopping: Cell::new(false),
             surveyed: Cell::new(false),
             lies_idle: Cell::new(false),

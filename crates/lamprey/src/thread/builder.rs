@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 /// Starts a host in the calling host's runtime.
 ///
-/// It starts on the same worker, unless it has waited there for 50 µs while another worker has nothing to do. Once it has started
-/// it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
+/// It starts on the same worker, but for three cases: it has waited there for 50 µs while another worker has nothing to do; another
+/// worker has nothing to do, hosts of its kind (the type of the closure) are not known to block soon, and here somebody waits for the clock, for the
+/// system or for a turn, whom it could hold up; or markedly more hosts live here than on another worker (more than eight, and
+/// an eighth of those there). Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
 ///
 /// # Examples
 /// ```
@@ -87,6 +89,7 @@ where
         spawn_site: Cell::new(site),
         stack_size: worker.shared.stack_size,
         pinned: false,
+        is_placed: Cell::new(false),
     };
     let head = packet::new(f, label, member);
     // SAFETY: the new packet's descriptor, unstarted, given up here.
@@ -263,6 +266,7 @@ impl Builder {
             spawn_site: Cell::new(site),
             stack_size,
             pinned: place.is_some(),
+            is_placed: Cell::new(false),
         };
         let head = packet::new(f, label, member);
         match here.filter(|worker| place.is_none_or(|index| index == worker.seat.index)) {

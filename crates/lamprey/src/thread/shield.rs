@@ -21,10 +21,14 @@ use crate::sched::worker::Worker;
 /// ```
 /// # lamprey::run(|| {
 /// let (tx, rx) = lamprey::channel();
+/// let (inside, entered) = lamprey::channel();
 /// let host = lamprey::spawn(move || {
-///     lamprey::shield(|| rx.recv().unwrap()) // is cancelled while it waits, and waits on
+///     lamprey::shield(|| {
+///         inside.send(()).unwrap();
+///         rx.recv().unwrap() // is cancelled while it waits, and waits on
+///     })
 /// });
-/// lamprey::yield_now();
+/// entered.recv().unwrap();
 /// host.cancel();
 /// tx.send(7).unwrap();
 /// assert_eq!(host.join().unwrap(), 7);
@@ -51,7 +55,9 @@ pub fn shield<R>(section: impl FnOnce() -> R) -> R {
 /// # Examples
 /// ```
 /// # lamprey::run(|| {
-/// let host = lamprey::spawn(|| {
+/// let (begin, begun) = lamprey::channel();
+/// let host = lamprey::spawn(move || {
+///     begin.send(()).unwrap();
 ///     let mut rounds = 0u64;
 ///     while !lamprey::is_cancelled() {
 ///         rounds += 1;
@@ -59,9 +65,10 @@ pub fn shield<R>(section: impl FnOnce() -> R) -> R {
 ///     }
 ///     rounds
 /// });
+/// begun.recv().unwrap();
 /// lamprey::yield_now();
 /// host.cancel();
-/// assert!(host.join().unwrap() > 0);
+/// host.join().unwrap();
 /// # });
 /// ```
 ///
