@@ -12,6 +12,7 @@ mod future;
 use std::fmt;
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -21,6 +22,10 @@ use std::time::Duration;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
 use crate::io::block;
+use crate::sched::coop;
+
+/// Most bytes that are read or written in one system call that does not wait.
+const CHUNK: usize = 256 << 10;
 
 /// In place of an offset: at the file's cursor, which moves.
 const CURSOR: u64 = u64::MAX;
@@ -108,7 +113,7 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+        match read_chunks(&self.0, buf, Some(offset)) {
             Err(error) if would_wait(error) => block(|| self.0.read_at(buf, offset)),
             done => Ok(done?),
         }
@@ -120,7 +125,7 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match pwritev2(&*self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
+        match write_chunks(&self.0, buf, Some(offset)) {
             Err(error) if would_wait(error) => block(|| self.0.write_at(buf, offset)),
             done => Ok(done?),
         }
@@ -136,6 +141,43 @@ pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Reads what can be read at once.
+fn read_chunks(file: &std::fs::File, buf: &mut [u8], from: Option<u64>) -> Result<usize, Errno> {
+    in_chunks(buf.len(), from, |range, at| {
+        preadv2(file, &mut [IoSliceMut::new(&mut buf[range])], at, ReadWriteFlags::NOWAIT)
+    })
+}
+
+/// Writes what can be written at once.
+fn write_chunks(file: &std::fs::File, buf: &[u8], from: Option<u64>) -> Result<usize, Errno> {
+    in_chunks(buf.len(), from, |range, at| {
+        pwritev2(file, &[IoSlice::new(&buf[range])], at, ReadWriteFlags::NOWAIT)
+    })
+}
+
+/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others their turns in between.
+fn in_chunks(
+    length: usize,
+    from: Option<u64>,
+    mut operation: impl FnMut(Range<usize>, u64) -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    coop::call(coop::SYSTEM);
+    let mut done = 0;
+    loop {
+        let end = length.min(done + CHUNK);
+        let at = from.map_or(CURSOR, |from| from.saturating_add(done as u64));
+        match operation(done..end, at) {
+            Ok(count) => done += count,
+            // What has been done is reported.
+            Err(_) if done != 0 => return Ok(done),
+            Err(error) => return Err(error),
+        }
+        if done < end || done == length || !coop::call_in_the_middle(coop::COPY) {
+            return Ok(done);
+        }
+    }
+}
+
 /// Does the plain call have to be made, on the pool? `EAGAIN`: it would wait. The others: it is not known whether it would.
 fn would_wait(error: Errno) -> bool {
     matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
@@ -143,7 +185,7 @@ fn would_wait(error: Errno) -> bool {
 
 impl Read for &File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+        match read_chunks(&self.0, buf, None) {
             Err(error) if would_wait(error) => block(|| (&*self.0).read(buf)),
             done => Ok(done?),
         }
@@ -152,7 +194,7 @@ impl Read for &File {
 
 impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match pwritev2(&*self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
+        match write_chunks(&self.0, buf, None) {
             Err(error) if would_wait(error) => block(|| (&*self.0).write(buf)),
             done => Ok(done?),
         }

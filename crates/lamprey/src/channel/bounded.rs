@@ -9,7 +9,7 @@ use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::event::algebra::tried_evt;
 #[cfg(not(loom))]
 use crate::event::{FutureEvt, TriedEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::sync_shim::Arc;
 use crate::time;
 use std::collections::VecDeque;
@@ -153,6 +153,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        coop::try_call();
         let mut value = Some(value);
         match (self.0.with(|section| send(section, &mut value)), value) {
             (None, Some(value)) => Err(TrySendError::Full(value)),
@@ -247,6 +248,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        coop::try_call();
         match self.0.with(recv) {
             Some(result) => result.map_err(|RecvError| TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),

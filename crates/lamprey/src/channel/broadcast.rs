@@ -6,7 +6,7 @@
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::collections::VecDeque;
 use std::error::Error;
@@ -134,6 +134,7 @@ impl<T> Sender<T> {
     /// # Blocking
     /// Never. If the ring is full, the oldest value goes.
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        coop::try_call();
         let value = Arc::new(value);
         let sent = self.0.with(|section| {
             let ring = &mut *section.state;
@@ -254,6 +255,7 @@ impl<T: Clone> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        coop::try_call();
         let next = &mut self.next;
         match self.gate.with(|section| recv(section, next)) {
             None => Err(TryRecvError::Empty),

@@ -9,7 +9,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::collections::{LinkedList, VecDeque};
 use std::fmt;
@@ -101,6 +101,7 @@ impl<T> Sender<T> {
     /// Never.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        coop::try_call();
         let mut value = Some(value);
         let mut fresh = LinkedList::new();
         loop {
@@ -163,6 +164,7 @@ fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<
 impl<T> Receiver<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        coop::call(coop::MESSAGE);
         loop {
             if let Some(value) = pop(&mut self.batch) {
                 return Ok(value);
@@ -225,6 +227,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        coop::try_call();
         if let Some(value) = pop(&mut self.batch) {
             return Ok(value);
         }

@@ -8,7 +8,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::future::Future;
@@ -82,6 +82,7 @@ impl<T> Sender<T> {
     /// # Blocking
     /// Never.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        coop::try_call();
         let mut content = Some((message, Link::new()));
         let old = self.0.with(|section| {
             if section.state.ports == 0 {
@@ -183,6 +184,7 @@ impl<T: Clone> Port<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        coop::try_call();
         match self.gate.with(|section| read(section, &self.at)) {
             Some(Ok(())) => self.next().ok_or(TryRecvError::Empty),
             Some(Err(RecvError)) => Err(TryRecvError::Disconnected),

@@ -6,7 +6,7 @@
 
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::future::Future;
@@ -181,6 +181,7 @@ impl<T> MVar<T> {
 
     /// Takes the value out if there is one that is not reserved for a taker that waits already, nor being read at this moment.
     pub fn try_take(&self) -> Option<T> {
+        coop::try_call();
         self.0.with(take)
     }
 
@@ -242,6 +243,7 @@ impl<T> MVar<T> {
     /// # Errors
     /// `value` itself.
     pub fn try_put(&self, value: T) -> Result<(), T> {
+        coop::try_call();
         let mut value = Some(value);
         self.0.with(|section| put(section, &mut value));
         value.map_or(Ok(()), Err)
@@ -345,6 +347,7 @@ impl<T: Clone> MVar<T> {
 
     /// A clone of the value if there is one, and nobody else is reading it at this moment.
     pub fn try_read(&self) -> Option<T> {
+        coop::try_call();
         let value = self.0.with(lend)?;
         self.loan(value).read()
     }

@@ -8,7 +8,7 @@ use super::gate::or_cancelled;
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::task::Form;
 use crate::sched::wait::{self, Early, Waited};
-use crate::sched::{self, Wait, Waiter};
+use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;
 use packet::{Found, Packet, Seen};
 use std::fmt;
@@ -229,6 +229,7 @@ impl<T> Receiver<T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        coop::call(coop::MESSAGE);
         let result = match self.take() {
             Ok(result) => result.map_err(|_| RecvTimeoutError::Disconnected),
             Err(old) => self.recv_later(old, deadline),
@@ -279,6 +280,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        coop::try_call();
         match self.take() {
             Ok(result) => result.map_err(|_| TryRecvError::Disconnected),
             Err(_) => Err(TryRecvError::Empty),

@@ -6,6 +6,7 @@ use super::exchange::{Chan, Ended, deal};
 use super::future::Exchange;
 use super::meeting::{Arrival, Side};
 use super::offer::{RecvEvt, SendEvt};
+use crate::sched::coop;
 use crate::sync_shim::{Arc, AtomicU32, Ordering};
 use crate::time;
 use std::fmt;
@@ -96,6 +97,7 @@ impl<T> Sender<T> {
     /// there, the value comes back as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
             Ended::Met(_) => Ok(()),
             // SAFETY: a sender's slot that has not met.
@@ -146,6 +148,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        coop::try_call();
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.0.meeting.meet(Side::Sender, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
@@ -166,6 +169,7 @@ impl<T> Sender<T> {
     /// # Cancellation
     /// As for `send`.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), time::deadline(timeout)) {
             Ended::Met(_) => Ok(()),
             // SAFETY: a sender's slot that has not met.
@@ -191,6 +195,7 @@ impl<T> Receiver<T> {
     /// there, the call fails as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
+        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
             // SAFETY: a receiver's slot that has met.
             Ended::Met(slot) => Ok(unsafe { full(slot) }),
@@ -251,6 +256,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        coop::try_call();
         // SAFETY: without a node of ours there is nothing to promise.
         match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
@@ -270,6 +276,7 @@ impl<T> Receiver<T> {
     /// # Cancellation
     /// As for `recv`.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), time::deadline(timeout)) {
             // SAFETY: a receiver's slot that has met.
             Ended::Met(slot) => Ok(unsafe { full(slot) }),

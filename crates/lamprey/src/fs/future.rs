@@ -7,15 +7,28 @@ use std::path::Path;
 
 use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 
-use super::{CURSOR, File, check_offset, would_wait};
+use super::{CHUNK, CURSOR, File, check_offset, would_wait};
 use crate::io::block_async;
+use crate::io::socket::TURN;
 use crate::io::socket::future::take_a_turn_async;
 use crate::io::whole::reads_and_writes_whole;
 
-/// Most bytes of one call that goes to the pool: they are copied, because the caller's buffer goes with the future.
-const CHUNK: usize = 256 << 10;
-
 reads_and_writes_whole!(File);
+
+/// What a read or write of so many bytes counts among the operations of which [`TURN`] make a turn.
+fn weight(length: usize) -> u32 {
+    if length < CHUNK { 1 } else { TURN / 2 }
+}
+
+/// As much as one call is to read or write. (What goes to the pool is copied, because the caller's buffer goes with the future.)
+fn first_chunk(buf: &[u8]) -> &[u8] {
+    &buf[..buf.len().min(CHUNK)]
+}
+
+fn first_chunk_mut(buf: &mut [u8]) -> &mut [u8] {
+    let length = buf.len().min(CHUNK);
+    &mut buf[..length]
+}
 
 impl File {
     /// The awaitable form of [`open`](Self::open).
@@ -109,7 +122,8 @@ impl File {
     /// Harmless.
     pub async fn read_at_async(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        take_a_turn_async().await;
+        take_a_turn_async(weight(buf.len())).await;
+        let buf = first_chunk_mut(buf);
         match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], offset, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => {
                 self.read_on_pool(buf, move |file, buf| file.read_at(buf, offset)).await
@@ -127,7 +141,8 @@ impl File {
     /// The bytes may have been written, all or some of them.
     pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        take_a_turn_async().await;
+        take_a_turn_async(weight(buf.len())).await;
+        let buf = first_chunk(buf);
         match pwritev2(&*self.0, &[IoSlice::new(buf)], offset, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => {
                 self.write_on_pool(buf, move |file, buf| file.write_at(buf, offset)).await
@@ -144,7 +159,8 @@ impl File {
     /// # Cancellation
     /// See [`File`]: the bytes may be lost. [`read_at_async`](Self::read_at_async) can be repeated.
     pub async fn read_async(&self, buf: &mut [u8]) -> io::Result<usize> {
-        take_a_turn_async().await;
+        take_a_turn_async(weight(buf.len())).await;
+        let buf = first_chunk_mut(buf);
         match preadv2(&*self.0, &mut [IoSliceMut::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => self.read_on_pool(buf, |mut file, buf| file.read(buf)).await,
             done => Ok(done?),
@@ -159,7 +175,8 @@ impl File {
     /// # Cancellation
     /// See [`File`]: the bytes may have been written.
     pub async fn write_async(&self, buf: &[u8]) -> io::Result<usize> {
-        take_a_turn_async().await;
+        take_a_turn_async(weight(buf.len())).await;
+        let buf = first_chunk(buf);
         match pwritev2(&*self.0, &[IoSlice::new(buf)], CURSOR, ReadWriteFlags::NOWAIT) {
             Err(error) if would_wait(error) => self.write_on_pool(buf, |mut file, buf| file.write(buf)).await,
             done => Ok(done?),
@@ -190,7 +207,7 @@ impl File {
         buf: &mut [u8],
         read: impl FnOnce(&std::fs::File, &mut [u8]) -> io::Result<usize> + Send + 'static,
     ) -> io::Result<usize> {
-        let mut bytes = vec![0; buf.len().min(CHUNK)];
+        let mut bytes = vec![0; buf.len()];
         let bytes = self.on_pool(move |file| {
             let count = read(file, &mut bytes)?;
             bytes.truncate(count);
@@ -206,7 +223,7 @@ impl File {
         buf: &[u8],
         write: impl FnOnce(&std::fs::File, &[u8]) -> io::Result<usize> + Send + 'static,
     ) -> io::Result<usize> {
-        let bytes = buf[..buf.len().min(CHUNK)].to_vec();
+        let bytes = buf.to_vec();
         self.on_pool(move |file| write(file, &bytes)).await
     }
 }

@@ -14,6 +14,7 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::readiness::Interest;
 use super::socket::Socket;
+use super::socket::TURN;
 use super::socket::future::{Limit, take_a_turn_async};
 use crate::fs::check_offset;
 use crate::sched::Wait;
@@ -70,7 +71,7 @@ impl<S: AsFd> Socket<S> {
     async fn send_chunk_async(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         let mut place = pin!(self.place(Interest::Write));
         let mut limit = Limit::new(self.options.write_timeout.get());
-        take_a_turn_async().await;
+        take_a_turn_async(if len < CHUNK { 1 } else { TURN / 2 }).await;
         loop {
             self.check_open()?;
             let seen = self.edges(Interest::Write);

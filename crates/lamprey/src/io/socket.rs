@@ -19,11 +19,11 @@ use rustix::io::Errno;
 use super::closed::Closed;
 use super::options::Options;
 use super::readiness::{Interest, Readiness};
-use crate::sched::{self, Wait};
+use crate::sched::{Wait, coop};
 
-/// Socket operations in a row, on one worker, after which the host that makes the next one lets others run first:
-/// sockets that are always ready must not keep a worker to themselves.
-const TURN: u32 = 64;
+/// Socket operations of futures in a row, on one kernel thread, after which the next one lets others run first: sockets that are always
+/// ready must not keep a worker to themselves. (Hosts have [`coop`].)
+pub(crate) const TURN: u32 = 64;
 
 /// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel thread.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl<S: AsFd> Socket<S> {
         timeout: Option<Duration>,
         mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
     ) -> io::Result<T> {
-        take_a_turn();
+        coop::call(coop::SYSTEM);
         let mut waiting = Waiting { interest, reason, timeout, deadline: None, late: false };
         loop {
             self.check_open()?;
@@ -155,21 +155,13 @@ impl<S: AsFd> Drop for Socket<S> {
     }
 }
 
-/// Counts socket operations on this worker; every [`TURN`]th host that comes lets the others run first.
+/// Counts operations of futures on this kernel thread: true whenever they come to [`TURN`].
 #[inline]
-fn take_a_turn() {
-    if turn_is_over() && sched::on_host() && !sched::must_not_block() {
-        crate::thread::yield_now();
-    }
-}
-
-/// Counts socket operations on this kernel thread: true for every [`TURN`]th.
-#[inline]
-fn turn_is_over() -> bool {
+fn turn_is_over(weight: u32) -> bool {
     thread_local! {
         static LEFT: Cell<u32> = const { Cell::new(TURN) };
     }
     let left = LEFT.get();
-    LEFT.set(if left > 1 { left - 1 } else { TURN });
-    left <= 1
+    LEFT.set(if left > weight { left - weight } else { TURN });
+    left <= weight
 }

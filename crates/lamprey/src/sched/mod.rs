@@ -12,6 +12,7 @@ pub(crate) mod bias;
 pub(crate) mod block;
 pub(crate) mod blocking;
 pub(crate) mod completion;
+pub(crate) mod coop;
 pub(crate) mod duty;
 pub(crate) mod finish;
 pub(crate) mod idle;

@@ -26,9 +26,9 @@ use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
 use crate::channel::Owed;
 use crate::event::protocol::Synced;
-use crate::sched::Wait;
 use crate::sched::bias::Bias;
 use crate::sched::task::Form;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -153,6 +153,7 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
+        coop::call(coop::MESSAGE);
         let site = Location::caller();
         self.id.before_lock(site);
         self.lock_again(site)
@@ -177,6 +178,7 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError<MutexGuard<'_, T>>> {
+        coop::try_call();
         if !self.line.try_hold() && !self.line.barge() {
             return Err(TryLockError::WouldBlock);
         }
@@ -199,6 +201,7 @@ impl<T: ?Sized> Mutex<T> {
         &self,
         timeout: Duration,
     ) -> Result<MutexGuard<'_, T>, LockTimeoutError<MutexGuard<'_, T>>> {
+        coop::call(coop::MESSAGE);
         let ended = if self.line.try_hold() { Ended::Has(()) } else { self.wait(time::deadline(timeout)) };
         match ended {
             Ended::Has(()) => {}

@@ -20,6 +20,7 @@ use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
 use crate::event::protocol::Synced;
+use crate::sched::coop;
 use crate::time;
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -391,6 +392,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
+        coop::call(coop::MESSAGE);
         M::before(self, site);
         // Without a place to wait in, and without the look at the calling thread that it takes.
         if self.line.try_acquire(M::WANT).is_none() {
@@ -403,6 +405,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn try_take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
+        coop::try_call();
         if self.line.try_acquire(M::WANT).is_none() {
             return Err(TryLockError::WouldBlock);
         }
@@ -414,6 +417,7 @@ impl<T: ?Sized> RwLock<T> {
         timeout: Duration,
         site: Site,
     ) -> Result<M::Guard<'_, T>, LockTimeoutError<M::Guard<'_, T>>> {
+        coop::call(coop::MESSAGE);
         match self.line.acquire(M::WANT, time::deadline(timeout), M::REASON) {
             Ended::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
             Ended::TimedOut => Err(LockTimeoutError::TimedOut),

@@ -18,7 +18,7 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::policy::{Order, Wake};
 use crate::event::protocol::left_out;
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -405,6 +405,7 @@ impl Semaphore {
     }
 
     fn wait_until(&self, n: u32, deadline: Option<Instant>) -> Result<(), AcquireTimeoutError> {
+        coop::call(coop::MESSAGE);
         match self.line.acquire(checked(n), deadline, Wait::Permit) {
             Ended::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
             Ended::Has(_) => Ok(()),
@@ -414,6 +415,7 @@ impl Semaphore {
     }
 
     fn try_now(&self, n: u32) -> Result<(), TryAcquireError> {
+        coop::try_call();
         match self.line.try_acquire(checked(n)) {
             Some(CLOSED) => Err(TryAcquireError::Closed),
             Some(_) => Ok(()),

@@ -3,8 +3,8 @@
 use super::node::Waiting;
 use super::{Gate, Place, Section};
 use crate::queue::list::Node;
-use crate::sched;
 use crate::sched::wait::{self, Early, Waited};
+use crate::sched::{self, coop};
 use std::ptr::NonNull;
 use std::time::Instant;
 
@@ -28,6 +28,7 @@ impl<S> Gate<S> {
         deadline: Option<Instant>,
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
+        coop::call(coop::MESSAGE);
         match self.with(&mut op) {
             Some(result) => Ok(result),
             None => self.wait_in_line(place, deadline, op),

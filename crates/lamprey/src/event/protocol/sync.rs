@@ -12,7 +12,7 @@
 use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
 use crate::event::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
-use crate::sched::{self, Wait};
+use crate::sched::{self, Wait, coop};
 #[cfg(not(loom))]
 use crate::time;
 use std::task::{Context, Poll, Waker};
@@ -32,6 +32,7 @@ pub(crate) fn sync<E: Event>(event: E) -> E::Output {
 /// Synchronises, until `limit` at most.
 #[inline]
 pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E::Output> {
+    coop::call(coop::MESSAGE);
     let branch = event.branch();
     let polls = branch.polls();
     if polls != Polls::Always && branch.attempt(None) {
@@ -48,6 +49,7 @@ pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E
 
 /// Synchronises if that is possible at once.
 pub(crate) fn poll<E: Event>(event: E) -> Option<E::Output> {
+    coop::try_call();
     let branch = event.branch();
     let mut context = Context::from_waker(Waker::noop());
     let context = (branch.polls() == Polls::Always).then_some(&mut context);

@@ -52,7 +52,7 @@ impl<S: AsFd> Socket<S> {
         // A block, not an `async fn`: that would keep its arguments twice.
         async move {
             let mut place = pin!(self.place(interest));
-            take_a_turn_async().await;
+            take_a_turn_async(1).await;
             loop {
                 self.check_open()?;
                 let seen = self.edges(interest);
@@ -113,9 +113,9 @@ impl<S: AsFd> Socket<S> {
     }
 }
 
-/// Counts socket operations on this kernel thread; every [`TURN`](super::TURN)th future that comes lets others run first.
-pub(crate) async fn take_a_turn_async() {
-    let mut waits = turn_is_over();
+/// Counts operations on this kernel thread; the future with which they come to [`TURN`](super::TURN) lets others run first.
+pub(crate) async fn take_a_turn_async(weight: u32) {
+    let mut waits = turn_is_over(weight);
     poll_fn(|context| {
         if std::mem::take(&mut waits) {
             context.waker().wake_by_ref();

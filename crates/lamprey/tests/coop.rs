@@ -1,0 +1,338 @@
+//! Hosts whose calls always succeed at once do not keep their worker's timers, sockets and other hosts waiting, whatever they call.
+mod common;
+
+use common::{FOREVER, run, within};
+use lamprey::event::{Event, always, choose, never};
+use lamprey::net::{TcpListener, TcpStream};
+use lamprey::sync::{Mutex, RwLock, Semaphore};
+use lamprey::{JoinError, channel, parasite, parasite_fn, sleep, spawn, wait};
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How often the worker's own hosts are served while somebody is at work there.
+const TIMES: u32 = 20;
+
+/// Runs a host on the only worker that calls `step` again and again, while another one sleeps, one is fed through a socket, and one by turns.
+/// Hangs if these are not served.
+#[track_caller]
+fn serves_others_beside(make: impl FnOnce() -> Box<dyn FnMut()> + Send + 'static) {
+    run(1, move || {
+        let done = Arc::new(AtomicBool::new(false));
+        let (is_done, steps) = (done.clone(), Arc::new(AtomicU32::new(0)));
+        let taken = steps.clone();
+        let busy = spawn(move || {
+            let mut step = make();
+            while !is_done.load(Ordering::Relaxed) {
+                step();
+                taken.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let feeder = std::thread::spawn(move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            let mut byte = [0];
+            for _ in 0..TIMES {
+                stream.write_all(&[1]).unwrap();
+                stream.read_exact(&mut byte).unwrap();
+            }
+        });
+        let socket = spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut byte = [0];
+            while stream.read(&mut byte).unwrap() != 0 {
+                stream.write_all(&byte).unwrap();
+            }
+        });
+        let turns = spawn(|| (0..TIMES).for_each(|_| lamprey::yield_now()));
+        (0..TIMES).for_each(|_| sleep(Duration::from_millis(1)));
+        turns.join().unwrap();
+        socket.join().unwrap();
+        feeder.join().unwrap();
+        done.store(true, Ordering::Relaxed);
+        busy.join().unwrap();
+        assert_ne!(steps.load(Ordering::Relaxed), 0);
+    });
+}
+
+#[test]
+fn bounded_channels() {
+    serves_others_beside(|| {
+        let (tx, rx) = lamprey::bounded(4);
+        Box::new(move || {
+            tx.send(1).unwrap();
+            rx.recv().unwrap();
+        })
+    });
+}
+
+#[test]
+fn two_hosts_that_feed_each_other() {
+    run(1, || {
+        let done = Arc::new(AtomicBool::new(false));
+        let ((to, from), (back, answers)) = (lamprey::bounded(1000), lamprey::bounded(1000));
+        (0..500).for_each(|n| to.send(n).unwrap());
+        let echo = spawn(move || from.iter().try_for_each(|n| back.send(n)));
+        let is_done = done.clone();
+        let first = spawn(move || {
+            while !is_done.load(Ordering::Relaxed) {
+                to.send(answers.recv().unwrap()).unwrap();
+            }
+        });
+        (0..TIMES).for_each(|_| sleep(Duration::from_millis(1)));
+        done.store(true, Ordering::Relaxed);
+        first.join().unwrap();
+        let _ = echo.join().unwrap();
+    });
+}
+
+#[test]
+fn other_channels() {
+    serves_others_beside(|| {
+        let (tx, mut rx) = lamprey::mailbox();
+        Box::new(move || {
+            tx.send(1).unwrap();
+            rx.recv().unwrap();
+        })
+    });
+    serves_others_beside(|| {
+        let place = lamprey::MVar::empty();
+        Box::new(move || {
+            place.put(1).unwrap();
+            place.take().unwrap();
+        })
+    });
+    serves_others_beside(|| {
+        Box::new(|| {
+            let (tx, rx) = lamprey::oneshot();
+            tx.send(1).unwrap();
+            rx.recv().unwrap();
+        })
+    });
+}
+
+#[test]
+fn locks() {
+    serves_others_beside(|| {
+        let mutex = Mutex::new(0);
+        Box::new(move || *mutex.lock().unwrap() += 1)
+    });
+    serves_others_beside(|| {
+        let lock = RwLock::new(0);
+        Box::new(move || {
+            *lock.write().unwrap() += 1;
+            assert_ne!(*lock.read().unwrap(), 0);
+        })
+    });
+    serves_others_beside(|| {
+        let permits = Semaphore::new(1);
+        Box::new(move || drop(permits.acquire(1).unwrap()))
+    });
+}
+
+#[test]
+fn events() {
+    serves_others_beside(|| Box::new(|| assert_eq!(choose((always(1), never())).sync(), 1)));
+    serves_others_beside(|| {
+        let (tx, rx) = lamprey::bounded(4);
+        Box::new(move || {
+            choose((tx.send_evt(1).wrap(drop), never())).sync();
+            rx.recv_evt().sync().unwrap();
+        })
+    });
+}
+
+#[test]
+fn tries() {
+    serves_others_beside(|| {
+        let (tx, rx) = channel::<u8>();
+        Box::new(move || assert!(rx.try_recv().is_err() && tx.try_send(1).is_err()))
+    });
+    serves_others_beside(|| {
+        let (tx, rx) = lamprey::bounded(1);
+        Box::new(move || assert!(rx.try_recv().is_err() && tx.try_send(1).is_ok() && rx.try_recv().is_ok()))
+    });
+    serves_others_beside(|| {
+        let (mutex, lock, permits) = (Mutex::new(0), RwLock::new(0), Semaphore::new(1));
+        Box::new(move || {
+            drop(mutex.try_lock().unwrap());
+            drop(lock.try_write().unwrap());
+            drop(permits.try_acquire(1).unwrap());
+        })
+    });
+    serves_others_beside(|| {
+        let (_tx, mut rx) = lamprey::mailbox::<u8>();
+        Box::new(move || assert!(rx.try_recv().is_err()))
+    });
+}
+
+#[test]
+fn parasites() {
+    serves_others_beside(|| Box::new(|| drop(parasite(async {}).join())));
+    serves_others_beside(|| Box::new(|| drop(parasite_fn(|| {}).join())));
+    serves_others_beside(|| {
+        let (tx, rx) = lamprey::bounded(4);
+        Box::new(move || {
+            let _ = wait(tx.send_async(1));
+            let _ = wait(rx.recv_async());
+        })
+    });
+}
+
+/// What it calls gives way under the parasite, too.
+#[test]
+fn within_parasites() {
+    for stackful in [false, true] {
+        run(1, move || {
+            let done = Arc::new(AtomicBool::new(false));
+            let is_done = done.clone();
+            let work = move || {
+                let (tx, rx) = lamprey::bounded(4);
+                let lock = Mutex::new(0);
+                while !is_done.load(Ordering::Relaxed) {
+                    tx.send(1).unwrap();
+                    *lock.lock().unwrap() += rx.recv().unwrap();
+                }
+            };
+            let sleeper = spawn(move || {
+                (0..TIMES).for_each(|_| sleep(Duration::from_millis(1)));
+                done.store(true, Ordering::Relaxed);
+            });
+            if stackful {
+                parasite_fn(work).join().unwrap();
+            } else {
+                parasite(async move { work() }).join().unwrap();
+            }
+            sleeper.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn sockets_and_files() {
+    serves_others_beside(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut other = listener.accept().unwrap().0;
+        Box::new(move || {
+            let mut bytes = [0; 64];
+            one.write_all(&bytes).unwrap();
+            other.read_exact(&mut bytes).unwrap();
+        })
+    });
+    let path = std::env::temp_dir().join(format!("lamprey-coop-{}", std::process::id()));
+    let file = std::fs::File::create(&path).unwrap();
+    file.write_all_at(&vec![7; 8 << 20], 0).unwrap();
+    let theirs = path.clone();
+    serves_others_beside(move || {
+        let file = lamprey::fs::File::open(theirs).unwrap();
+        let mut bytes = vec![0; 8 << 20];
+        Box::new(move || {
+            let count = file.read_at(&mut bytes, 0).unwrap();
+            assert!(count != 0 && bytes[..count].iter().all(|byte| *byte == 7));
+        })
+    });
+    std::fs::remove_file(path).unwrap();
+}
+
+/// All of a large file that is in memory is read by one call, as it is by `std`.
+#[test]
+fn a_large_read_is_not_cut_short() {
+    const LENGTH: usize = 3 << 20;
+    let path = std::env::temp_dir().join(format!("lamprey-whole-{}", std::process::id()));
+    let bytes: Vec<u8> = (0..LENGTH).map(|n| (n % 251) as u8).collect();
+    std::fs::write(&path, &bytes).unwrap();
+    let theirs = path.clone();
+    run(1, move || {
+        let mut file = lamprey::fs::File::open(&theirs).unwrap();
+        let mut read = vec![0; LENGTH];
+        file.read_exact(&mut read).unwrap();
+        assert_eq!(read, bytes);
+        // Pages may leave memory at any time; then a call is cut short.
+        common::eventually("a whole read", || {
+            let mut read = vec![0; LENGTH + 5];
+            file.read_at(&mut read, 0).unwrap() == LENGTH && read[..LENGTH] == bytes
+        });
+        let out = lamprey::fs::File::create(theirs.with_extension("out")).unwrap();
+        let mut written = 0;
+        while written < LENGTH {
+            written += out.write_at(&bytes[written..], written as u64).unwrap();
+        }
+        assert_eq!(std::fs::read(theirs.with_extension("out")).unwrap(), bytes);
+    });
+    std::fs::remove_file(path.with_extension("out")).unwrap();
+    std::fs::remove_file(path).unwrap();
+}
+
+/// It would not end otherwise: none of its calls waits.
+#[test]
+fn a_cancelled_host_whose_calls_never_wait_ends() {
+    run(1, || {
+        let host = spawn(|| {
+            let (tx, rx) = lamprey::bounded(4);
+            loop {
+                tx.send(1).unwrap();
+                rx.recv().unwrap();
+            }
+        });
+        sleep(Duration::from_millis(1));
+        host.cancel();
+        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+    });
+}
+
+/// What says that it never waits does not unwind either.
+#[test]
+fn a_cancelled_host_that_only_tries_goes_on() {
+    run(1, || {
+        let (done, finished) = lamprey::oneshot();
+        let host = spawn(move || {
+            let (_tx, rx) = channel::<u8>();
+            while !lamprey::is_cancelled() {
+                assert!(rx.try_recv().is_err());
+            }
+            let until = std::time::Instant::now() + Duration::from_millis(20);
+            while std::time::Instant::now() < until {
+                assert!(rx.try_recv().is_err());
+            }
+            done.send(()).unwrap();
+        });
+        sleep(Duration::from_millis(1));
+        host.cancel();
+        finished.recv().unwrap();
+    });
+}
+
+/// A destructor that runs because its host unwinds must not give way: two unwinds on one kernel thread would be mixed up.
+#[test]
+fn nobody_gives_way_while_it_unwinds() {
+    struct Tries;
+    impl Drop for Tries {
+        fn drop(&mut self) {
+            let (tx, rx) = lamprey::bounded(4);
+            let until = std::time::Instant::now() + Duration::from_millis(20);
+            while std::time::Instant::now() < until {
+                tx.send(1).unwrap();
+                rx.recv().unwrap();
+                assert!(rx.try_recv().is_err());
+            }
+        }
+    }
+    within(FOREVER, || {
+        let runtime = common::runtime(1);
+        runtime.run(|| {
+            let hosts: Vec<_> = (0..3)
+                .map(|_| {
+                    spawn(|| {
+                        let _tries = Tries;
+                        std::panic::resume_unwind(Box::new("on purpose"));
+                    })
+                })
+                .collect();
+            hosts.into_iter().for_each(|host| assert!(host.join().is_err()));
+        });
+    });
+}
