@@ -114,7 +114,9 @@ impl<T> Chan<T> {
             return Ended::Met(unsafe { deal_with_thread(worker, side, slot, peer, thread, self.form()) });
         }
         if !matches!(arrival, Arrival::Waiting) {
-            return self.end_at_once(side, slot, arrival);
+            let ended = self.end_at_once(side, slot, arrival);
+            worker.call_is_done();
+            return ended;
         }
         // As `wait::wait` does it, in line.
         if std::thread::panicking() {
@@ -378,6 +380,7 @@ unsafe fn deal_with_thread<T>(
         party.end(true);
         if !worker.wake_neighbour(thread) {
             sched::wake_thread(thread, form);
+            worker.call_is_done();
         }
         got
     }

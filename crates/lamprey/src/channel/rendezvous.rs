@@ -97,7 +97,6 @@ impl<T> Sender<T> {
     /// there, the value comes back as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
             Ended::Met(_) => Ok(()),
             // SAFETY: a sender's slot that has not met.
@@ -169,7 +168,6 @@ impl<T> Sender<T> {
     /// # Cancellation
     /// As for `send`.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), time::deadline(timeout)) {
             Ended::Met(_) => Ok(()),
             // SAFETY: a sender's slot that has not met.
@@ -195,7 +193,6 @@ impl<T> Receiver<T> {
     /// there, the call fails as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
-        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
             // SAFETY: a receiver's slot that has met.
             Ended::Met(slot) => Ok(unsafe { full(slot) }),
@@ -276,7 +273,6 @@ impl<T> Receiver<T> {
     /// # Cancellation
     /// As for `recv`.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        coop::call(coop::MESSAGE);
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), time::deadline(timeout)) {
             // SAFETY: a receiver's slot that has met.
             Ended::Met(slot) => Ok(unsafe { full(slot) }),

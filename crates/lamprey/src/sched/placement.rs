@@ -96,18 +96,16 @@ impl Seat {
 }
 
 impl Worker {
-    /// What the policy has drawn; or, if that is a new host that starts elsewhere, the root: who blocks may have been woken by the code of the
-    /// program that notifies the other worker, and must not be picked while it still runs.
+    /// True if this new host, which is about to start, starts on another worker, and has been given to it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn placed(&self, thread: NonNull<Thread>) -> NonNull<Thread> {
-        // SAFETY: picked, so alive until it has run.
-        let entry = unsafe { thread.as_ref() };
-        if !entry.sp.get().is_null() || !self.is_parallel() {
-            return thread;
+    pub(super) fn starts_elsewhere(&self, thread: NonNull<Thread>) -> bool {
+        if !self.is_parallel() {
+            return false;
         }
         let fewer = self.other_with_fewer();
-        if fewer.is_none() && self.shared.kinds.is_short(entry.body) {
-            return thread;
+        // SAFETY: picked, so alive until it has run.
+        if fewer.is_none() && self.shared.kinds.is_short(unsafe { thread.as_ref() }.body) {
+            return false;
         }
         self.place(thread, fewer)
     }
@@ -132,7 +130,7 @@ impl Worker {
 
     #[cold]
     #[inline(never)]
-    fn place(&self, thread: NonNull<Thread>, fewer: Option<&Seat>) -> NonNull<Thread> {
+    fn place(&self, thread: NonNull<Thread>, fewer: Option<&Seat>) -> bool {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         if !entry.label.pinned && !entry.label.is_placed.get() && !self.stopping.get() {
@@ -140,11 +138,11 @@ impl Worker {
             let other = other.or_else(|| self.free_other(entry).map(|seat| (seat, self.unstarted())));
             if let Some((seat, with_it)) = other {
                 self.hand_over(thread, with_it.min(BATCH), seat);
-                return NonNull::from(&self.root);
+                return true;
             }
         }
         self.watch_first_run(entry);
-        thread
+        false
     }
 
     fn unstarted(&self) -> usize {

@@ -17,7 +17,7 @@ use super::thread::{Abandoned, State};
 use super::worker::Worker;
 use super::{clock, idle, switch, trim};
 use crate::sync_shim::Ordering;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// How often sources are polled while the worker is busy.
@@ -53,14 +53,11 @@ impl Worker {
         let next = if self.woken.pending.get() != 0 {
             self.pick_parasite()
         } else {
-            self.policy.next(&self.seat.unstarted).map(|ready| self.placed(ready.0))
+            self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
         };
         // Relaxed: a hint, for whoever places new hosts.
         self.seat.is_working.store(next.is_some(), Ordering::Relaxed);
         let Some(next) = next else { return false };
-        if ptr::eq(next.as_ptr(), &raw const self.root) {
-            return true; // it starts elsewhere
-        }
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.is_fed();

@@ -101,7 +101,7 @@ impl Worker {
         if self.woken.pending.get() != 0 {
             return self.pick_parasite();
         }
-        self.policy.next(&self.seat.unstarted).map(|ready| self.placed(ready.0))
+        self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -135,7 +135,7 @@ impl Worker {
         if sp.is_null() {
             sp = self.start(next);
             if ptr::eq(self.running.get().as_ptr(), me) {
-                return; // refused, and the root is here already
+                return; // refused or handed over, and the root is here already
             }
         } else {
             self.running.set(next);
@@ -146,9 +146,19 @@ impl Worker {
         unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
     }
 
-    /// Gives `thread` a stack and makes it the running one. If there is no stack, the root is told and goes on instead.
-    #[inline]
+    /// Gives `thread` a stack and makes it the running one. The root goes on instead if the thread starts on another worker, or if there is
+    /// no stack, which the root is told. (Not the next thread: the one that blocks may have been woken by the code of the program that notifies the
+    /// other worker, and is not to be picked while it still runs.)
+    #[inline(never)]
     fn start(&self, thread: NonNull<Thread>) -> StackPointer {
+        if self.starts_elsewhere(thread) {
+            return self.run_root();
+        }
+        self.start_here(thread)
+    }
+
+    #[inline]
+    fn start_here(&self, thread: NonNull<Thread>) -> StackPointer {
         // SAFETY: picked, so alive until it has run.
         match self.stacks.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
             Ok(stack) => {
@@ -186,6 +196,10 @@ impl Worker {
     fn refuse(&self, thread: NonNull<Thread>, error: std::io::Error) -> StackPointer {
         // SAFETY: only this kernel thread reaches the list, and the reference ends with the call.
         unsafe { &mut *self.refused.get() }.push((thread, error));
+        self.run_root()
+    }
+
+    fn run_root(&self) -> StackPointer {
         self.running.set(NonNull::from(&self.root));
         self.root.sp.get()
     }
@@ -232,11 +246,14 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
         let target = unsafe { next.as_ref() };
         let mut sp = target.sp.get();
         if sp.is_null() {
-            if target.label.stack_size == size {
+            if worker.starts_elsewhere(next) {
+                sp = worker.run_root();
+            } else if target.label.stack_size == size {
                 worker.begin(next, stack);
                 continue;
+            } else {
+                sp = worker.start_here(next);
             }
-            sp = worker.start(next);
         } else {
             worker.running.set(next);
         }

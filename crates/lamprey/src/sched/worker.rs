@@ -154,17 +154,18 @@ impl Seat {
     }
 }
 
-/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at comes first.
-#[repr(C)]
+/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at comes first, in one line of the
+/// cache.
+#[repr(C, align(64))]
 pub(crate) struct Worker {
     /// The thread that runs now.
     pub(super) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
     pub(super) budget: Cell<u32>,
-    /// What calls may still weigh until one looks at the clock ([`super::coop`]).
-    pub(super) calls: Cell<u32>,
     /// What parasites may still do ahead of the hosts ([`super::attach`]).
     pub(super) turn: Cell<u32>,
+    /// What calls may still weigh until one looks at the clock ([`super::coop`]).
+    pub(super) calls: Cell<u32>,
     /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
     slot: Option<bias::Lease>,
     pub(super) woken: Woken,
