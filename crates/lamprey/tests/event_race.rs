@@ -179,7 +179,8 @@ fn a_closed_channel_is_ready_in_each_select() {
 /// Go: with a default case, a `select` whose channels are not ready does not wait.
 #[test]
 fn a_default_is_taken_if_nothing_else_is_ready() {
-    run(|| {
+    // One worker: a host that has been spawned is blocked after a yield.
+    Runtime::builder().workers(1).build().unwrap().run(|| {
         let (tx, rx) = channel();
         let or_default = || prefer((rx.recv_evt().wrap(Result::ok), always(None))).sync();
         assert_eq!(or_default(), None);

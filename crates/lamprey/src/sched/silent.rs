@@ -17,6 +17,8 @@ use crate::sync_shim::Ordering;
 use std::ptr;
 use std::time::{Duration, Instant};
 
+/// From one signal to a kernel thread to the next, at least.
+const SHORTEST: Duration = Duration::from_millis(10);
 /// How long a kernel thread has to answer the signal.
 const ANSWER: Duration = Duration::from_secs(1);
 
@@ -83,7 +85,7 @@ impl Sight {
         }
         let is_due = self.since.elapsed() >= self.next;
         if is_due {
-            self.next *= 2;
+            self.next = self.next.saturating_mul(2).max(SHORTEST);
         }
         is_due
     }

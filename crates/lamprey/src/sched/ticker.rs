@@ -34,8 +34,9 @@ const CALLED: u32 = 4;
 const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
 const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 
-/// Longest time from one look for workers that are held up to the next.
+/// Longest and shortest time from one look for workers that are held up to the next.
 const PERIOD: Duration = Duration::from_secs(1);
+const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 /// Ticks without a worker that is awake, after which it rests.
 const PATIENCE: u32 = 3;
 
@@ -55,7 +56,7 @@ impl Ticker {
     /// Of a runtime with these options.
     pub(crate) fn new(options: &Options) -> Self {
         let slice = (options.slice / 2).max(Duration::from_micros(100));
-        let period = (options.stuck_after / 3).clamp(slice, PERIOD);
+        let period = (options.stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }
 
@@ -132,7 +133,7 @@ impl Ticker {
         }
         let period = match word {
             SLOW => Some(self.period),
-            FAST => Some(self.slice),
+            FAST => Some(self.pause()),
             _ => None,
         };
         if word != OVER && word != CALLED {
@@ -149,15 +150,30 @@ impl Ticker {
         self.word.load(Ordering::Acquire)
     }
 
-    /// From one look to the next.
-    fn ticks_in_period(&self, word: u32) -> u32 {
-        if word == FAST { (self.period.as_nanos() / self.slice.as_nanos()).max(1) as u32 } else { 1 }
+    /// How long it sleeps where there are parasites.
+    fn pause(&self) -> Duration {
+        self.slice.min(self.period)
     }
+
+    /// From one look to the next.
+    fn pauses_in_period(&self, word: u32) -> u32 {
+        if word == FAST { count(self.period, self.pause()) } else { 1 }
+    }
+
+    /// From one tick to the next.
+    fn pauses_in_slice(&self) -> u32 {
+        count(self.slice, self.pause())
+    }
+}
+
+/// How often `part` is in `whole`, at least once.
+fn count(whole: Duration, part: Duration) -> u32 {
+    u32::try_from(whole.as_nanos() / part.as_nanos()).unwrap_or(u32::MAX).max(1)
 }
 
 /// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
 fn tick(shared: &Weak<Shared>) {
-    let (mut idle, mut since_look) = (0, 0);
+    let (mut idle, mut since_look, mut since_tick) = (0, 0, 0);
     let mut sights = None;
     while let Some(shared) = shared.upgrade() {
         // Relaxed: a hint.
@@ -169,11 +185,13 @@ fn tick(shared: &Weak<Shared>) {
             CALLED => return super::overflowed::print(),
             _ => {}
         }
-        if word == FAST {
+        since_tick += 1;
+        if word == FAST && since_tick >= shared.ticker.pauses_in_slice() {
+            since_tick = 0;
             shared.seats().iter().for_each(|seat| seat.attention.tick());
         }
         since_look += 1;
-        if since_look >= shared.ticker.ticks_in_period(word) {
+        if since_look >= shared.ticker.pauses_in_period(word) {
             since_look = 0;
             sights.get_or_insert_with(|| Sights::new(&shared)).look(&shared);
         }

@@ -426,7 +426,7 @@ impl Semaphore {
 
 #[track_caller]
 fn checked(n: u32) -> u32 {
-    assert!(n != CLOSED, "{n} permits were asked for; the most is {}", Semaphore::MAX_PERMITS);
+    assert!(n != CLOSED, "{n} permits at once are too many; the most is {}", Semaphore::MAX_PERMITS);
     n
 }
 

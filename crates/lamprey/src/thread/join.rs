@@ -270,6 +270,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
         f.debug_struct("JoinHandle")
             .field("id", &self.id())
             .field("name", &self.name())
+            .field("finished", &self.is_finished())
             .finish_non_exhaustive()
     }
 }
