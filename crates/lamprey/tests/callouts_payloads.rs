@@ -154,7 +154,7 @@ fn a_supervisor_outlives_a_child_that_panics_with_a_payload_that_panics() {
             }
             Ok(())
         };
-        let supervisor = Supervisor::<String>::new()
+        let supervisor = Supervisor::<String>::typed()
             .backoff(Backoff::new(Duration::ZERO))
             .child("child", Restart::OnFailure, child)
             .on_failure(|_| {});

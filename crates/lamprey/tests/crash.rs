@@ -82,7 +82,7 @@ fn overflow_as(kind: &str) {
         "supervisor" => {
             let child = || if without_end(0) == 0 { Ok(()) } else { Err("it came back") };
             let restart = lamprey::scope::Restart::Never;
-            lamprey::scope::Supervisor::new().child("deep", restart, child).run().unwrap();
+            lamprey::scope::Supervisor::typed().child("deep", restart, child).run().unwrap();
         }
         "first poll" => drop(lamprey::parasite(async { without_end(0) }).join()),
         "woken" => {

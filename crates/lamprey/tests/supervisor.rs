@@ -15,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Restarts at once, for ever.
 fn eager<'env>() -> Supervisor<'env, String> {
-    Supervisor::new().backoff(Backoff::new(Duration::ZERO)).limit(usize::MAX, HOUR).on_failure(|_| {})
+    Supervisor::typed().backoff(Backoff::new(Duration::ZERO)).limit(usize::MAX, HOUR).on_failure(|_| {})
 }
 
 fn failed() -> Result<(), String> {
@@ -80,7 +80,7 @@ fn it_ends_when_all_children_have_ended_by_themselves() {
             assert_eq!(sum.load(Ordering::SeqCst), 7);
         });
     }
-    run(1, || Supervisor::<String>::new().run().unwrap());
+    run(1, || Supervisor::<String>::typed().run().unwrap());
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub fn supervise(context: &Context, children: &[Body], strategy: u8) {
     let free = Context::free(&context.world);
     let free = &free;
     let strategies = [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne];
-    let mut supervisor = Supervisor::<String>::new()
+    let mut supervisor = Supervisor::<String>::typed()
         .strategy(strategies[usize::from(strategy % 3)])
         .limit(2, Duration::from_secs(1))
         .backoff(Backoff::new(Duration::from_micros(50)));

@@ -5,6 +5,7 @@
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::iter::iterates;
 #[cfg(not(loom))]
 use crate::event::algebra::tried_evt;
 #[cfg(not(loom))]
@@ -267,8 +268,8 @@ impl<T> Receiver<T> {
     }
 
     /// The values that come, until no sender is left.
-    pub fn iter(&self) -> impl Iterator<Item = T> + use<'_, T> {
-        std::iter::from_fn(|| self.recv().ok())
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter(self)
     }
 
     /// The values that are there now.
@@ -293,6 +294,8 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("bounded::Sender", wakes RECEIVERS);
+
+iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {

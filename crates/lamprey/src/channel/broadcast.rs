@@ -5,6 +5,7 @@
 
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::iter::iterates;
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -275,7 +276,28 @@ impl<T: Clone> Receiver<T> {
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }
+
+    /// What comes, until no sender is left: values, and [`RecvError::Lagged`] where some have been missed.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::broadcast::RecvError;
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::broadcast(2);
+    /// (1..=3).for_each(|n| drop(tx.send(n).unwrap()));
+    /// drop(tx);
+    /// assert!(rx.into_iter().eq([Err(RecvError::Lagged(1)), Ok(2), Ok(3)]));
+    /// # });
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T> {
+        Iter(self)
+    }
 }
+
+iterates!(&mut, Receiver<T> where T: Clone, Result<T, RecvError>, |rx: &mut Receiver<T>| match rx.recv() {
+    Err(RecvError::Disconnected) => None,
+    received => Some(received),
+});
 
 super::gate::sender!("broadcast::Sender", wakes RECEIVERS);
 

@@ -8,6 +8,7 @@
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::iter::iterates;
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -251,8 +252,8 @@ impl<T> Receiver<T> {
     }
 
     /// The values that come, until no sender is left.
-    pub fn iter(&mut self) -> impl Iterator<Item = T> + use<'_, T> {
-        std::iter::from_fn(|| self.recv().ok())
+    pub fn iter(&mut self) -> Iter<'_, T> {
+        Iter(self)
     }
 
     /// The values that are there now.
@@ -273,6 +274,8 @@ impl<T> Receiver<T> {
 }
 
 super::gate::sender!("mailbox::Sender", wakes RECEIVER);
+
+iterates!(&mut, Receiver<T>, T, |rx: &mut Receiver<T>| rx.recv().ok());
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {

@@ -29,6 +29,7 @@ mod err;
 mod exchange;
 mod future;
 pub(crate) mod gate;
+mod iter;
 #[cfg(not(loom))]
 mod ivar;
 #[cfg(not(loom))]

@@ -7,6 +7,7 @@
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::iter::iterates;
 use crate::event::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
@@ -204,12 +205,14 @@ impl<T: Clone> Port<T> {
     }
 
     /// The messages that come, until no sender is left.
-    pub fn iter(&mut self) -> impl Iterator<Item = T> + use<'_, T> {
-        std::iter::from_fn(|| self.recv().ok())
+    pub fn iter(&mut self) -> Iter<'_, T> {
+        Iter(self)
     }
 }
 
 super::gate::sender!("multicast::Sender", wakes PORTS);
+
+iterates!(&mut, Port<T> where T: Clone, T, |port: &mut Port<T>| port.recv().ok());
 
 impl<T> Clone for Port<T> {
     fn clone(&self) -> Self {

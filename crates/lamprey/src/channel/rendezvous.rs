@@ -4,6 +4,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::exchange::{Chan, Ended, deal};
 use super::future::Exchange;
+use super::iter::iterates;
 use super::meeting::{Arrival, Side};
 use super::offer::{RecvEvt, SendEvt};
 use crate::sched::coop;
@@ -292,55 +293,17 @@ impl<T> Receiver<T> {
     }
 }
 
-/// See [`Receiver::iter`].
-#[derive(Debug)]
-pub struct Iter<'a, T>(&'a Receiver<T>);
+iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
 /// See [`Receiver::try_iter`].
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
-
-/// As [`Iter`], owning the receiver.
-#[derive(Debug)]
-pub struct IntoIter<T>(Receiver<T>);
-
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
-    }
-}
 
 impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<T> {
         self.0.try_recv().ok()
-    }
-}
-
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter(self)
     }
 }
 

@@ -4,6 +4,7 @@
 //! of the book on Concurrent ML.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
+use super::iter::iterates;
 use super::{oneshot, rendezvous};
 use crate::event::{FutureEvt, future_evt};
 use std::error::Error;
@@ -191,8 +192,8 @@ impl<Q, A> Server<Q, A> {
     }
 
     /// The requests that come, until no client is left.
-    pub fn iter(&self) -> impl Iterator<Item = (Q, Reply<A>)> + use<'_, Q, A> {
-        self.0.iter()
+    pub fn iter(&self) -> Iter<'_, Q, A> {
+        Iter(self)
     }
 }
 
@@ -235,6 +236,8 @@ impl<Q, A> Clone for Client<Q, A> {
         Self(self.0.clone())
     }
 }
+
+iterates!(&, Server<Q, A>, (Q, Reply<A>), |server: &Server<Q, A>| server.recv().ok());
 
 impl<Q, A> Clone for Server<Q, A> {
     fn clone(&self) -> Self {

@@ -29,6 +29,7 @@ use self::team::{Notice, Team};
 use super::isolate;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
 use crate::{Builder, Handle, shield};
+use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -58,7 +59,7 @@ use std::time::Duration;
 /// let ended = Supervisor::new()
 /// #   .backoff(Backoff::new(Duration::from_millis(1)))
 ///     .child("connection", Restart::OnFailure, || match attempts.fetch_add(1, Ordering::Relaxed) {
-///         0 => Err("refused"),
+///         0 => Err("refused".into()),
 ///         1 => panic!("a bug"),
 ///         _ => Ok(()),
 ///     })
@@ -68,7 +69,7 @@ use std::time::Duration;
 /// # });
 /// ```
 #[must_use = "a supervisor does nothing before `run`"]
-pub struct Supervisor<'env, E> {
+pub struct Supervisor<'env, E = AnyError> {
     children: Vec<Child<'env, E>>,
     strategy: Strategy,
     limit: (usize, Duration),
@@ -77,6 +78,9 @@ pub struct Supervisor<'env, E> {
     orders: Sender<Notice>,
     notices: Receiver<Notice>,
 }
+
+/// What children of [`Supervisor::new`] fail with: whatever `?` and `into` make an error of.
+pub type AnyError = Box<dyn Error + Send + Sync>;
 
 /// What is told of each failure.
 type Observer<'env, E> = Box<dyn FnMut(&Report<'_, E>) + Send + 'env>;
@@ -98,7 +102,7 @@ struct Child<'env, E> {
 /// use std::time::Duration;
 ///
 /// # lamprey::run(|| {
-/// let supervisor = Supervisor::<String>::new()
+/// let supervisor = Supervisor::new()
 ///     .child("north", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)))
 ///     .child("south", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)));
 /// let orders = supervisor.handle();
@@ -115,9 +119,42 @@ pub struct SupervisorHandle {
     names: Arc<[Arc<str>]>,
 }
 
-impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
-    /// A supervisor without children.
+impl Supervisor<'_> {
+    /// A supervisor without children, which may fail with any error.
     pub fn new() -> Self {
+        Self::typed()
+    }
+}
+
+impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
+    /// A supervisor without children, which fail with errors of the type `E`: then the observer and the caller of `run` get these as they are.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::scope::supervisor::Failure;
+    /// use lamprey::scope::{Restart, Supervisor};
+    /// # lamprey::run(|| {
+    /// #[derive(Debug, PartialEq)]
+    /// struct Jam(u32);
+    /// # impl std::fmt::Display for Jam {
+    /// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    /// #         write!(f, "jam in tray {}", self.0)
+    /// #     }
+    /// # }
+    /// let mut trays = Vec::new();
+    /// Supervisor::typed()
+    ///     .on_failure(|report| {
+    ///         if let Failure::Failed(Jam(tray)) = report.failure {
+    ///             trays.push(*tray);
+    ///         }
+    ///     })
+    ///     .child("printer", Restart::Never, || Err(Jam(2)))
+    ///     .run()
+    ///     .unwrap();
+    /// assert_eq!(trays, [2]);
+    /// # });
+    /// ```
+    pub fn typed() -> Self {
         let (orders, notices) = mailbox();
         Self {
             children: Vec::new(),
@@ -197,7 +234,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     /// let mut log = Vec::new();
     /// let ended = Supervisor::new()
     ///     .on_failure(|report| log.push(report.to_string()))
-    ///     .child("printer", Restart::Never, || Err("no paper"))
+    ///     .child("printer", Restart::Never, || Err("no paper".into()))
     ///     .run();
     /// assert!(ended.is_ok());
     /// assert_eq!(log, ["child `printer` of a supervisor failed: no paper; it is not started again"]);
@@ -287,7 +324,7 @@ impl SupervisorHandle {
 
 impl<'env, E: fmt::Display + Send + 'env> Default for Supervisor<'env, E> {
     fn default() -> Self {
-        Self::new()
+        Self::typed()
     }
 }
 

@@ -110,7 +110,7 @@ pub const PLACES: &[Place] = &[
     }),
     place("a supervisor's child and observer", |case| {
         let (child, observer) = (case.clone(), case.clone());
-        let supervisor = Supervisor::<String>::new()
+        let supervisor = Supervisor::<String>::typed()
             .limit(0, Duration::from_secs(1))
             .child("child", Restart::Never, move || {
                 child.act();
@@ -121,7 +121,7 @@ pub const PLACES: &[Place] = &[
     }),
     place("a supervisor's observer", |case| {
         let observer = case.clone();
-        let supervisor = Supervisor::<String>::new()
+        let supervisor = Supervisor::<String>::typed()
             .limit(0, Duration::from_secs(1))
             .child("child", Restart::Never, || Err("failed".to_owned()))
             .on_failure(move |_| observer.act());

@@ -50,7 +50,7 @@ impl Strategy {
 ///
 /// // 50, 150, 450 ms, 1 s, 1 s, ... each up to a tenth shorter
 /// let backoff = Backoff::new(Duration::from_millis(50)).factor(3.0).max(Duration::from_secs(1)).jitter(0.1);
-/// # let _ = lamprey::scope::Supervisor::<String>::new().backoff(backoff);
+/// # let _ = lamprey::scope::Supervisor::new().backoff(backoff);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backoff {

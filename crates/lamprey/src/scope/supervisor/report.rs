@@ -54,7 +54,7 @@ pub struct Report<'a, E> {
 /// let error = Supervisor::new()
 ///     .limit(2, Duration::from_secs(60))
 ///     .backoff(Backoff::new(Duration::ZERO))
-///     .child("disk", Restart::Always, || Err("full"))
+///     .child("disk", Restart::Always, || Err("full".into()))
 ///     .run()
 ///     .unwrap_err();
 /// assert_eq!(error.child(), "disk");
