@@ -42,6 +42,8 @@ const BATCH: usize = 256;
 const LOOKED_AT: usize = 32;
 /// What computes for longer than so many periods of `root::POLL` is long.
 const LONG: u64 = 4;
+/// Of so many runs of a long kind one is watched.
+const SELDOM: u64 = 16;
 
 /// Kinds that are remembered; others of the same place are forgotten.
 const SLOTS: usize = 256;
@@ -66,6 +68,11 @@ impl Kinds {
     fn is_short(&self, body: &'static Body) -> bool {
         // Relaxed: a hint.
         self.slot(body).load(Ordering::Relaxed) == ptr::from_ref(body).addr()
+    }
+
+    fn is_long(&self, body: &'static Body) -> bool {
+        // Relaxed: a hint.
+        self.slot(body).load(Ordering::Relaxed) == ptr::from_ref(body).addr() | IS_LONG
     }
 
     fn note(&self, body: &'static Body, is_long: bool) {
@@ -141,7 +148,10 @@ impl Worker {
                 return true;
             }
         }
-        self.watch_first_run(entry);
+        // Whether a long kind still is long is asked now and then only.
+        if !self.shared.kinds.is_long(entry.body) || entry.label.id.get() % SELDOM == 0 {
+            self.watch_first_run(entry);
+        }
         false
     }
 
