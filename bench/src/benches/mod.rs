@@ -9,6 +9,7 @@ pub mod channels;
 pub mod choose_all;
 pub mod condvar;
 pub mod damp;
+pub mod echo;
 pub mod hosts;
 pub mod http;
 pub mod idle;
@@ -37,7 +38,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All of them, from the ground up.
-pub const ALL: [&Bench; 35] = [
+pub const ALL: [&Bench; 36] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -71,6 +72,7 @@ pub const ALL: [&Bench; 35] = [
     &cancel::BENCH,
     &timers::BENCH,
     &stalls::BENCH,
+    &echo::BENCH,
     &idle::BENCH,
     &http::BENCH,
 ];

@@ -11,6 +11,7 @@ pub mod pthread;
 pub mod smol;
 pub mod threads;
 pub mod tokio;
+pub mod tokio_echo;
 pub mod tokio_events;
 pub mod tokio_locks;
 pub mod tokio_stalls;
