@@ -19,7 +19,7 @@ pub const BENCH: Bench = Bench {
     name: "echo",
     about: "64, or 1000, connections to an echo server with a thread for each; each sends 16 bytes again as soon as they have come back; ns of wall \
             time for each message; share: % of the connections on the worker that has most of them",
-    workers: &[1, 2],
+    workers: &[2],
     size: Size::UntilTakes { first: 10_000, goal: Duration::from_secs(1) },
     runs: 7,
     variants: &[Variant::ours("lamprey", lamprey), Variant::rival("tokio", tokio_echo::echo)],
