@@ -34,8 +34,11 @@
 //! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and values that are not
 //!   `Send` across blocking calls. The thread-locals themselves are those of the kernel thread, shared with the worker's other hosts: see
 //!   *Unsound corners*. Hosts that have not started are taken by idle workers, so what moves into a host must be `Send`.
-//! * Hosts of one worker take turns at blocking calls only. A host that computes for long holds up the others that have started on
-//!   its worker (what can run elsewhere, an idle worker runs within about a millisecond); give such work to [`block`].
+//! * Hosts of one worker take turns at calls of this crate: at those that wait; every so often at those that could wait and need not, such as the
+//!   `recv` of a channel that always has something, which are then a place to be cancelled, too; and, if nobody else has had a turn for 2 ms,
+//!   at those that never wait (the `try_` calls, the `send` of a channel without a bound, the start of a parasite). So do not keep a thread-local's `RefCell` borrowed
+//!   across any of them. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
+//!   within about a millisecond); give such work to [`block`].
 //! * A lock of `std` held across a blocking call blocks the whole worker when another of its hosts wants it.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
@@ -51,8 +54,8 @@
 //! thread-locals are safe to use, and blocking is a function call. With the following, safe code can read memory that is gone or see a
 //! reference that is not the only one. None of it is needed with Lamprey.
 //!
-//! * **A `thread_local!` whose initialiser blocks.** While one host initialises it, another host of the worker finds it uninitialised and does the same;
-//!   the second value replaces the first, to which references exist. Initialise without blocking, or use [`host_local!`] or
+//! * **A `thread_local!` whose initialiser blocks**, or makes any other call at which hosts take turns (see above). While one host initialises it, another host of the worker finds it uninitialised and does the same;
+//!   the second value replaces the first, to which references exist. Initialise without such calls, or use [`host_local!`] or
 //!   [`sync::OnceLock`].
 //! * **Crates that set a thread-local for the time of a call** and take it for theirs ("scoped" thread-locals; an "entered" context whose guard
 //!   restores what was before). If that call blocks, other hosts see the value, and restore theirs in another order. The crate's own unsafe code

@@ -99,7 +99,7 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if the receiver is gone.
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         coop::try_call();

@@ -1,7 +1,7 @@
 //! The scheduler: workers, how a thread blocks and is woken, what runs next, and where readiness comes from.
 //!
 //! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
-//! `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what computes holds up nobody),
+//! `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`coop`] and `placement` (whose turn, and where), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what computes holds up nobody),
 //! [`policy`], [`source`], `runtime`, [`bias`] (who owns an object). For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
 //!
 //! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts block is the same.

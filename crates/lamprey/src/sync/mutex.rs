@@ -165,7 +165,7 @@ impl<T: ?Sized> Mutex<T> {
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     ///
     /// # Examples
     /// ```

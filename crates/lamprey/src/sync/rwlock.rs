@@ -163,7 +163,7 @@ impl<T: ?Sized> RwLock<T> {
     /// [`TryLockError`]: also if nobody writes, but somebody waits to write.
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError<RwLockReadGuard<'_, T>>> {
@@ -270,7 +270,7 @@ impl<T: ?Sized> RwLock<T> {
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError<RwLockWriteGuard<'_, T>>> {

@@ -193,7 +193,7 @@ impl Semaphore {
     /// As [`acquire`](Self::acquire).
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     pub fn try_acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, TryAcquireError> {
         self.try_now(n).map(|()| SemaphorePermit::new(self, n))
     }
@@ -213,7 +213,7 @@ impl Semaphore {
     /// As [`acquire`](Self::acquire).
     ///
     /// # Blocking
-    /// Never.
+    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
     pub fn try_acquire_owned(
         self: &Arc<Self>,
         n: u32,
