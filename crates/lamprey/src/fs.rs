@@ -27,6 +27,9 @@ use crate::sched::coop;
 /// Most bytes that are read or written in one system call that does not wait.
 const CHUNK: usize = 256 << 10;
 
+/// As above, at the cursor.
+const LARGEST: usize = 1 << 20;
+
 /// In place of an offset: at the file's cursor, which moves.
 const CURSOR: u64 = u64::MAX;
 
@@ -45,10 +48,10 @@ const CURSOR: u64 = u64::MAX;
 /// ```
 ///
 /// # Cancellation
-/// Not interruptible while a call is on the blocking pool.
+/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds, if at all, before anything is read or written.
 ///
 /// # Blocking
-/// See the text of the [module](self). Plain OS threads make the calls themselves.
+/// A read or write at the cursor moves 1 MiB at most, in one piece; others have their turn before the next. See the text of the [module](self). Plain OS threads make the calls themselves.
 ///
 /// # In async code
 /// Each call has an awaitable form. What goes to the blocking pool cannot be called back: when such a future is dropped
@@ -155,17 +158,22 @@ fn write_chunks(file: &std::fs::File, buf: &[u8], from: Option<u64>) -> Result<u
     })
 }
 
-/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others their turns in between.
+/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others their turns in between. At the
+/// cursor (no `from`) it is called once.
 fn in_chunks(
     length: usize,
     from: Option<u64>,
     mut operation: impl FnMut(Range<usize>, u64) -> Result<usize, Errno>,
 ) -> Result<usize, Errno> {
-    coop::call(coop::SYSTEM);
+    coop::call(if length < CHUNK { coop::SYSTEM } else { coop::COPY });
+    let Some(from) = from else {
+        // In one call, as the cursor may be others', too.
+        return operation(0..length.min(LARGEST), CURSOR);
+    };
     let mut done = 0;
     loop {
         let end = length.min(done + CHUNK);
-        let at = from.map_or(CURSOR, |from| from.saturating_add(done as u64));
+        let at = from.saturating_add(done as u64);
         match operation(done..end, at) {
             Ok(count) => done += count,
             // What has been done is reported.

@@ -34,12 +34,13 @@
 //! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and values that are not
 //!   `Send` across blocking calls. The thread-locals themselves are those of the kernel thread, shared with the worker's other hosts: see
 //!   *Unsound corners*. Hosts that have not started are taken by idle workers, so what moves into a host must be `Send`.
-//! * Hosts of one worker take turns at calls of this crate: at those that wait; every so often at those that could wait and need not, such as the
-//!   `recv` of a channel that always has something, which are then a place to be cancelled, too; and, if nobody else has had a turn for 2 ms,
-//!   at those that never wait (the `try_` calls, the `send` of a channel without a bound, the start of a parasite). So do not keep a thread-local's `RefCell` borrowed
-//!   across any of them. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
+//! * Hosts of one worker take turns at calls of this crate that may block: at those that wait, and every so often at those that need not, such as the
+//!   `recv` of a channel that always has something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. Whoever only tries (`try_recv`,
+//!   `try_lock`), in vain and for more than 2 ms, lets the others have a turn, too. Calls that never wait and succeed (the `send` of a channel without a bound,
+//!   [`parasite()`], [`spawn`]) are no such place. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
 //!   within about a millisecond); give such work to [`block`].
-//! * A lock of `std` held across a blocking call blocks the whole worker when another of its hosts wants it.
+//! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when another of its hosts wants it; the same goes
+//!   for a loop that tries in vain. Use those of [`sync`] there. Nor may a thread-local's `RefCell` stay borrowed across such a call.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
 //! * `std`'s locks that a thread may take twice, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel thread: they do not keep

@@ -153,15 +153,26 @@ fn tries() {
     });
     serves_others_beside(|| {
         let (tx, rx) = lamprey::bounded(1);
-        Box::new(move || assert!(rx.try_recv().is_err() && tx.try_send(1).is_ok() && rx.try_recv().is_ok()))
+        let (_full, empty) = (tx.try_send(1), lamprey::MVar::<u8>::empty());
+        Box::new(move || {
+            assert!(tx.try_send(1).is_err() && empty.try_take().is_none());
+            assert_eq!(rx.len(), 1);
+        })
     });
     serves_others_beside(|| {
-        let (mutex, lock, permits) = (Mutex::new(0), RwLock::new(0), Semaphore::new(1));
+        let (mutex, lock, permits) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0));
+        std::mem::forget(mutex.try_lock());
+        std::mem::forget(lock.try_read());
         Box::new(move || {
-            drop(mutex.try_lock().unwrap());
-            drop(lock.try_write().unwrap());
-            drop(permits.try_acquire(1).unwrap());
+            assert!(
+                mutex.try_lock().is_err() && lock.try_write().is_err() && permits.try_acquire(1).is_err()
+            );
         })
+    });
+    serves_others_beside(|| {
+        let value = lamprey::IVar::new();
+        value.put(1).unwrap();
+        Box::new(move || assert_eq!(value.get(), 1))
     });
     serves_others_beside(|| {
         let (_tx, mut rx) = lamprey::mailbox::<u8>();
@@ -335,4 +346,109 @@ fn nobody_gives_way_while_it_unwinds() {
             hosts.into_iter().for_each(|host| assert!(host.join().is_err()));
         });
     });
+}
+
+/// The next host that wants the lock would wait for it on the kernel thread of the one that has it.
+#[test]
+fn no_call_that_never_waits_gives_way_under_a_lock_of_std() {
+    for workers in [1, 2] {
+        run(workers, || {
+            let lock = Arc::new(std::sync::Mutex::new(()));
+            let hosts: Vec<_> = (0..4)
+                .map(|_| {
+                    let lock = lock.clone();
+                    spawn(move || {
+                        let (tx, mut rx) = lamprey::mailbox();
+                        let (bounded, got) = lamprey::bounded(1);
+                        let (all, _keep) = lamprey::broadcast(1);
+                        let (value, mutex) = (lamprey::MVar::empty(), Mutex::new(0));
+                        let until = std::time::Instant::now() + Duration::from_millis(30);
+                        while std::time::Instant::now() < until {
+                            let _held = lock.lock().unwrap();
+                            tx.send(1).unwrap();
+                            assert_eq!(rx.try_recv(), Ok(1));
+                            bounded.try_send(1).unwrap();
+                            assert_eq!(got.try_recv(), Ok(1));
+                            assert_eq!(all.send(1), Ok(1));
+                            value.try_put(1).unwrap();
+                            assert_eq!(value.try_take(), Some(1));
+                            assert_eq!(*mutex.try_lock().unwrap(), 0);
+                            assert!(!format!("{mutex:?}").is_empty());
+                            parasite(async {}).detach();
+                            // One that fails now and then is not yet in vain.
+                            assert!(got.try_recv().is_err());
+                        }
+                    })
+                })
+                .collect();
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+        });
+    }
+}
+
+/// A host that computes before each of its calls is found out by the first of them.
+#[test]
+fn who_computes_between_calls_gives_way_at_the_next() {
+    run(1, || {
+        let done = Arc::new(AtomicBool::new(false));
+        let is_done = done.clone();
+        let calls = Arc::new(AtomicU32::new(0));
+        let made = calls.clone();
+        let busy = spawn(move || {
+            let (tx, rx) = lamprey::bounded(4);
+            while !is_done.load(Ordering::Relaxed) {
+                let until = std::time::Instant::now() + Duration::from_millis(1);
+                while std::time::Instant::now() < until {
+                    std::hint::spin_loop();
+                }
+                tx.send(1).unwrap();
+                rx.recv().unwrap();
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        lamprey::yield_now();
+        let before = calls.load(Ordering::Relaxed);
+        (0..TIMES).for_each(|_| lamprey::yield_now());
+        let between = calls.load(Ordering::Relaxed) - before;
+        assert!(between <= 4 * TIMES, "{between} calls of the other between {TIMES} turns");
+        done.store(true, Ordering::Relaxed);
+        busy.join().unwrap();
+    });
+}
+
+/// Hosts that share a cursor get pieces of the file that are whole, as by `read(2)`.
+#[test]
+fn reads_at_a_shared_cursor_are_in_one_piece() {
+    const NUMBERS: u32 = 2 << 20;
+    let path = std::env::temp_dir().join(format!("lamprey-cursor-{}", std::process::id()));
+    let bytes: Vec<u8> = (0..NUMBERS).flat_map(u32::to_ne_bytes).collect();
+    std::fs::write(&path, &bytes).unwrap();
+    let theirs = path.clone();
+    run(2, move || {
+        let file = Arc::new(lamprey::fs::File::open(theirs).unwrap());
+        let hosts: Vec<_> = (0..4)
+            .map(|_| {
+                let file = file.clone();
+                spawn(move || {
+                    let mut bytes = vec![0; 4 * NUMBERS as usize];
+                    let mut all = 0;
+                    loop {
+                        let count = (&*file).read(&mut bytes).unwrap();
+                        let numbers: Vec<_> = bytes[..count]
+                            .chunks_exact(4)
+                            .map(|n| u32::from_ne_bytes(n.try_into().unwrap()))
+                            .collect();
+                        assert!(numbers.windows(2).all(|two| two[1] == two[0] + 1), "torn");
+                        all += count;
+                        if count == 0 {
+                            return all;
+                        }
+                    }
+                })
+            })
+            .collect();
+        let read: usize = hosts.into_iter().map(|host| host.join().unwrap()).sum();
+        assert_eq!(read, bytes.len());
+    });
+    std::fs::remove_file(path).unwrap();
 }

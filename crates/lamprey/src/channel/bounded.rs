@@ -154,13 +154,13 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        coop::try_call();
         let mut value = Some(value);
-        match (self.0.with(|section| send(section, &mut value)), value) {
+        let sent = match (self.0.with(|section| send(section, &mut value)), value) {
             (None, Some(value)) => Err(TrySendError::Full(value)),
             (Some(Err(SendError(value))), _) => Err(TrySendError::Disconnected(value)),
             _ => Ok(()),
-        }
+        };
+        coop::tried(sent, Result::is_err)
     }
 
     /// As [`send`](Self::send), waiting at most `timeout`.
@@ -249,11 +249,11 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        coop::try_call();
-        match self.0.with(recv) {
+        let received = match self.0.with(recv) {
             Some(result) => result.map_err(|RecvError| TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`.

@@ -135,7 +135,6 @@ impl<T> Sender<T> {
     /// # Blocking
     /// Never. If the ring is full, the oldest value goes.
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
-        coop::try_call();
         let value = Arc::new(value);
         let sent = self.0.with(|section| {
             let ring = &mut *section.state;
@@ -256,14 +255,14 @@ impl<T: Clone> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        coop::try_call();
         let next = &mut self.next;
-        match self.gate.with(|section| recv(section, next)) {
+        let received = match self.gate.with(|section| recv(section, next)) {
             None => Err(TryRecvError::Empty),
             Some(Ok(value)) => Ok(Arc::unwrap_or_clone(value)),
             Some(Err(RecvError::Lagged(missed))) => Err(TryRecvError::Lagged(missed)),
             Some(Err(RecvError::Disconnected)) => Err(TryRecvError::Disconnected),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`.

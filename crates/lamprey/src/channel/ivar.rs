@@ -5,7 +5,7 @@
 
 use super::gate::{Gate, Interrupted, Place};
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::future::Future;
@@ -101,6 +101,7 @@ impl<T> IVar<T> {
     }
 
     fn get_until(&self, deadline: Option<Instant>) -> Result<&T, Interrupted> {
+        coop::call(coop::MESSAGE);
         match self.0.value.get() {
             Some(value) => Ok(value),
             None => self.0.gate.wait(READ, deadline, |_| self.0.value.get()),

@@ -99,10 +99,9 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if the receiver is gone.
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        coop::try_call();
         let mut value = Some(value);
         let mut fresh = LinkedList::new();
         loop {
@@ -228,16 +227,16 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        coop::try_call();
         if let Some(value) = pop(&mut self.batch) {
             return Ok(value);
         }
         let batch = &mut self.batch;
-        match self.gate.with(|section| fill(section, batch)) {
+        let received = match self.gate.with(|section| fill(section, batch)) {
             Some(Ok(())) => pop(&mut self.batch).ok_or(TryRecvError::Empty),
             Some(Err(RecvError)) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`.

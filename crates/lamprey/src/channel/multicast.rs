@@ -83,7 +83,6 @@ impl<T> Sender<T> {
     /// # Blocking
     /// Never.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        coop::try_call();
         let mut content = Some((message, Link::new()));
         let old = self.0.with(|section| {
             if section.state.ports == 0 {
@@ -185,12 +184,12 @@ impl<T: Clone> Port<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        coop::try_call();
-        match self.gate.with(|section| read(section, &self.at)) {
+        let received = match self.gate.with(|section| read(section, &self.at)) {
             Some(Ok(())) => self.next().ok_or(TryRecvError::Empty),
             Some(Err(RecvError)) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`.

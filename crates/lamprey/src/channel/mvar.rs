@@ -181,8 +181,7 @@ impl<T> MVar<T> {
 
     /// Takes the value out if there is one that is not reserved for a taker that waits already, nor being read at this moment.
     pub fn try_take(&self) -> Option<T> {
-        coop::try_call();
-        self.0.with(take)
+        coop::tried(self.0.with(take), Option::is_none)
     }
 
     /// As [`take`](Self::take), waiting at most `timeout`.
@@ -243,10 +242,9 @@ impl<T> MVar<T> {
     /// # Errors
     /// `value` itself.
     pub fn try_put(&self, value: T) -> Result<(), T> {
-        coop::try_call();
         let mut value = Some(value);
         self.0.with(|section| put(section, &mut value));
-        value.map_or(Ok(()), Err)
+        coop::tried(value.map_or(Ok(()), Err), Result::is_err)
     }
 
     /// As [`put`](Self::put), waiting at most `timeout`.
@@ -347,8 +345,7 @@ impl<T: Clone> MVar<T> {
 
     /// A clone of the value if there is one, and nobody else is reading it at this moment.
     pub fn try_read(&self) -> Option<T> {
-        coop::try_call();
-        let value = self.0.with(lend)?;
+        let value = coop::tried(self.0.with(lend), Option::is_none)?;
         self.loan(value).read()
     }
 }

@@ -280,11 +280,11 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        coop::try_call();
-        match self.take() {
+        let received = match self.take() {
             Ok(result) => result.map_err(|_| TryRecvError::Disconnected),
             Err(_) => Err(TryRecvError::Empty),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`; after that it can be tried again.

@@ -148,9 +148,8 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        coop::try_call();
         // SAFETY: without a node of ours there is nothing to promise.
-        match unsafe { self.0.meeting.meet(Side::Sender, None) } {
+        let sent = match unsafe { self.0.meeting.meet(Side::Sender, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; our slot is full.
                 unsafe { deal(Side::Sender, MaybeUninit::new(value), peer, self.0.form()) };
@@ -158,7 +157,8 @@ impl<T> Sender<T> {
             }
             Arrival::Waiting => Err(TrySendError::Full(value)),
             Arrival::Closed => Err(TrySendError::Disconnected(value)),
-        }
+        };
+        coop::tried(sent, Result::is_err)
     }
 
     /// As [`send`](Self::send), waiting at most `timeout`.
@@ -254,16 +254,16 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        coop::try_call();
         // SAFETY: without a node of ours there is nothing to promise.
-        match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
+        let received = match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; what a receiver gets is full.
                 Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer, self.0.form())) })
             }
             Arrival::Waiting => Err(TryRecvError::Empty),
             Arrival::Closed => Err(TryRecvError::Disconnected),
-        }
+        };
+        coop::tried(received, Result::is_err)
     }
 
     /// As [`recv`](Self::recv), waiting at most `timeout`.

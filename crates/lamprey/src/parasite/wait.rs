@@ -10,12 +10,12 @@
 
 use super::inflate::wait_for_turn;
 use crate::queue::inbox::Linked;
-use crate::sched;
 use crate::sched::completion::Completion;
 use crate::sched::life::{Life, Turn};
 use crate::sched::task::{HOSTED, Task, TaskBody};
 use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
+use crate::sched::{self, coop};
 use crate::sync_shim::{AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::future::{Future, IntoFuture};
@@ -52,6 +52,7 @@ use std::task::Poll;
 /// # Blocking
 /// A host or stackful parasite switches away; an OS thread parks.
 pub fn wait<F: IntoFuture>(future: F) -> F::Output {
+    coop::turn();
     wait_or(future.into_future(), false, |_| None)
 }
 

@@ -3,46 +3,83 @@
 //! if these have not run for a while.
 //!
 //! # Who gives way
-//! * A **blocking call** ([`call`]), before it does anything, after [`LIMIT`]. It is then a place to be cancelled, too.
-//! * One that **never waits** ([`try_call`]: `try_recv`, the start of a parasite), after [`TRY_LIMIT`], because nobody expects it to; and not
-//!   in a parasite that runs on top of a host: those that are nested would be taken apart (a quicksort was 5 to 17 % slower). It is not a place to
-//!   be cancelled.
+//! * A call that **may block** ([`call`], [`turn`]), before it does anything, after [`LIMIT`]. Where the documentation says that it unwinds when its
+//!   thread is cancelled, it does that then, too; a lock that is free is taken.
+//! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
+//!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way. The start of a parasite
+//!   is no such call; its join is a blocking one.
 //!
-//! Neither does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
+//! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
 //! Futures have turns of their own ([`attach`](super::attach)).
+//!
+//! # How often the clock is looked at
+//! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that computes for a millisecond before each call is found out
+//! by its first, and one that sends a message each 10 ns looks at the clock for a fraction of a percent of its time.
 //!
 //! # Rejected
 //! * To look at the word that the ticker changes: a load through the seat's address instead of a count next to `running`.
 //! * To count each rendezvous: a ping-pong was 10 % slower. One that happens with a host of this worker needs no count: that host has
 //!   blocked, so a scheduling point has been reached in between.
+//! * To let each call that never waits give way after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex of `std`, then stopped the worker.
+//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a quicksort was 5 to 17 % slower).
 //!
 //! # Checked by
-//! `tests/coop.rs`; `bench` (`stream`, `pingpong`).
+//! `tests/coop.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
 use super::{clock, must_not_block, unwind_cancelled, worker::Worker};
 #[cfg(not(loom))]
 use std::time::Duration;
 
-/// What a call weighs that takes as long as a message; between two looks at the clock there are [`CALLS`] of that weight.
+/// What a call weighs that takes as long as a message; between two looks at the clock there are at most [`CALLS`] of that weight.
 pub(crate) const MESSAGE: u32 = 1;
 /// Of a system call.
 #[cfg(not(loom))]
-pub(crate) const SYSTEM: u32 = 16;
+pub(crate) const SYSTEM: u32 = 4;
 /// Of a system call that copies hundreds of kilobytes.
 #[cfg(not(loom))]
-pub(crate) const COPY: u32 = 64;
+pub(crate) const COPY: u32 = CALLS;
 
 #[cfg(not(loom))]
-pub(super) const CALLS: u32 = 128;
+const CALLS: u32 = 64;
 /// How long after its last visit the root goes before a blocking call.
 #[cfg(not(loom))]
 const LIMIT: Duration = Duration::from_micros(200);
-/// The same, of a call that never waits.
+/// How often in a row somebody tries in vain, and for how long, before it counts as waiting.
+#[cfg(not(loom))]
+const TRIES: u32 = 64;
 #[cfg(not(loom))]
 const TRY_LIMIT: Duration = Duration::from_millis(2);
 
-/// A call begins that may block.
+/// What a worker has counted.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// What calls may still weigh until one looks at the clock, and what that was at the last look.
+    calls: std::cell::Cell<u32>,
+    window: std::cell::Cell<u32>,
+    /// Tries in vain until one looks at the clock.
+    tries: std::cell::Cell<u32>,
+    /// [`LIMIT`] in ticks.
+    limit: u64,
+}
+
+#[cfg(not(loom))]
+impl Turns {
+    pub(super) fn new() -> Self {
+        let limit = clock::in_ticks(LIMIT);
+        Self { calls: 1.into(), window: 1.into(), tries: TRIES.into(), limit }
+    }
+
+    /// The root has run.
+    pub(super) fn begin(&self) {
+        self.calls.set(1);
+        self.window.set(1);
+        self.tries.set(TRIES);
+    }
+}
+
+/// A call begins that may block, and is to unwind if its thread is cancelled.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(loom, expect(unused_variables, reason = "hosts of the checker are not held up"))]
 pub(crate) fn call(weight: u32) {
@@ -55,6 +92,15 @@ pub(crate) fn call(weight: u32) {
     }
 }
 
+/// A call begins that may block, but is done if it need not, also by a thread that is cancelled.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn turn() {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current() {
+        worker.take_turn_in_call(MESSAGE);
+    }
+}
+
 /// A call that may block has done a part of what it is to do. False if its thread is cancelled: it reports that part.
 #[cfg(not(loom))]
 pub(crate) fn call_in_the_middle(weight: u32) -> bool {
@@ -62,23 +108,36 @@ pub(crate) fn call_in_the_middle(weight: u32) -> bool {
     !worker.has_spent(weight) || worker.look_in_call()
 }
 
-/// A call begins that never waits.
+/// A call that never waits has been made, perhaps in vain. What it gives is returned.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn try_call() {
+pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     #[cfg(not(loom))]
-    if let Some(worker) = Worker::current()
-        && worker.has_spent(MESSAGE)
-    {
-        worker.look_in_try_call();
+    if let Some(worker) = Worker::current() {
+        if is_in_vain(&result) {
+            worker.try_in_vain();
+        } else {
+            worker.turns.tries.set(TRIES);
+        }
     }
+    #[cfg(loom)]
+    let _ = is_in_vain;
+    result
 }
 
 #[cfg(not(loom))]
 impl Worker {
+    /// As [`turn`].
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take_turn_in_call(&self, weight: u32) {
+        if self.has_spent(weight) {
+            self.look_in_call();
+        }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn has_spent(&self, weight: u32) -> bool {
-        let left = self.calls.get();
-        self.calls.set(left.wrapping_sub(weight));
+        let left = self.turns.calls.get();
+        self.turns.calls.set(left.wrapping_sub(weight));
         left <= weight
     }
 
@@ -86,29 +145,26 @@ impl Worker {
     /// place to be cancelled.
     #[inline(never)]
     pub(crate) fn call_is_done(&self) {
-        if self.has_spent(MESSAGE) {
-            self.look_in_call();
-        }
+        self.take_turn_in_call(MESSAGE);
     }
 
     /// False if the running thread is cancelled.
     #[cold]
     #[inline(never)]
     fn look_in_call(&self) -> bool {
-        self.calls.set(CALLS);
-        let is_waited_for = self.since_root() >= self.coop_limit || !self.seat.inbox.is_empty();
+        let window = (self.turns.window.get() * 2).min(CALLS);
+        self.turns.window.set(window);
+        self.turns.calls.set(window);
+        let is_waited_for = self.since_root() >= self.turns.limit || !self.seat.inbox.is_empty();
         !(is_waited_for && self.let_others_go_first() && super::is_cancelled())
     }
 
-    /// Also at the start of a parasite, whenever the ticker has run.
     #[cold]
-    #[inline(never)]
-    pub(super) fn look_in_try_call(&self) {
-        self.calls.set(CALLS);
-        let limit = self.coop_limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
-        let me = self.running_ref();
-        let is_on_top = !me.below.get().is_null() || me.polled().is_some();
-        if !is_on_top && self.since_root() >= limit {
+    fn try_in_vain(&self) {
+        let left = self.turns.tries.get() - 1;
+        self.turns.tries.set(if left == 0 { TRIES } else { left });
+        let limit = self.turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
+        if left == 0 && self.since_root() >= limit {
             self.let_others_go_first();
         }
     }
@@ -129,10 +185,5 @@ impl Worker {
             self.yield_now(); // to the thread below
         }
         true
-    }
-
-    /// [`LIMIT`] in ticks.
-    pub(super) fn coop_limit() -> u64 {
-        clock::in_ticks(LIMIT)
     }
 }

@@ -116,7 +116,6 @@ impl Worker {
             return Start::Queued; // and there refused
         }
         self.attend_to_word();
-        self.look_in_try_call();
         let me = self.running_ref();
         if self.is_long(me) && !std::thread::panicking() {
             self.inflate_running();

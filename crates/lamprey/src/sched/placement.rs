@@ -160,13 +160,14 @@ impl Worker {
         look.tail.wrapping_sub(look.head)
     }
 
-    /// A worker with nothing to do, if a host that is not known to be short could hold others up here.
+    /// Of the workers with nothing to do, that with the fewest hosts, if a host that is not known to be short could hold others up here.
     fn free_other(&self, new: &Thread) -> Option<&Seat> {
         if self.shared.kinds.is_short(new.body) {
             return None;
         }
-        let mut others = self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat));
-        let free = others.find(|seat| seat.is_free())?;
+        let others =
+            self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat) && seat.is_free());
+        let free = others.min_by_key(|seat| seat.population())?;
         self.has_some_to_hold_up().then_some(&**free)
     }
 

@@ -65,6 +65,7 @@ impl Worker {
             self.pass_watch_on();
         }
         self.untrimmed.set(true);
+        self.turns.begin();
         self.switch_to(&self.root, next);
         true
     }

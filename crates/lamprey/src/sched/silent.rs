@@ -115,8 +115,9 @@ fn say(thread: &Found, others: usize, since: Duration) {
         _ => format!("{others} others wait"),
     };
     crate::bug::say!(
-        "worker {} has been held up for {:.1} s by {thread}: {others} for it. A call that waits in the system belongs into \
-         lamprey::block; what computes for long calls lamprey::yield_now now and then",
+        "worker {} has been held up for {:.1} s by {thread}: {others} for it. What computes for long calls lamprey::yield_now now and \
+         then; a call that waits in the system belongs into lamprey::block; and if it waits for a lock of `std` that another thread of this worker \
+         holds across a call of lamprey, take one of lamprey::sync",
         thread.worker,
         since.as_secs_f64(),
     );

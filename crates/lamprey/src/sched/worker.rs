@@ -164,8 +164,7 @@ pub(crate) struct Worker {
     pub(super) budget: Cell<u32>,
     /// What parasites may still do ahead of the hosts ([`super::attach`]).
     pub(super) turn: Cell<u32>,
-    /// What calls may still weigh until one looks at the clock ([`super::coop`]).
-    pub(super) calls: Cell<u32>,
+    pub(super) turns: super::coop::Turns,
     /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
     slot: Option<bias::Lease>,
     pub(super) woken: Woken,
@@ -219,8 +218,6 @@ pub(crate) struct Worker {
     pub(super) measured: Cell<u64>,
     pub(super) polled: Cell<u64>,
     pub(super) poll_every: u64,
-    /// After how many ticks without a visit of the root a blocking call lets it go first.
-    pub(super) coop_limit: u64,
     /// Who has called the code that must not switch ([`super::guard`]).
     pub(super) caller: Cell<&'static str>,
 }
@@ -247,7 +244,7 @@ impl Worker {
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
-            calls: Cell::new(super::coop::CALLS),
+            turns: super::coop::Turns::new(),
             slot: bias::Lease::take(),
             policy,
             stacks: LocalPool::new(shared.stacks.clone()),
@@ -283,7 +280,6 @@ impl Worker {
             measured: Cell::new(now),
             polled: Cell::new(now),
             poll_every: clock::in_ticks(super::root::POLL),
-            coop_limit: Self::coop_limit(),
             caller: Cell::new(guard::SOURCE),
             seat,
             shared,

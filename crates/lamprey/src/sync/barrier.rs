@@ -16,7 +16,7 @@ use crate::channel::gate::{Gate, Interrupted, Place};
 use crate::event::protocol::left_out;
 #[cfg(not(loom))]
 use crate::event::{FutureEvt, future_evt};
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 use crate::time::{self, TimedOut};
 use std::fmt;
 #[cfg(not(loom))]
@@ -170,6 +170,7 @@ impl Barrier {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     pub async fn wait_async(&self) -> BarrierWaitResult {
+        coop::turn();
         let Some(arrival) = self.arrive() else { return BarrierWaitResult(true) };
         let round = arrival.round;
         self.gate.future(WAIT, move |section| (section.state.round != round).then_some(())).await;

@@ -153,7 +153,7 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
-        coop::call(coop::MESSAGE);
+        coop::turn();
         let site = Location::caller();
         self.id.before_lock(site);
         self.lock_again(site)
@@ -165,7 +165,7 @@ impl<T: ?Sized> Mutex<T> {
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
     ///
     /// # Examples
     /// ```
@@ -178,9 +178,8 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError<MutexGuard<'_, T>>> {
-        coop::try_call();
         if !self.line.try_hold() && !self.line.barge() {
-            return Err(TryLockError::WouldBlock);
+            return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.id.locked(Location::caller());
         self.guard().map_err(TryLockError::Poisoned)
@@ -201,7 +200,7 @@ impl<T: ?Sized> Mutex<T> {
         &self,
         timeout: Duration,
     ) -> Result<MutexGuard<'_, T>, LockTimeoutError<MutexGuard<'_, T>>> {
-        coop::call(coop::MESSAGE);
+        coop::turn();
         let ended = if self.line.try_hold() { Ended::Has(()) } else { self.wait(time::deadline(timeout)) };
         match ended {
             Ended::Has(()) => {}

@@ -163,7 +163,7 @@ impl<T: ?Sized> RwLock<T> {
     /// [`TryLockError`]: also if nobody writes, but somebody waits to write.
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError<RwLockReadGuard<'_, T>>> {
@@ -270,7 +270,7 @@ impl<T: ?Sized> RwLock<T> {
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError<RwLockWriteGuard<'_, T>>> {
@@ -392,7 +392,7 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
-        coop::call(coop::MESSAGE);
+        coop::turn();
         M::before(self, site);
         // Without a place to wait in, and without the look at the calling thread that it takes.
         if self.line.try_acquire(M::WANT).is_none() {
@@ -405,9 +405,8 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn try_take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
-        coop::try_call();
         if self.line.try_acquire(M::WANT).is_none() {
-            return Err(TryLockError::WouldBlock);
+            return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.guard::<M>(Some(site)).map_err(TryLockError::Poisoned)
     }
@@ -417,7 +416,7 @@ impl<T: ?Sized> RwLock<T> {
         timeout: Duration,
         site: Site,
     ) -> Result<M::Guard<'_, T>, LockTimeoutError<M::Guard<'_, T>>> {
-        coop::call(coop::MESSAGE);
+        coop::turn();
         match self.line.acquire(M::WANT, time::deadline(timeout), M::REASON) {
             Ended::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
             Ended::TimedOut => Err(LockTimeoutError::TimedOut),

@@ -193,7 +193,7 @@ impl Semaphore {
     /// As [`acquire`](Self::acquire).
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
     pub fn try_acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, TryAcquireError> {
         self.try_now(n).map(|()| SemaphorePermit::new(self, n))
     }
@@ -213,7 +213,7 @@ impl Semaphore {
     /// As [`acquire`](Self::acquire).
     ///
     /// # Blocking
-    /// It never waits, but [lets others have a turn](crate#what-to-know-before-trusting-it) now and then.
+    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
     pub fn try_acquire_owned(
         self: &Arc<Self>,
         n: u32,
@@ -405,7 +405,7 @@ impl Semaphore {
     }
 
     fn wait_until(&self, n: u32, deadline: Option<Instant>) -> Result<(), AcquireTimeoutError> {
-        coop::call(coop::MESSAGE);
+        coop::turn();
         match self.line.acquire(checked(n), deadline, Wait::Permit) {
             Ended::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
             Ended::Has(_) => Ok(()),
@@ -415,12 +415,12 @@ impl Semaphore {
     }
 
     fn try_now(&self, n: u32) -> Result<(), TryAcquireError> {
-        coop::try_call();
-        match self.line.try_acquire(checked(n)) {
+        let acquired = match self.line.try_acquire(checked(n)) {
             Some(CLOSED) => Err(TryAcquireError::Closed),
             Some(_) => Ok(()),
             None => Err(TryAcquireError::NoPermits),
-        }
+        };
+        coop::tried(acquired, Result::is_err)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::packet::{self, Head, Outcome};
 use super::panic::{Panic, Panics};
 use crate::sched::block::CancelUnwind;
+use crate::sched::coop;
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use std::any::Any;
@@ -83,6 +84,7 @@ impl<T> JoinHandle<T> {
     /// A host switches away; an OS thread parks.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
+        coop::turn();
         if !self.head().completion.is_done() && !self.head().completion.wait() {
             return Err(JoinError::Unwinding);
         }

@@ -31,7 +31,9 @@ pub(crate) fn of_main(usual: u32) -> u32 {
 
 /// What a runtime uses that was not told: the environment's, or [`DEFAULT`].
 pub(crate) fn from_environment() -> io::Result<u32> {
-    let Some(text) = std::env::var_os(VARIABLE) else { return check(DEFAULT) };
+    let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else {
+        return check(DEFAULT);
+    };
     let bytes = text.to_str().and_then(parse).filter(|&bytes| bytes <= LARGEST);
     bytes.map_or_else(
         || {

@@ -49,11 +49,10 @@ pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E
 
 /// Synchronises if that is possible at once.
 pub(crate) fn poll<E: Event>(event: E) -> Option<E::Output> {
-    coop::try_call();
     let branch = event.branch();
     let mut context = Context::from_waker(Waker::noop());
     let context = (branch.polls() == Polls::Always).then_some(&mut context);
-    branch.attempt(context).then(|| finish(&branch))
+    coop::tried(branch.attempt(context).then(|| finish(&branch)), Option::is_none)
 }
 
 #[inline]
