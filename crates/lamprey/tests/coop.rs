@@ -182,8 +182,13 @@ fn tries() {
 
 #[test]
 fn parasites() {
-    serves_others_beside(|| Box::new(|| drop(parasite(async {}).join())));
-    serves_others_beside(|| Box::new(|| drop(parasite_fn(|| {}).join())));
+    serves_others_beside(|| {
+        let lock = Mutex::new(0);
+        Box::new(move || {
+            let (one, other) = (parasite(async { 1 }), parasite_fn(|| 2));
+            *lock.lock().unwrap() += one.join().unwrap() + other.join().unwrap();
+        })
+    });
     serves_others_beside(|| {
         let (tx, rx) = lamprey::bounded(4);
         Box::new(move || {

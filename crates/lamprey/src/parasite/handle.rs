@@ -3,7 +3,6 @@
 use super::packet::Packet;
 use super::place;
 use crate::sched::completion::Completion;
-use crate::sched::coop;
 use crate::sched::task::Task;
 use crate::thread::JoinError;
 use std::fmt;
@@ -105,7 +104,6 @@ impl<T> ParasiteHandle<T> {
     /// parasite that calls `join` holds up the host that polls it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
-        coop::turn();
         if let Some(completion) = self.completion()
             && !completion.is_done()
             && !completion.wait()

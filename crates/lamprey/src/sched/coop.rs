@@ -6,8 +6,8 @@
 //! * A call that **may block** ([`call`], [`turn`]), before it does anything, after [`LIMIT`]. Where the documentation says that it unwinds when its
 //!   thread is cancelled, it does that then, too; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
-//!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way. The start of a parasite
-//!   is no such call; its join is a blocking one.
+//!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
+//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts.
 //!
 //! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
 //! Futures have turns of their own ([`attach`](super::attach)).
@@ -21,7 +21,8 @@
 //! * To count each rendezvous: a ping-pong was 10 % slower. One that happens with a host of this worker needs no count: that host has
 //!   blocked, so a scheduling point has been reached in between.
 //! * To let each call that never waits give way after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex of `std`, then stopped the worker.
-//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a quicksort was 5 to 17 % slower).
+//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a quicksort was 5 to 17 % slower). To count the
+//!   joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
 //! `tests/coop.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
