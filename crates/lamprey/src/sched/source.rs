@@ -67,7 +67,7 @@ pub trait Source: 'static {
     }
 
     /// What another worker of the runtime may do for this source while its own is busy with a host that computes, and
-    /// reaches no scheduling point: about every 0.4 ms, if that worker is idle. Asked for once, when the source has been
+    /// reaches no scheduling point: about every 0.35 ms, if that worker is idle. Asked for once, when the source has been
     /// made.
     ///
     /// Without one, whoever waits for this source's events waits for that host too. It makes ready what is ready, as
