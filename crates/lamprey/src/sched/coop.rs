@@ -3,7 +3,8 @@
 //! if these have not run for a while.
 //!
 //! # Who gives way
-//! * A call that **may block** ([`call`], [`turn`]), before it does anything, after [`LIMIT`]. Where the documentation says that it unwinds when its
+//! * A call that **may block** ([`call`], [`turn`]), before it does anything, if its thread has made such calls for [`LIMIT`] without a scheduling point. (Not its first one,
+//!   however long it has computed before: who spawns a host and yields may trust that it has come to its first call that waits.) Where the documentation says that it unwinds when its
 //!   thread is cancelled, it does that then, too; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
 //!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
@@ -14,7 +15,7 @@
 //!
 //! # How often the clock is looked at
 //! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that computes for a millisecond before each call is found out
-//! by its first, and one that sends a message each 10 ns looks at the clock for a fraction of a percent of its time.
+//! by its second, and one that sends a message each 10 ns looks at the clock for a fraction of a percent of its time.
 //!
 //! # Rejected
 //! * To look at the word that the ticker changes: a load through the seat's address instead of a count next to `running`.
@@ -28,7 +29,9 @@
 //! `tests/coop.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
-use super::{clock, must_not_block, unwind_cancelled, worker::Worker};
+use super::{clock, must_not_block, thread::Thread, unwind_cancelled, worker::Worker};
+#[cfg(not(loom))]
+use std::cell::Cell;
 #[cfg(not(loom))]
 use std::time::Duration;
 
@@ -57,10 +60,13 @@ const TRY_LIMIT: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(super) struct Turns {
     /// What calls may still weigh until one looks at the clock, and what that was at the last look.
-    calls: std::cell::Cell<u32>,
-    window: std::cell::Cell<u32>,
+    calls: Cell<u32>,
+    window: Cell<u32>,
     /// Tries in vain until one looks at the clock.
-    tries: std::cell::Cell<u32>,
+    tries: Cell<u32>,
+    /// Who looked last, how many scheduling points were left then until the root is due, and when that was.
+    looker: Cell<(*const Thread, u32)>,
+    looked: Cell<u64>,
     /// [`LIMIT`] in ticks.
     limit: u64,
 }
@@ -69,7 +75,8 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new() -> Self {
         let limit = clock::in_ticks(LIMIT);
-        Self { calls: 1.into(), window: 1.into(), tries: TRIES.into(), limit }
+        let looker = Cell::new((std::ptr::null(), 0));
+        Self { calls: 1.into(), window: 1.into(), tries: TRIES.into(), looker, looked: 0.into(), limit }
     }
 
     /// The root has run.
@@ -153,11 +160,33 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn look_in_call(&self) -> bool {
-        let window = (self.turns.window.get() * 2).min(CALLS);
-        self.turns.window.set(window);
-        self.turns.calls.set(window);
-        let is_waited_for = self.since_root() >= self.turns.limit || !self.seat.inbox.is_empty();
+        let turns = &self.turns;
+        let window = (turns.window.get() * 2).min(CALLS);
+        turns.window.set(window);
+        turns.calls.set(window);
+        let now = clock::ticks();
+        if !self.has_looked(now) {
+            if self.since_root() >= turns.limit {
+                turns.calls.set(1);
+            }
+            return true;
+        }
+        let is_waited_for =
+            now.wrapping_sub(turns.looked.get()) >= turns.limit || !self.seat.inbox.is_empty();
         !(is_waited_for && self.let_others_go_first() && super::is_cancelled())
+    }
+
+    /// True if the running thread has looked before, and has come to no scheduling point since; if not, this is its first look.
+    fn has_looked(&self, now: u64) -> bool {
+        let turns = &self.turns;
+        let looker = (self.running().as_ptr().cast_const(), self.budget.get());
+        // Later than the last visit of the root.
+        let is_new = now.wrapping_sub(turns.looked.get()) <= self.since_root();
+        if turns.looker.replace(looker) == looker && is_new {
+            return true;
+        }
+        turns.looked.set(now);
+        false
     }
 
     #[cold]
