@@ -46,7 +46,7 @@ pub(crate) const COPY: u32 = CALLS;
 
 #[cfg(not(loom))]
 const CALLS: u32 = 64;
-/// How long after its last visit the root goes before a blocking call.
+/// How long a thread makes such calls without a scheduling point.
 #[cfg(not(loom))]
 const LIMIT: Duration = Duration::from_micros(200);
 /// How often in a row somebody tries in vain, and for how long, before it counts as waiting.
