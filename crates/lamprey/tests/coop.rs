@@ -391,7 +391,7 @@ fn no_call_that_never_waits_gives_way_under_a_lock_of_std() {
     }
 }
 
-/// A host that computes before each of its calls is found out by the first of them.
+/// A host that computes before each of its calls is found out by the second of them.
 #[test]
 fn who_computes_between_calls_gives_way_at_the_next() {
     run(1, || {

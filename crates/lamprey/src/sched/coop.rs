@@ -105,7 +105,7 @@ pub(crate) fn call(weight: u32) {
 pub(crate) fn turn() {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current() {
-        worker.take_turn_in_call(MESSAGE);
+        worker.count_call();
     }
 }
 
@@ -136,8 +136,8 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
 impl Worker {
     /// As [`turn`].
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn take_turn_in_call(&self, weight: u32) {
-        if self.has_spent(weight) {
+    fn count_call(&self) {
+        if self.has_spent(MESSAGE) {
             self.look_in_call();
         }
     }
@@ -153,7 +153,7 @@ impl Worker {
     /// place to be cancelled.
     #[inline(never)]
     pub(crate) fn call_is_done(&self) {
-        self.take_turn_in_call(MESSAGE);
+        self.count_call();
     }
 
     /// False if the running thread is cancelled.
@@ -166,7 +166,7 @@ impl Worker {
         turns.calls.set(window);
         let now = clock::ticks();
         if !self.has_looked(now) {
-            if self.since_root() >= turns.limit {
+            if self.since_root(now) >= turns.limit {
                 turns.calls.set(1);
             }
             return true;
@@ -181,7 +181,7 @@ impl Worker {
         let turns = &self.turns;
         let looker = (self.running().as_ptr().cast_const(), self.budget.get());
         // Later than the last visit of the root.
-        let is_new = now.wrapping_sub(turns.looked.get()) <= self.since_root();
+        let is_new = now.wrapping_sub(turns.looked.get()) <= self.since_root(now);
         if turns.looker.replace(looker) == looker && is_new {
             return true;
         }
@@ -194,13 +194,13 @@ impl Worker {
         let left = self.turns.tries.get() - 1;
         self.turns.tries.set(if left == 0 { TRIES } else { left });
         let limit = self.turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
-        if left == 0 && self.since_root() >= limit {
+        if left == 0 && self.since_root(clock::ticks()) >= limit {
             self.let_others_go_first();
         }
     }
 
-    fn since_root(&self) -> u64 {
-        clock::ticks().wrapping_sub(self.polled.get())
+    fn since_root(&self, now: u64) -> u64 {
+        now.wrapping_sub(self.polled.get())
     }
 
     /// False, and nothing done, where the running thread must not switch.

@@ -61,7 +61,7 @@ impl Kinds {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn slot(&self, body: &'static Body) -> &AtomicUsize {
         let address = ptr::from_ref(body).addr();
-        &self.0[((address / align_of::<Body>()) ^ (address / size_of::<Body>() / SLOTS)) % SLOTS]
+        &self.0[((address / align_of::<Body>()) ^ (address / (align_of::<Body>() * SLOTS))) % SLOTS]
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
