@@ -15,7 +15,7 @@ use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
-use crate::sched::{thread::Thread, worker::Worker};
+use crate::sched::{coop, thread::Thread, worker::Worker};
 use crate::sync_shim::{Arc, AtomicU32};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -115,7 +115,7 @@ impl<T> Chan<T> {
         }
         if !matches!(arrival, Arrival::Waiting) {
             let ended = self.end_at_once(side, slot, arrival);
-            worker.call_is_done();
+            coop::call_is_done();
             return ended;
         }
         // As `wait::wait` does it, in line.
@@ -380,7 +380,7 @@ unsafe fn deal_with_thread<T>(
         party.end(true);
         if !worker.wake_neighbour(thread) {
             sched::wake_thread(thread, form);
-            worker.call_is_done();
+            coop::call_is_done();
         }
         got
     }

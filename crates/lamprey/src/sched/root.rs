@@ -65,7 +65,7 @@ impl Worker {
             self.pass_watch_on();
         }
         self.untrimmed.set(true);
-        self.turns.begin();
+        self.begin_turns();
         self.switch_to(&self.root, next);
         true
     }

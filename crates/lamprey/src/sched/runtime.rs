@@ -248,11 +248,10 @@ fn worker_main(
     let policy = PolicySlot::new(program);
     seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a seat was taken twice"));
     let _ = seat.helpers.set(sources.helpers());
-    let worker = Worker::new(seat, shared.clone(), policy, sources);
+    let worker = Box::new(Worker::new(seat, shared.clone(), policy, sources));
     worker.install();
     let _ = report.send(Ok(()));
     crate::bug::no_unwind("a source", || worker.work());
-    // Moved only now: while it works, it is reached by its address.
     crate::bug::no_unwind("the destructor of a source or a policy", move || drop(worker));
     Ok(())
 }

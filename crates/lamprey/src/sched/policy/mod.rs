@@ -198,6 +198,8 @@ impl PolicySlot {
     }
 }
 
+// Cold: what follows the test for it in line is then the default policy.
+#[cold]
 #[inline(never)]
 fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
     const WHO: &str = "a scheduling policy";
