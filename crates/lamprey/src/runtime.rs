@@ -295,7 +295,8 @@ impl RuntimeBuilder {
     }
 
     /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do. Default: true. While
-    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once.
+    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once. So is, every few
+    /// milliseconds, one of a thread that does nothing but start parasites that end at once: others have a turn when it is joined.
     pub fn offering(mut self, on: bool) -> Self {
         self.options.offering = on;
         self
@@ -359,14 +360,13 @@ impl RuntimeBuilder {
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
         sources.extend(io::sources(self.blocking_threads));
         let stacks = Arc::new(StackPool::new(PoolConfig::default()));
-        let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
         let config = Config {
             workers: self.workers,
             policy: self.policy,
             sources,
             stacks,
             stack_size,
-            options,
+            options: self.options,
             is_overdue: time::timers::is_overdue,
         };
         Ok(Runtime { shared: Shared::start(config)?, is_over: false })

@@ -5,7 +5,7 @@ use common::{FOREVER, run, within};
 use lamprey::event::{Event, always, choose, never};
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::sync::{Mutex, RwLock, Semaphore};
-use lamprey::{JoinError, channel, parasite, parasite_fn, sleep, spawn, wait};
+use lamprey::{JoinError, channel, parasite, parasite_fn, parasite_local, sleep, spawn, wait};
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -194,6 +194,30 @@ fn parasites() {
         Box::new(move || {
             let _ = wait(tx.send_async(1));
             let _ = wait(rx.recv_async());
+        })
+    });
+}
+
+/// One that ends at once is a call, but who makes nothing but such calls is not served for ever either.
+#[test]
+fn parasites_alone() {
+    fn nested(depth: u32) {
+        if depth != 0 {
+            parasite_fn(move || nested(depth - 1)).join().unwrap();
+        }
+    }
+    serves_others_beside(|| Box::new(|| parasite(async {}).join().unwrap()));
+    serves_others_beside(|| Box::new(|| parasite_local(async {}).join().unwrap()));
+    serves_others_beside(|| Box::new(|| parasite_fn(|| {}).join().unwrap()));
+    serves_others_beside(|| Box::new(|| nested(10)));
+    serves_others_beside(|| {
+        Box::new(|| wait(parasite(async { parasite(async {}).await.unwrap() })).unwrap())
+    });
+    serves_others_beside(|| {
+        Box::new(|| {
+            lamprey::scope(|scope| {
+                scope.parasite(async {});
+            })
         })
     });
 }

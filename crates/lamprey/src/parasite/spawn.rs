@@ -24,7 +24,8 @@ use std::ptr::{self, NonNull};
 /// it at a blocking call of its own. Do not wait in a poll for something that only that host can do.
 ///
 /// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to take
-/// ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time slice, the next ones
+/// ([`offering`](crate::RuntimeBuilder::offering)); a host that does nothing but start parasites has one put off every few milliseconds, so that others
+/// have a turn when it is joined; after one that computed for longer than a time slice, the next ones
 /// become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's stack is nearly used up (nested
 /// spawns), it is queued for the worker's own next scheduling point.
 ///

@@ -8,7 +8,8 @@
 //!   thread is cancelled, it does that then, too; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
 //!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
-//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts.
+//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts. Who does nothing else for
+//!   milliseconds has one put off ([`starts`](super::starts)).
 //!
 //! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
 //! Futures have turns of their own ([`attach`](super::attach)).
@@ -137,6 +138,7 @@ impl Worker {
         self.calls.set(1);
         self.turns.window.set(1);
         self.tries.set(TRIES);
+        self.starts.forget();
     }
 
     /// As [`turn`].
@@ -197,16 +199,21 @@ impl Worker {
         }
     }
 
+    pub(super) fn cannot_give_way(&self) -> bool {
+        let me = self.running_ref();
+        me.is_barred() || me.is_open() || must_not_block()
+    }
+
     fn since_root(&self, now: u64) -> u64 {
         now.wrapping_sub(self.polled.get())
     }
 
     /// False, and nothing done, where the running thread must not switch.
     fn let_others_go_first(&self) -> bool {
-        let me = self.running_ref();
-        if me.is_barred() || me.is_open() || must_not_block() {
+        if self.cannot_give_way() {
             return false;
         }
+        let me = self.running_ref();
         if me.below.get().is_null() {
             self.give_way_to_root(me);
         } else if !me.is_cancelled() {

@@ -60,6 +60,8 @@ pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]
+mod starts;
+#[cfg(not(loom))]
 pub(crate) mod stats;
 #[cfg(not(loom))]
 mod steal;

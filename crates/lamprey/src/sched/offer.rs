@@ -2,7 +2,7 @@
 //! parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each spawn.
 //!
 //! # The attention word
-//! Each seat has one. The runtime's [ticker](super::ticker) adds a tick to it twice a time slice; an idle worker sets REQUEST in it. A
+//! Each seat has one. The runtime's [ticker](super::ticker) adds a tick to it four times a time slice; an idle worker sets REQUEST in it. A
 //! worker compares it with what it has seen (`Worker::seen`) at each spawn of a parasite, and goes the slow way if it has
 //! changed.
 //!
@@ -16,7 +16,7 @@
 //! ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when it has no ready parasite, the
 //! next one that is spawned is queued instead of run. So there is something old, and therefore large, to give
 //! (a prototype made 22 offers where it had made 1,800). Nobody hungry, nothing deposited: then every parasite starts at
-//! once.
+//! once, but for one every few milliseconds ([`starts`](super::starts)).
 //!
 //! # Who may touch what
 //! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A request that is missed is made again at the
@@ -37,11 +37,11 @@ use std::time::Duration;
 
 /// Equal to no attention word: makes the next spawn look.
 pub(super) const NEVER: u32 = 1;
-/// Ticks that must have passed for one time slice to be over for certain (a tick is half a slice, and the first may have
+/// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the first may have
 /// been due at once).
-const SLICE: u32 = 3;
+const SLICE: u32 = 5;
 /// How long a worker keeps offering after the last request, in ticks.
-const OFFER_FOR: u32 = 8;
+const OFFER_FOR: u32 = 16;
 /// How long a hungry worker waits awake for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_micros(20);
 
@@ -84,9 +84,18 @@ impl Worker {
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
         if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
-            return self.consider(travels);
+            return self.consider_stackless(travels);
         }
         self.deposit_or_not(travels)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn consider_stackless(&self, travels: bool) -> Start {
+        match self.consider(travels) {
+            Start::Now if self.puts_off() => Start::Queued,
+            how => how,
+        }
     }
 
     /// While somebody asks for work, one parasite is kept queued, to be given away.
@@ -106,11 +115,18 @@ impl Worker {
         if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
             return false;
         }
-        self.consider(false) == Start::AsHost
+        self.consider_stackful()
     }
 
     #[cold]
     #[inline(never)]
+    fn consider_stackful(&self) -> bool {
+        match self.consider(false) {
+            Start::Now => self.puts_off(),
+            how => how == Start::AsHost,
+        }
+    }
+
     fn consider(&self, travels: bool) -> Start {
         if self.stopping.get() {
             return Start::Queued; // and there refused
@@ -139,7 +155,7 @@ impl Worker {
             self.shared.ticker.hurry();
         } else if passed(before, word) != 0 {
             // A spell of work longer than a tick: somebody may help.
-            if self.shared.options.offering {
+            if self.shared.options.offering && self.is_parallel() {
                 self.shared.ask_for_help();
             }
             if passed(self.offers.asked.get(), word) > OFFER_FOR {

@@ -1,6 +1,6 @@
 //! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads compute.
 //!
-//! * It adds a tick to each worker's attention word twice a time slice ([`super::offer`]), from the first parasite on.
+//! * It adds a tick to each worker's attention word four times a time slice ([`super::offer`]), from the first parasite on.
 //! * About once a second it looks for workers that are held up ([`super::silent`]).
 //! * It prints the stack of a thread that has overflowed ([`super::overflowed`]): the thread itself is in a signal handler, and may not.
 //!
@@ -43,7 +43,7 @@ const PATIENCE: u32 = 3;
 /// See the module's text.
 #[derive(Debug)]
 pub(crate) struct Ticker {
-    /// Half a time slice.
+    /// A quarter of a time slice.
     slice: Duration,
     /// How often workers that are held up are looked for.
     period: Duration,
@@ -55,7 +55,7 @@ pub(crate) struct Ticker {
 impl Ticker {
     /// Of a runtime with these options.
     pub(crate) fn new(options: &Options) -> Self {
-        let slice = (options.slice / 2).max(Duration::from_micros(100));
+        let slice = (options.slice / 4).max(Duration::from_micros(100));
         let period = (options.stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }
@@ -70,7 +70,7 @@ impl Ticker {
         }
     }
 
-    /// A worker has its first parasite: ticks come twice a time slice from now on.
+    /// A worker has its first parasite: ticks come four times a time slice from now on.
     #[cold]
     pub(super) fn hurry(&self) {
         // Relaxed: a hint.

@@ -189,6 +189,7 @@ pub(crate) struct Worker {
     /// What the worker has last seen of its seat's attention word ([`super::offer`]).
     pub(super) seen: Cell<u32>,
     pub(super) offers: super::offer::Offers,
+    pub(super) starts: super::starts::Starts,
     parallel: bool,
     pub(crate) contexts: super::contexts::Contexts,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
@@ -266,6 +267,7 @@ impl Worker {
             turn: Cell::new(TURN),
             seen: Cell::new(super::offer::NEVER),
             offers: super::offer::Offers::new(),
+            starts: super::starts::Starts::new(),
             parallel: shared.seats().len() > 1,
             contexts: super::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
