@@ -37,8 +37,7 @@
 //! * Hosts of one worker take turns at calls of this crate that may block: at those that wait, and every so often at those that need not, such as the
 //!   `recv` of a channel that always has something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. Whoever only tries (`try_recv`,
 //!   `try_lock`), in vain and for more than 2 ms, lets the others have a turn, too. Calls that never wait and succeed (the `send` of a channel without a bound,
-//!   [`spawn`], the join of a parasite that has ended at once) are no such place; of a host that starts parasites for milliseconds on end, one is put off, and
-//!   its join waits. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
+//!   [`spawn`], the join of a parasite that has ended at once) are no such place, but for one join of a parasite every few milliseconds. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
 //!   within about a millisecond); give such work to [`block`].
 //! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when another of its hosts wants it; the same goes
 //!   for a loop that tries in vain. Use those of [`sync`] there. Nor may a thread-local's `RefCell` stay borrowed across such a call.

@@ -4,9 +4,32 @@ use crate::sched::overflowed;
 use crate::sched::worker::Worker;
 use swapstack::overflow::{Fault, Report};
 
-/// What helps.
-const ADVICE: &str = "lamprey: stacks do not grow. For this thread: Builder::stack_size (or a host instead of a parasite); for all: the \
-    environment variable LAMPREY_STACK=1M, or Runtime::builder().stack_size(1 << 20)\n";
+/// What helps, with so many MiB.
+macro_rules! advice {
+    ($mib:literal) => {
+        concat!(
+            "lamprey: stacks do not grow. For this thread: Builder::stack_size (or a host instead of a parasite); for all, ",
+            "the main host included: the environment variable LAMPREY_STACK=",
+            $mib,
+            "M, or Runtime::builder().stack_size(",
+            $mib,
+            " << 20)\n"
+        )
+    };
+}
+
+/// More than the stack of so many bytes that has overflowed.
+fn advice(size: usize) -> &'static str {
+    match size >> 20 {
+        0 => advice!("1"),
+        1..8 => advice!("8"),
+        8..64 => advice!("64"),
+        64..512 => advice!("512"),
+        _ => {
+            "lamprey: stacks do not grow, and this one is nearly as large as can be: the recursion has no end, or belongs into a heap\n"
+        }
+    }
+}
 
 /// Puts the handler in place, once for the process.
 pub(crate) fn install() {
@@ -27,8 +50,9 @@ fn describe(_fault: &Fault, report: &mut Report) -> bool {
 /// Called in the same signal handler, when the report has been printed.
 fn advise(fault: &Fault) {
     let Some(worker) = Worker::current() else { return };
+    let advice = advice(fault.top.abs_diff(fault.limit));
     // SAFETY: a constant. Whether it could be written changes nothing.
-    unsafe { libc::write(libc::STDERR_FILENO, ADVICE.as_ptr().cast(), ADVICE.len()) };
+    unsafe { libc::write(libc::STDERR_FILENO, advice.as_ptr().cast(), advice.len()) };
     // SAFETY: the pointer is what the kernel has given to the handler that calls this.
     unsafe { overflowed::show(fault.machine, fault.limit..fault.top, &worker.shared.ticker) };
 }

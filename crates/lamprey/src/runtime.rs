@@ -41,9 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The calling OS thread, or host, waits.
 #[track_caller]
 pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
-    let runtime =
-        Runtime::new().unwrap_or_else(|error| panic!("lamprey::run cannot start a runtime: {error}"));
-    runtime.run(main)
+    match Runtime::new() {
+        Ok(runtime) => runtime.run(main),
+        Err(error) => panic!("lamprey::run cannot start a runtime: {error}"),
+    }
 }
 
 /// Workers and the hosts that run on them. Several can live in one process; they share nothing but the signal handler
@@ -243,7 +244,7 @@ impl RuntimeBuilder {
     /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see [`Builder::stack_size`]. The main host
     /// of [`run`](Runtime::run) has at least 1 MiB.
     ///
-    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or `1M`); without it 64 KiB, and
+    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or `1M`; less than 16 KiB counts as that); without it 64 KiB, and
     /// 256 KiB where this crate is compiled with debug assertions, as the profile `dev` does: code that is not optimised needs several times
     /// as much stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
@@ -295,8 +296,7 @@ impl RuntimeBuilder {
     }
 
     /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do. Default: true. While
-    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once. So is, every few
-    /// milliseconds, one of a thread that does nothing but start parasites that end at once: others have a turn when it is joined.
+    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once.
     pub fn offering(mut self, on: bool) -> Self {
         self.options.offering = on;
         self
@@ -360,13 +360,14 @@ impl RuntimeBuilder {
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
         sources.extend(io::sources(self.blocking_threads));
         let stacks = Arc::new(StackPool::new(PoolConfig::default()));
+        let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
         let config = Config {
             workers: self.workers,
             policy: self.policy,
             sources,
             stacks,
             stack_size,
-            options: self.options,
+            options,
             is_overdue: time::timers::is_overdue,
         };
         Ok(Runtime { shared: Shared::start(config)?, is_over: false })

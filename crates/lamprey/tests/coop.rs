@@ -5,12 +5,15 @@ use common::{FOREVER, run, within};
 use lamprey::event::{Event, always, choose, never};
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::sync::{Mutex, RwLock, Semaphore};
-use lamprey::{JoinError, channel, parasite, parasite_fn, parasite_local, sleep, spawn, wait};
+use lamprey::{
+    JoinError, channel, parasite, parasite_fn, parasite_fn_local, parasite_local, sleep, spawn, wait,
+};
+use std::future::Future;
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the worker's own hosts are served while somebody is at work there.
 const TIMES: u32 = 20;
@@ -209,7 +212,17 @@ fn parasites_alone() {
     serves_others_beside(|| Box::new(|| parasite(async {}).join().unwrap()));
     serves_others_beside(|| Box::new(|| parasite_local(async {}).join().unwrap()));
     serves_others_beside(|| Box::new(|| parasite_fn(|| {}).join().unwrap()));
+    serves_others_beside(|| Box::new(|| parasite_fn_local(|| {}).join().unwrap()));
     serves_others_beside(|| Box::new(|| nested(10)));
+    // Of any length.
+    serves_others_beside(|| Box::new(|| parasite(async { compute(4000) }).join().unwrap()));
+    serves_others_beside(|| Box::new(|| parasite_fn(|| compute(6000)).join().unwrap()));
+    serves_others_beside(|| {
+        Box::new(|| {
+            let all: Vec<_> = (0..100).map(|_| parasite_fn(|| compute(20))).collect();
+            all.into_iter().for_each(|one| one.join().unwrap());
+        })
+    });
     serves_others_beside(|| {
         Box::new(|| wait(parasite(async { parasite(async {}).await.unwrap() })).unwrap())
     });
@@ -220,6 +233,74 @@ fn parasites_alone() {
             })
         })
     });
+}
+
+/// However long a host starts them: a parasite that never blocks is over when its start returns.
+#[test]
+fn every_parasite_starts_at_once() {
+    run(1, || {
+        let until = Instant::now() + Duration::from_millis(100);
+        while Instant::now() < until {
+            assert!(parasite(async {}).is_finished());
+            assert!(parasite_local(async {}).is_finished());
+            assert!(parasite_fn_local(|| {}).is_finished());
+        }
+    });
+}
+
+/// A start never switches, not even from a stackful parasite that has computed for long: here another host would wait for the lock on the kernel
+/// thread of its holder.
+#[test]
+fn a_long_parasite_that_starts_another_keeps_the_worker() {
+    run(1, || {
+        let lock = Arc::new(std::sync::Mutex::new(0));
+        for _ in 0..3 {
+            let theirs = lock.clone();
+            let long = parasite_fn(move || {
+                let mut held = theirs.lock().unwrap();
+                compute(60_000);
+                parasite(async {}).detach();
+                parasite_fn(|| {}).detach();
+                *held += 1;
+            });
+            drop(lock.lock().unwrap());
+            long.join().unwrap();
+        }
+        assert_eq!(*lock.lock().unwrap(), 3);
+    });
+}
+
+/// Nor from a waker that it calls.
+#[test]
+fn a_waker_that_starts_a_parasite_keeps_the_worker() {
+    struct Starts(Arc<AtomicU32>);
+    impl std::task::Wake for Starts {
+        fn wake(self: Arc<Self>) {
+            let before = self.0.load(Ordering::Relaxed);
+            parasite(async {}).detach();
+            assert_eq!(self.0.load(Ordering::Relaxed), before, "others ran within the waker");
+        }
+    }
+    run(1, || {
+        let others = Arc::new(AtomicU32::new(0));
+        let (tx, rx) = lamprey::bounded::<u32>(1);
+        let waker = std::task::Waker::from(Arc::new(Starts(others.clone())));
+        let mut waits = std::pin::pin!(rx.recv_async());
+        assert!(waits.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+        let long = parasite_fn(move || {
+            compute(60_000);
+            tx.send(1).unwrap();
+        });
+        others.fetch_add(1, Ordering::Relaxed);
+        long.join().unwrap();
+    });
+}
+
+fn compute(micros: u64) {
+    let until = Instant::now() + Duration::from_micros(micros);
+    while Instant::now() < until {
+        std::hint::spin_loop();
+    }
 }
 
 /// What it calls gives way under the parasite, too.
@@ -480,4 +561,31 @@ fn reads_at_a_shared_cursor_are_in_one_piece() {
         assert_eq!(read, bytes.len());
     });
     std::fs::remove_file(path).unwrap();
+}
+
+/// Who spawns a host and yields, on one worker, finds it at its first call that waits, however long it has computed before, and whatever a host
+/// before it has done that had the same place in memory.
+#[test]
+fn nobody_gives_way_at_his_first_call() {
+    run(1, || {
+        let (tx, rx) = lamprey::bounded(4);
+        for round in 0..2000 {
+            compute(round % 3 * 100);
+            let state = Arc::new(AtomicU32::new(0));
+            for micros in [0, 300] {
+                let (tx, theirs) = (tx.clone(), state.clone());
+                let host = spawn(move || {
+                    theirs.store(1, Ordering::Relaxed);
+                    compute(micros);
+                    tx.send(1).unwrap();
+                    theirs.store(2, Ordering::Relaxed);
+                });
+                common::yield_until("its start", || state.load(Ordering::Relaxed) != 0);
+                assert_eq!(state.swap(0, Ordering::Relaxed), 2, "round {round}, after {micros} us");
+                host.join().unwrap();
+                rx.try_recv().unwrap();
+                (0..round % 67).for_each(|_| lamprey::yield_now());
+            }
+        }
+    });
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::async_yields_async, reason = "handles are given back on purpose")]
 mod common;
 
-use common::{Counted, FOREVER, count, counter, run_at_once, runtime, tick, within, yield_until};
+use common::{Counted, FOREVER, count, counter, run_at_once, tick, within, yield_until};
 use lamprey::{
     Builder, JoinError, ParasiteHandle, RecvError, Stats, ThreadKind, channel, parasite, parasite_local,
     spawn, yield_now, yield_now_async,
@@ -777,7 +777,9 @@ fn handles_outlive_their_runtime() {
         for workers in [1, 2] {
             let drops = counter();
             let theirs = drops.clone();
-            let handles = runtime(workers).run(move || {
+            // Otherwise the last may be kept for the other worker, and be cancelled by the end.
+            let builder = lamprey::Runtime::builder().workers(workers).offering(false);
+            let handles = builder.build().unwrap().run(move || {
                 [parasite(blocked(&theirs)), parasite_local(blocked(&theirs)), parasite(async {})]
             });
             assert_eq!(count(&drops), 2);

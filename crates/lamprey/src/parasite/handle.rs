@@ -3,6 +3,7 @@
 use super::packet::Packet;
 use super::place;
 use crate::sched::completion::Completion;
+use crate::sched::coop;
 use crate::sched::task::Task;
 use crate::thread::JoinError;
 use std::fmt;
@@ -73,6 +74,18 @@ impl<T> ParasiteHandle<T> {
         Self(Repr::Stackful(packet))
     }
 
+    /// The same; if the outcome is here, its join goes the way of those that have blocked.
+    #[cold]
+    pub(super) fn whose_join_gives_way(self) -> Self {
+        if !matches!(self.0, Repr::Value(_)) {
+            return self;
+        }
+        let packet = Packet::new(None);
+        // SAFETY: the outcome is here, and taken once; of the packet, the parasite's share is given up here.
+        unsafe { Packet::publish(packet, ManuallyDrop::new(self).take()) };
+        Self::of_packet(packet)
+    }
+
     /// The completion word, unless the outcome is here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn completion(&self) -> Option<&Completion> {
@@ -104,11 +117,11 @@ impl<T> ParasiteHandle<T> {
     /// parasite that calls `join` holds up the host that polls it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
-        if let Some(completion) = self.completion()
-            && !completion.is_done()
-            && !completion.wait()
-        {
-            return Err(JoinError::Unwinding);
+        if let Some(completion) = self.completion() {
+            coop::turn_if_due();
+            if !completion.is_done() && !completion.wait() {
+                return Err(JoinError::Unwinding);
+            }
         }
         let this = ManuallyDrop::new(self);
         // SAFETY: done, and never used again.

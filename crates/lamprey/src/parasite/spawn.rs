@@ -24,10 +24,12 @@ use std::ptr::{self, NonNull};
 /// it at a blocking call of its own. Do not wait in a poll for something that only that host can do.
 ///
 /// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to take
-/// ([`offering`](crate::RuntimeBuilder::offering)); a host that does nothing but start parasites has one put off every few milliseconds, so that others
-/// have a turn when it is joined; after one that computed for longer than a time slice, the next ones
+/// ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time slice, the next ones
 /// become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's stack is nearly used up (nested
-/// spawns), it is queued for the worker's own next scheduling point.
+/// spawns), it is queued for the worker's own next scheduling point. One that is queued runs on another stack, and never if its handle is
+/// dropped before.
+///
+/// A host that only starts parasites, and waits for none of them, computes: where others of its worker wait, call [`yield_now`](crate::yield_now) now and then.
 ///
 /// # Examples
 /// ```
@@ -273,7 +275,7 @@ unsafe fn forget<F: Future>(task: NonNull<Task>) {
     }
 }
 
-/// Queues a new parasite, or makes a host of it.
+/// Starts a new parasite in another way than usual: queues it, or makes a host of it.
 ///
 /// # Safety
 /// The caller has just placed it, and gives up the right to run.
@@ -284,6 +286,10 @@ unsafe fn start_later<F: Future>(
     task: NonNull<Task>,
     how: Start,
 ) -> ParasiteHandle<F::Output> {
+    if how == Start::Overdue {
+        // SAFETY: as promised by the caller.
+        return unsafe { start_now::<F>(worker, task) }.whose_join_gives_way();
+    }
     reified::<F>(worker);
     // SAFETY: the right to run is ours.
     let life = unsafe { &task.as_ref().life };
@@ -299,7 +305,7 @@ unsafe fn start_later<F: Future>(
     }
     match how {
         Start::AsHost => worker.bring(task, Form::Soon),
-        Start::Queued | Start::Now => worker.push_woken(Waiter::task(task)),
+        Start::Queued | Start::Now | Start::Overdue => worker.push_woken(Waiter::task(task)),
     }
     handle
 }

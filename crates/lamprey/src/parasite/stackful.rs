@@ -14,6 +14,7 @@ use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
 use super::spawn::outside;
 use crate::sched::contexts::{Call, Context};
+use crate::sched::offer::Start;
 use crate::sched::worker::Worker;
 use crate::thread::{JoinError, local, quietly};
 use std::cell::{Cell, UnsafeCell};
@@ -96,8 +97,10 @@ where
     T: 'static,
 {
     let Some(worker) = Worker::current() else { outside("parasite_fn_local") };
+    let how = worker.how_to_start_here();
     // SAFETY: closure and result are 'static, and it stays on this kernel thread.
-    unsafe { start(worker, f, Location::caller(), false) }
+    let handle = unsafe { start(worker, f, Location::caller(), false) };
+    if how == Start::Overdue { handle.whose_join_gives_way() } else { handle }
 }
 
 /// A call on the frame of its spawner.
@@ -178,12 +181,33 @@ pub(super) unsafe fn start_or_host<F: FnOnce() -> T + Send, T: Send>(
     site: &'static Location<'static>,
     attach_inline: bool,
 ) -> ParasiteHandle<T> {
-    if worker.is_to_start_as_host() && !worker.must_not_switch() {
+    let how = worker.how_to_start_stackful();
+    if how != Start::Now {
+        // SAFETY: as promised by the caller.
+        return unsafe { start_otherwise(worker, f, site, attach_inline, how) };
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { start(worker, f, site, attach_inline) }
+}
+
+/// # Safety
+/// As for [`start`].
+#[cold]
+#[inline(never)]
+unsafe fn start_otherwise<F: FnOnce() -> T + Send, T: Send>(
+    worker: &Worker,
+    f: F,
+    site: &'static Location<'static>,
+    attach_inline: bool,
+    how: Start,
+) -> ParasiteHandle<T> {
+    if how == Start::AsHost && !worker.must_not_switch() {
         // SAFETY: as promised by the caller.
         return unsafe { start_as_host(worker, f, site) };
     }
     // SAFETY: as promised by the caller.
-    unsafe { start(worker, f, site, attach_inline) }
+    let handle = unsafe { start(worker, f, site, attach_inline) };
+    if how == Start::Overdue { handle.whose_join_gives_way() } else { handle }
 }
 
 /// # Safety

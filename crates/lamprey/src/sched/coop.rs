@@ -8,8 +8,8 @@
 //!   thread is cancelled, it does that then, too; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
 //!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
-//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts. Who does nothing else for
-//!   milliseconds has one put off ([`starts`](super::starts)).
+//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts. Of a host that does nothing else for
+//!   milliseconds, one join does ([`starts`](super::starts)).
 //!
 //! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
 //! Futures have turns of their own ([`attach`](super::attach)).
@@ -108,6 +108,17 @@ pub(crate) fn call_is_done() {
     turn();
 }
 
+/// As [`turn`], for calls that cost too little to be counted: those that are due give way.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn turn_if_due() {
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current()
+        && worker.calls.get() <= MESSAGE
+    {
+        worker.look_in_call();
+    }
+}
+
 /// A call that may block has done a part of what it is to do. False if its thread is cancelled: it reports that part.
 #[cfg(not(loom))]
 pub(crate) fn call_in_the_middle(weight: u32) -> bool {
@@ -138,6 +149,12 @@ impl Worker {
         self.calls.set(1);
         self.turns.window.set(1);
         self.tries.set(TRIES);
+        self.forget_spell();
+    }
+
+    /// A scheduling point that the count of those that are left does not tell from the one before: the budget begins anew.
+    pub(super) fn forget_spell(&self) {
+        self.turns.looker.set((std::ptr::null(), 0));
         self.starts.forget();
     }
 
@@ -154,6 +171,13 @@ impl Worker {
         let left = self.calls.get();
         self.calls.set(left.wrapping_sub(weight));
         left <= weight
+    }
+
+    /// The running thread's next call gives way, if it is one that may block.
+    pub(super) fn give_way_at_next_call(&self, now: u64) {
+        self.calls.set(1);
+        self.turns.looker.set((self.running().as_ptr(), self.budget.get()));
+        self.turns.looked.set(now.wrapping_sub(self.turns.limit));
     }
 
     /// False if the running thread is cancelled.

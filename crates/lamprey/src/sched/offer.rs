@@ -16,7 +16,7 @@
 //! ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when it has no ready parasite, the
 //! next one that is spawned is queued instead of run. So there is something old, and therefore large, to give
 //! (a prototype made 22 offers where it had made 1,800). Nobody hungry, nothing deposited: then every parasite starts at
-//! once, but for one every few milliseconds ([`starts`](super::starts)).
+//! once.
 //!
 //! # Who may touch what
 //! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A request that is missed is made again at the
@@ -76,6 +76,8 @@ pub(crate) enum Start {
     Now,
     Queued,
     AsHost,
+    /// Now, and its join gives way ([`super::starts`]).
+    Overdue,
 }
 
 impl Worker {
@@ -93,7 +95,7 @@ impl Worker {
     #[inline(never)]
     fn consider_stackless(&self, travels: bool) -> Start {
         match self.consider(travels) {
-            Start::Now if self.puts_off() => Start::Queued,
+            Start::Now if self.is_overdue() => Start::Overdue,
             how => how,
         }
     }
@@ -108,23 +110,39 @@ impl Worker {
         }
     }
 
-    /// As [`how_to_start`](Self::how_to_start), for a stackful parasite: true if it is to start as a host. A spawner that is
-    /// one itself, and long at work, becomes a host here.
+    /// As [`how_to_start`](Self::how_to_start), for a stackful parasite, which is never queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn is_to_start_as_host(&self) -> bool {
+    pub(crate) fn how_to_start_stackful(&self) -> Start {
         if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
-            return false;
+            return Start::Now;
         }
         self.consider_stackful()
     }
 
     #[cold]
     #[inline(never)]
-    fn consider_stackful(&self) -> bool {
+    fn consider_stackful(&self) -> Start {
         match self.consider(false) {
-            Start::Now => self.puts_off(),
-            how => how == Start::AsHost,
+            Start::AsHost => Start::AsHost,
+            _ if !self.stopping.get() && self.is_overdue() => Start::Overdue,
+            _ => Start::Now,
         }
+    }
+
+    /// As [`how_to_start_stackful`](Self::how_to_start_stackful), for one that cannot be a host.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn how_to_start_here(&self) -> Start {
+        if self.seat.ticks() == self.seen.get() { Start::Now } else { self.consider_here() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn consider_here(&self) -> Start {
+        if self.stopping.get() {
+            return Start::Now;
+        }
+        self.attend_to_word();
+        if self.is_overdue() { Start::Overdue } else { Start::Now }
     }
 
     fn consider(&self, travels: bool) -> Start {
@@ -133,8 +151,9 @@ impl Worker {
         }
         self.attend_to_word();
         let me = self.running_ref();
-        if self.is_long(me) && !std::thread::panicking() {
-            self.inflate_running();
+        if self.is_long(me) {
+            // Not more than that: to give way here would switch where the program's caller may hold a lock of `std`, or is a waker.
+            self.inflate_thread(me);
         }
         if me.penalty.get() != 0 {
             me.penalty.set(me.penalty.get() - 1);
@@ -155,7 +174,7 @@ impl Worker {
             self.shared.ticker.hurry();
         } else if passed(before, word) != 0 {
             // A spell of work longer than a tick: somebody may help.
-            if self.shared.options.offering && self.is_parallel() {
+            if self.shared.options.offering {
                 self.shared.ask_for_help();
             }
             if passed(self.offers.asked.get(), word) > OFFER_FOR {

@@ -110,6 +110,7 @@ impl Worker {
             self.measure(now);
         }
         self.budget.set(self.window.get());
+        self.forget_spell();
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);
         self.gave_way.set(self.running().as_ptr());

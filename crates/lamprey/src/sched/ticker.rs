@@ -20,7 +20,7 @@
 
 use super::runtime::{Options, Shared};
 use super::silent::Sights;
-use crate::sync_shim::{AtomicBool, AtomicU32, Ordering};
+use crate::sync_shim::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -81,7 +81,9 @@ impl Ticker {
 
     /// A worker has slept: if the ticker rests, it ticks again.
     pub(super) fn rewind(&self) {
-        // Relaxed (both): a hint; a wrong one costs a late tick.
+        // StoreLoad race: `awake`, which the caller has raised, against our look at the word; pairs with the fence in `rest`.
+        fence(Ordering::SeqCst);
+        // Relaxed (both): ordered by the fence.
         if self.word.load(Ordering::Relaxed) == RESTING {
             let is_fast = self.is_fast.load(Ordering::Relaxed);
             self.change(RESTING, if is_fast { FAST } else { SLOW });
@@ -123,14 +125,26 @@ impl Ticker {
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1_usize) };
     }
 
-    /// Sleeps until the next tick, or until it is called; gives the word then.
-    fn sleep(&self, is_busy: bool) -> u32 {
-        // Relaxed: a hint; it is looked at again below.
-        let mut word = self.word.load(Ordering::Relaxed);
-        if !is_busy && (word == SLOW || word == FAST) {
-            self.change(word, RESTING);
-            word = RESTING;
+    /// Ticks no more until a worker has slept, unless one has got up just now.
+    fn rest(&self, awake: &AtomicUsize) {
+        // Relaxed: a hint.
+        let word = self.word.load(Ordering::Relaxed);
+        if word != SLOW && word != FAST {
+            return;
         }
+        self.change(word, RESTING);
+        // StoreLoad race: the word against our look at `awake`; pairs with the fence in `rewind`.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        if awake.load(Ordering::Relaxed) != 0 {
+            self.change(RESTING, word);
+        }
+    }
+
+    /// Sleeps until the next tick, or until it is called; gives the word then.
+    fn sleep(&self) -> u32 {
+        // Relaxed: a hint; it is looked at again below.
+        let word = self.word.load(Ordering::Relaxed);
         let period = match word {
             SLOW => Some(self.period),
             FAST => Some(self.pause()),
@@ -179,7 +193,10 @@ fn tick(shared: &Weak<Shared>) {
         // Relaxed: a hint.
         let is_busy = shared.awake.load(Ordering::Relaxed) != 0;
         idle = if is_busy { 0 } else { idle + 1 };
-        let word = shared.ticker.sleep(idle < PATIENCE);
+        if idle >= PATIENCE {
+            shared.ticker.rest(&shared.awake);
+        }
+        let word = shared.ticker.sleep();
         match word {
             OVER => return,
             CALLED => return super::overflowed::print(),

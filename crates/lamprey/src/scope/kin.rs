@@ -35,6 +35,7 @@ use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
 use crate::sched::cancel::{call_off, find_all, tell_all};
+use crate::sched::coop;
 use crate::sched::task::Task;
 use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
@@ -199,6 +200,7 @@ impl Kin {
 
     /// Waits until no child is left; false if the caller was cancelled meanwhile, and all children with it.
     pub(crate) fn wait(&self) -> bool {
+        coop::turn_if_due();
         let take_back = |_| self.state.with(|state| state.waiter.take().is_some());
         let waited = wait::wait(Wait::Scope, None, |me| self.queue(me), take_back);
         if let Waited::Left(_) = waited {

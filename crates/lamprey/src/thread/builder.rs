@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// system or for a turn, whom it could hold up; or markedly more hosts live here than on another worker (more than eight, and
 /// an eighth of those there). Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
 ///
+/// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds there, and microseconds between two workers, which
+/// wake each other for it. Where that matters, and other hosts wait for the clock or the system beside them, say so with [`Builder::worker`].
+///
 /// # Examples
 /// ```
 /// lamprey::run(|| {

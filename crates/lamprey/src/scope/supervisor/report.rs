@@ -104,6 +104,7 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
 impl fmt::Display for Next {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::RestartsIn(delay) if delay.is_zero() => f.write_str("it is started again at once"),
             Self::RestartsIn(delay) => write!(f, "it is started again in {delay:?}"),
             Self::StaysEnded => f.write_str("it is not started again"),
             Self::WasStopped => f.write_str("it was being stopped"),
