@@ -41,6 +41,8 @@ thread_local! {
     /// How many call-outs run on this kernel thread, one within the other, since one that must not block. It does not, so it is the same thread
     /// of control until that one returns.
     static LENT: Cell<u32> = const { Cell::new(0) };
+    /// Threads of the program that can be cancelled have run on this kernel thread.
+    static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A call-out that must not block, or within one, as long as it is there.
@@ -64,9 +66,19 @@ impl Drop for Within {
     }
 }
 
+/// A thread of the program that can be cancelled runs on the calling kernel thread.
+pub fn mark_own() {
+    IS_OWN.set(true);
+}
+
 /// Runs a script, if the program is still there.
 pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     let (Some(script), Some(world)) = (script, world.upgrade()) else { return };
+    // Wakers of futures that are polled outside of every runtime are called by a worker of Lamprey's own: what is spawned there lives as long as the
+    // process.
+    if lamprey::Handle::current().is_some() && !IS_OWN.get() {
+        return;
+    }
     // Relaxed, here and below: a counter that orders nothing.
     if world.active.fetch_add(1, Ordering::Relaxed) >= ACTIVE {
         world.active.fetch_sub(1, Ordering::Relaxed);

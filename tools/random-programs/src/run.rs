@@ -71,6 +71,9 @@ pub fn quietly(f: impl FnOnce()) {
 
 /// Does a body's steps, until the program has done enough.
 pub fn run(context: &Context, body: &Body) {
+    if context.endless {
+        crate::call_out::mark_own();
+    }
     for op in body.iter() {
         if !context.world.step() {
             return;

@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds there, and microseconds between two workers, which
 /// wake each other for it. Where that matters, and other hosts wait for the clock or the system beside them, say so with [`Builder::worker`].
 ///
+/// A waker that Lamprey calls for a future which was polled outside of every runtime runs on a worker of Lamprey's own. Do not spawn there: that worker ends with
+/// the process, and so does the host.
+///
 /// # Examples
 /// ```
 /// lamprey::run(|| {
