@@ -235,6 +235,20 @@ fn parasites_alone() {
     });
 }
 
+/// Who only looks whether somebody has ended lets him run.
+#[test]
+fn is_finished() {
+    run(1, || {
+        let host = spawn(|| sleep(Duration::from_millis(1)));
+        while !host.is_finished() {}
+        let (tx, rx) = channel::<u8>();
+        let parasite = parasite(async move { rx.recv_async().await.unwrap() });
+        let sender = spawn(move || tx.send(1).unwrap());
+        while !parasite.is_finished() {}
+        sender.join().unwrap();
+    });
+}
+
 /// However long a host starts them: a parasite that never blocks is over when its start returns.
 #[test]
 fn every_parasite_starts_at_once() {

@@ -202,7 +202,7 @@ impl<T> ParasiteHandle<T> {
     }
 
     fn ask_to_end(&self) {
-        if self.is_finished() {
+        if self.is_done() {
             return;
         }
         match &self.0 {
@@ -216,6 +216,10 @@ impl<T> ParasiteHandle<T> {
 
     /// True once the parasite has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
+        coop::tried(self.is_done(), |is_done| !is_done)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
         self.completion().is_none_or(Completion::is_done)
     }
 }
@@ -276,6 +280,6 @@ impl<T> Future for ParasiteHandle<T> {
 
 impl<T> fmt::Debug for ParasiteHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParasiteHandle").field("finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("ParasiteHandle").field("finished", &self.is_done()).finish_non_exhaustive()
     }
 }

@@ -94,10 +94,10 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn consider_stackless(&self, travels: bool) -> Start {
-        match self.consider(travels) {
-            Start::Now if self.is_overdue() => Start::Overdue,
-            how => how,
-        }
+        let how = self.consider(travels);
+        // The join of one that is queued looks for itself.
+        let is_overdue = how != Start::AsHost && self.is_overdue();
+        if how == Start::Now && is_overdue { Start::Overdue } else { how }
     }
 
     /// While somebody asks for work, one parasite is kept queued, to be given away.

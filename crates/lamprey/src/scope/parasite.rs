@@ -216,7 +216,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// As [`ParasiteHandle::join`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(mut self) -> Result<T, JoinError> {
-        if !self.handle.is_finished() {
+        if !self.handle.is_done() {
             if sched::must_not_block() {
                 return Err(JoinError::Unwinding);
             }
@@ -231,6 +231,10 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// True once the parasite has ended.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
+    }
+
+    fn is_done(&self) -> bool {
+        self.handle.is_done()
     }
 }
 
@@ -252,7 +256,7 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
     fn drop(&mut self) {
         // SAFETY: used no more.
         let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
-        if handle.is_finished() {
+        if handle.is_done() {
             drop(handle);
         } else {
             // SAFETY: what it borrows lives for 'scope.
@@ -263,7 +267,7 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
 
 impl<T: Send> Outcome for ParasiteHandle<T> {
     fn is_there(&self) -> bool {
-        self.is_finished()
+        self.is_done()
     }
 
     fn finish(self: Box<Self>) {
@@ -275,6 +279,6 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
 
 impl<T: Send> fmt::Debug for ScopedParasite<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedParasite").field("finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("ScopedParasite").field("finished", &self.is_done()).finish_non_exhaustive()
     }
 }

@@ -146,7 +146,7 @@ impl<T> JoinHandle<T> {
     /// # Blocking
     /// Never: it does not wait for the end. From hosts, parasites and OS threads.
     pub fn cancel(&self) {
-        if !self.is_finished() {
+        if !self.is_done() {
             // SAFETY: the packet is there as long as the handle.
             unsafe { crate::sched::cancel::ask(self.head_ptr()) };
         }
@@ -159,6 +159,10 @@ impl<T> JoinHandle<T> {
 
     /// True once the host has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
+        coop::tried(self.is_done(), |is_done| !is_done)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
         self.head().completion.is_done()
     }
 
@@ -272,7 +276,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
         f.debug_struct("JoinHandle")
             .field("id", &self.id())
             .field("name", &self.name())
-            .field("finished", &self.is_finished())
+            .field("finished", &self.is_done())
             .finish_non_exhaustive()
     }
 }

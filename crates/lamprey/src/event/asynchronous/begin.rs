@@ -101,7 +101,7 @@ impl<E: Event<Output = Matter<T>>, T: Send + 'static> LastWord for Begun<E, T> {
                 Matter::Plain(value) => Some(Ok(value)),
                 Matter::Work(_) => None,
             },
-            Err(Self::Works(handle)) if handle.is_finished() => {
+            Err(Self::Works(handle)) if handle.is_done() => {
                 let mut context = Context::from_waker(Waker::noop());
                 match Pin::new(handle).poll(&mut context) {
                     Poll::Ready(outcome) => Some(outcome),

@@ -60,6 +60,10 @@ impl<T> Pending<T> {
         self.0.0.as_ref().is_none_or(ParasiteHandle::is_finished)
     }
 
+    fn is_done(&self) -> bool {
+        self.0.0.as_ref().is_none_or(ParasiteHandle::is_done)
+    }
+
     /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be sent is dropped.
     ///
     /// # Errors
@@ -86,7 +90,7 @@ impl<T> Event for Pending<T> {
 
     fn sync(mut self) -> Result<T, JoinError> {
         match self.0.0.take() {
-            Some(handle) if handle.is_finished() => handle.join().flatten(),
+            Some(handle) if handle.is_done() => handle.join().flatten(),
             // What is there by the time of a cancellation is returned, not dropped.
             handle => wait_or(Implicit(handle), false, |implicit| implicit.get_mut().take_if_finished()),
         }
@@ -95,7 +99,7 @@ impl<T> Event for Pending<T> {
 
 impl<T> Implicit<T> {
     fn take_if_finished(&mut self) -> Option<Result<T, JoinError>> {
-        let handle = self.0.take_if(|handle| handle.is_finished())?;
+        let handle = self.0.take_if(|handle| handle.is_done())?;
         Some(handle.join().flatten())
     }
 }
@@ -123,7 +127,7 @@ impl<T> Drop for Implicit<T> {
 
 impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("Pending").field("finished", &self.is_done()).finish_non_exhaustive()
     }
 }
 
