@@ -554,8 +554,10 @@ mod when_the_runtime_ends {
                         };
                         tick(&ends);
                     });
+                    // Made here, as in `held`.
+                    let both = (end, Counted(drops));
                     let future = async move {
-                        let _both = (end, Counted(drops));
+                        let _both = both;
                         pending::<()>().await;
                     };
                     if n % 2 == 0 { parasite(future).detach() } else { parasite_local(future).detach() }
