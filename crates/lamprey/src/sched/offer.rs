@@ -124,7 +124,7 @@ impl Worker {
     fn consider_stackful(&self) -> Start {
         match self.consider(false) {
             Start::AsHost => Start::AsHost,
-            _ if !self.stopping.get() && self.is_overdue() => Start::Overdue,
+            _ if self.is_overdue() => Start::Overdue,
             _ => Start::Now,
         }
     }

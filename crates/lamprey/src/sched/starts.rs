@@ -47,7 +47,7 @@ impl Starts {
 impl Worker {
     /// A parasite starts, and the attention word has changed: true if its join is to give way.
     pub(super) fn is_overdue(&self) -> bool {
-        if self.cannot_give_way() {
+        if self.stopping.get() || self.cannot_give_way() {
             return false;
         }
         let (now, host) = (clock::ticks(), (self.bottom(), self.budget.get()));

@@ -55,7 +55,7 @@ pub(crate) struct Ticker {
 impl Ticker {
     /// Of a runtime with these options.
     pub(crate) fn new(options: &Options) -> Self {
-        let slice = (options.slice / 4).max(Duration::from_micros(100));
+        let slice = (options.slice / 4).max(Duration::from_micros(50));
         let period = (options.stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }

@@ -232,10 +232,6 @@ impl<T: Send> ScopedParasite<'_, T> {
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()
     }
-
-    fn is_done(&self) -> bool {
-        self.handle.is_done()
-    }
 }
 
 fn flat<T>(outcome: Result<Option<T>, JoinError>) -> Result<T, JoinError> {
@@ -279,6 +275,6 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
 
 impl<T: Send> fmt::Debug for ScopedParasite<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedParasite").field("finished", &self.is_done()).finish_non_exhaustive()
+        f.debug_struct("ScopedParasite").field("finished", &self.handle.is_done()).finish_non_exhaustive()
     }
 }

@@ -60,10 +60,6 @@ impl<T> Pending<T> {
         self.0.0.as_ref().is_none_or(ParasiteHandle::is_finished)
     }
 
-    fn is_done(&self) -> bool {
-        self.0.0.as_ref().is_none_or(ParasiteHandle::is_done)
-    }
-
     /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be sent is dropped.
     ///
     /// # Errors
@@ -127,7 +123,8 @@ impl<T> Drop for Implicit<T> {
 
 impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("finished", &self.is_done()).finish_non_exhaustive()
+        let is_done = self.0.0.as_ref().is_none_or(ParasiteHandle::is_done);
+        f.debug_struct("Pending").field("finished", &is_done).finish_non_exhaustive()
     }
 }
 
