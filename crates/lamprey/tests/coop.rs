@@ -1,69 +1,21 @@
 //! Hosts whose calls always succeed at once do not keep their worker's timers, sockets and other hosts waiting, whatever they call.
 mod common;
 
+use common::beside::{TIMES, compute, serves_others};
 use common::{FOREVER, run, within};
 use lamprey::event::{Event, always, choose, never};
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::sync::{Mutex, RwLock, Semaphore};
-use lamprey::{
-    JoinError, channel, parasite, parasite_fn, parasite_fn_local, parasite_local, sleep, spawn, wait,
-};
-use std::future::Future;
+use lamprey::{JoinError, channel, parasite, parasite_fn, sleep, spawn, wait};
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
-
-/// How often the worker's own hosts are served while somebody is at work there.
-const TIMES: u32 = 20;
-
-/// Runs a host on the only worker that calls `step` again and again, while another one sleeps, one is fed through a socket, and one by turns.
-/// Hangs if these are not served.
-#[track_caller]
-fn serves_others_beside(make: impl FnOnce() -> Box<dyn FnMut()> + Send + 'static) {
-    run(1, move || {
-        let done = Arc::new(AtomicBool::new(false));
-        let (is_done, steps) = (done.clone(), Arc::new(AtomicU32::new(0)));
-        let taken = steps.clone();
-        let busy = spawn(move || {
-            let mut step = make();
-            while !is_done.load(Ordering::Relaxed) {
-                step();
-                taken.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let feeder = std::thread::spawn(move || {
-            let mut stream = std::net::TcpStream::connect(address).unwrap();
-            let mut byte = [0];
-            for _ in 0..TIMES {
-                stream.write_all(&[1]).unwrap();
-                stream.read_exact(&mut byte).unwrap();
-            }
-        });
-        let socket = spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut byte = [0];
-            while stream.read(&mut byte).unwrap() != 0 {
-                stream.write_all(&byte).unwrap();
-            }
-        });
-        let turns = spawn(|| (0..TIMES).for_each(|_| lamprey::yield_now()));
-        (0..TIMES).for_each(|_| sleep(Duration::from_millis(1)));
-        turns.join().unwrap();
-        socket.join().unwrap();
-        feeder.join().unwrap();
-        done.store(true, Ordering::Relaxed);
-        busy.join().unwrap();
-        assert_ne!(steps.load(Ordering::Relaxed), 0);
-    });
-}
+use std::time::Duration;
 
 #[test]
 fn bounded_channels() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let (tx, rx) = lamprey::bounded(4);
         Box::new(move || {
             tx.send(1).unwrap();
@@ -94,21 +46,21 @@ fn two_hosts_that_feed_each_other() {
 
 #[test]
 fn other_channels() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let (tx, mut rx) = lamprey::mailbox();
         Box::new(move || {
             tx.send(1).unwrap();
             rx.recv().unwrap();
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let place = lamprey::MVar::empty();
         Box::new(move || {
             place.put(1).unwrap();
             place.take().unwrap();
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         Box::new(|| {
             let (tx, rx) = lamprey::oneshot();
             tx.send(1).unwrap();
@@ -119,18 +71,18 @@ fn other_channels() {
 
 #[test]
 fn locks() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let mutex = Mutex::new(0);
         Box::new(move || *mutex.lock().unwrap() += 1)
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let lock = RwLock::new(0);
         Box::new(move || {
             *lock.write().unwrap() += 1;
             assert_ne!(*lock.read().unwrap(), 0);
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let permits = Semaphore::new(1);
         Box::new(move || drop(permits.acquire(1).unwrap()))
     });
@@ -138,8 +90,8 @@ fn locks() {
 
 #[test]
 fn events() {
-    serves_others_beside(|| Box::new(|| assert_eq!(choose((always(1), never())).sync(), 1)));
-    serves_others_beside(|| {
+    serves_others(|| Box::new(|| assert_eq!(choose((always(1), never())).sync(), 1)));
+    serves_others(|| {
         let (tx, rx) = lamprey::bounded(4);
         Box::new(move || {
             choose((tx.send_evt(1).wrap(drop), never())).sync();
@@ -150,11 +102,11 @@ fn events() {
 
 #[test]
 fn tries() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let (tx, rx) = channel::<u8>();
         Box::new(move || assert!(rx.try_recv().is_err() && tx.try_send(1).is_err()))
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let (tx, rx) = lamprey::bounded(1);
         let (_full, empty) = (tx.try_send(1), lamprey::MVar::<u8>::empty());
         Box::new(move || {
@@ -162,7 +114,7 @@ fn tries() {
             assert_eq!(rx.len(), 1);
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let (mutex, lock, permits) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0));
         std::mem::forget(mutex.try_lock());
         std::mem::forget(lock.try_read());
@@ -172,12 +124,12 @@ fn tries() {
             );
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let value = lamprey::IVar::new();
         value.put(1).unwrap();
         Box::new(move || assert_eq!(value.get(), 1))
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let (_tx, mut rx) = lamprey::mailbox::<u8>();
         Box::new(move || assert!(rx.try_recv().is_err()))
     });
@@ -185,52 +137,18 @@ fn tries() {
 
 #[test]
 fn parasites() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let lock = Mutex::new(0);
         Box::new(move || {
             let (one, other) = (parasite(async { 1 }), parasite_fn(|| 2));
             *lock.lock().unwrap() += one.join().unwrap() + other.join().unwrap();
         })
     });
-    serves_others_beside(|| {
+    serves_others(|| {
         let (tx, rx) = lamprey::bounded(4);
         Box::new(move || {
             let _ = wait(tx.send_async(1));
             let _ = wait(rx.recv_async());
-        })
-    });
-}
-
-/// One that ends at once is a call, but who makes nothing but such calls is not served for ever either.
-#[test]
-fn parasites_alone() {
-    fn nested(depth: u32) {
-        if depth != 0 {
-            parasite_fn(move || nested(depth - 1)).join().unwrap();
-        }
-    }
-    serves_others_beside(|| Box::new(|| parasite(async {}).join().unwrap()));
-    serves_others_beside(|| Box::new(|| parasite_local(async {}).join().unwrap()));
-    serves_others_beside(|| Box::new(|| parasite_fn(|| {}).join().unwrap()));
-    serves_others_beside(|| Box::new(|| parasite_fn_local(|| {}).join().unwrap()));
-    serves_others_beside(|| Box::new(|| nested(10)));
-    // Of any length.
-    serves_others_beside(|| Box::new(|| parasite(async { compute(4000) }).join().unwrap()));
-    serves_others_beside(|| Box::new(|| parasite_fn(|| compute(6000)).join().unwrap()));
-    serves_others_beside(|| {
-        Box::new(|| {
-            let all: Vec<_> = (0..100).map(|_| parasite_fn(|| compute(20))).collect();
-            all.into_iter().for_each(|one| one.join().unwrap());
-        })
-    });
-    serves_others_beside(|| {
-        Box::new(|| wait(parasite(async { parasite(async {}).await.unwrap() })).unwrap())
-    });
-    serves_others_beside(|| {
-        Box::new(|| {
-            lamprey::scope(|scope| {
-                scope.parasite(async {});
-            })
         })
     });
 }
@@ -247,74 +165,6 @@ fn is_finished() {
         while !parasite.is_finished() {}
         sender.join().unwrap();
     });
-}
-
-/// However long a host starts them: a parasite that never blocks is over when its start returns.
-#[test]
-fn every_parasite_starts_at_once() {
-    run(1, || {
-        let until = Instant::now() + Duration::from_millis(100);
-        while Instant::now() < until {
-            assert!(parasite(async {}).is_finished());
-            assert!(parasite_local(async {}).is_finished());
-            assert!(parasite_fn_local(|| {}).is_finished());
-        }
-    });
-}
-
-/// A start never switches, not even from a stackful parasite that has computed for long: here another host would wait for the lock on the kernel
-/// thread of its holder.
-#[test]
-fn a_long_parasite_that_starts_another_keeps_the_worker() {
-    run(1, || {
-        let lock = Arc::new(std::sync::Mutex::new(0));
-        for _ in 0..3 {
-            let theirs = lock.clone();
-            let long = parasite_fn(move || {
-                let mut held = theirs.lock().unwrap();
-                compute(60_000);
-                parasite(async {}).detach();
-                parasite_fn(|| {}).detach();
-                *held += 1;
-            });
-            drop(lock.lock().unwrap());
-            long.join().unwrap();
-        }
-        assert_eq!(*lock.lock().unwrap(), 3);
-    });
-}
-
-/// Nor from a waker that it calls.
-#[test]
-fn a_waker_that_starts_a_parasite_keeps_the_worker() {
-    struct Starts(Arc<AtomicU32>);
-    impl std::task::Wake for Starts {
-        fn wake(self: Arc<Self>) {
-            let before = self.0.load(Ordering::Relaxed);
-            parasite(async {}).detach();
-            assert_eq!(self.0.load(Ordering::Relaxed), before, "others ran within the waker");
-        }
-    }
-    run(1, || {
-        let others = Arc::new(AtomicU32::new(0));
-        let (tx, rx) = lamprey::bounded::<u32>(1);
-        let waker = std::task::Waker::from(Arc::new(Starts(others.clone())));
-        let mut waits = std::pin::pin!(rx.recv_async());
-        assert!(waits.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
-        let long = parasite_fn(move || {
-            compute(60_000);
-            tx.send(1).unwrap();
-        });
-        others.fetch_add(1, Ordering::Relaxed);
-        long.join().unwrap();
-    });
-}
-
-fn compute(micros: u64) {
-    let until = Instant::now() + Duration::from_micros(micros);
-    while Instant::now() < until {
-        std::hint::spin_loop();
-    }
 }
 
 /// What it calls gives way under the parasite, too.
@@ -348,7 +198,7 @@ fn within_parasites() {
 
 #[test]
 fn sockets_and_files() {
-    serves_others_beside(|| {
+    serves_others(|| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut other = listener.accept().unwrap().0;
@@ -362,7 +212,7 @@ fn sockets_and_files() {
     let file = std::fs::File::create(&path).unwrap();
     file.write_all_at(&vec![7; 8 << 20], 0).unwrap();
     let theirs = path.clone();
-    serves_others_beside(move || {
+    serves_others(move || {
         let file = lamprey::fs::File::open(theirs).unwrap();
         let mut bytes = vec![0; 8 << 20];
         Box::new(move || {

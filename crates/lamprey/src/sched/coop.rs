@@ -27,7 +27,7 @@
 //!   joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
-//! `tests/coop.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
+//! `tests/coop.rs`, `tests/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
 use super::{clock, must_not_block, thread::Thread, unwind_cancelled, worker::Worker};
@@ -62,7 +62,7 @@ const TRY_LIMIT: Duration = Duration::from_millis(2);
 pub(super) struct Turns {
     /// What calls might weigh until this look.
     window: Cell<u32>,
-    /// Who looked last, how many scheduling points were left then until the root is due, and when that was.
+    /// Who has looked since the root ran, how many scheduling points were left then until it is due, and when that was.
     looker: Cell<(*const Thread, u32)>,
     looked: Cell<u64>,
     /// [`LIMIT`] in ticks.
@@ -204,9 +204,7 @@ impl Worker {
     fn has_looked(&self, now: u64) -> bool {
         let turns = &self.turns;
         let looker = (self.running().as_ptr().cast_const(), self.budget.get());
-        // Later than the last visit of the root.
-        let is_new = now.wrapping_sub(turns.looked.get()) <= self.since_root(now);
-        if turns.looker.replace(looker) == looker && is_new {
+        if turns.looker.replace(looker) == looker {
             return true;
         }
         turns.looked.set(now);

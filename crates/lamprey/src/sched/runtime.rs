@@ -11,7 +11,7 @@ use super::survey::Survey;
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::ticker::Ticker;
-use super::worker::{Seat, Worker};
+use super::worker::{InPage, Seat, Worker};
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::thread::{Panic, Panics};
@@ -248,10 +248,10 @@ fn worker_main(
     let policy = PolicySlot::new(program);
     seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a seat was taken twice"));
     let _ = seat.helpers.set(sources.helpers());
-    let worker = Box::new(Worker::new(seat, shared.clone(), policy, sources));
-    worker.install();
+    let place = InPage::new(Worker::new(seat, shared.clone(), policy, sources));
+    place.worker.install();
     let _ = report.send(Ok(()));
-    crate::bug::no_unwind("a source", || worker.work());
-    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(worker));
+    crate::bug::no_unwind("a source", || place.worker.work());
+    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
     Ok(())
 }

@@ -11,7 +11,7 @@
 //! handle is dropped.
 //!
 //! # Checked by
-//! `tests/coop.rs` (`parasites_alone`).
+//! `tests/starts.rs`.
 
 use super::clock;
 use super::thread::Thread;

@@ -251,7 +251,16 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         // SAFETY: used no more.
-        let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
+        match unsafe { ManuallyDrop::take(&mut self.handle) }.into_value() {
+            Ok(value) => drop(value),
+            Err(handle) => self.leave(handle),
+        }
+    }
+}
+
+impl<T: Send> ScopedParasite<'_, T> {
+    /// The handle of one that has blocked, or failed, goes.
+    fn leave(&self, handle: ParasiteHandle<Option<T>>) {
         if handle.is_done() {
             drop(handle);
         } else {

@@ -4,6 +4,8 @@
 #[path = "../../../swapstack/tests/common/program.rs"]
 mod program;
 
+pub mod beside;
+
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
