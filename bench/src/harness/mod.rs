@@ -34,7 +34,7 @@ pub enum Effort {
 pub enum Size {
     /// Operations are doubled from `first` until a run takes about `goal` (a fifth of it when quick).
     UntilTakes {
-        /// Operations in the first warm-up run, and in the only run when tiny.
+        /// Operations in the first warm-up run; of them at most some thousands in the only run when tiny.
         first: u64,
         /// How long one run takes.
         goal: Duration,

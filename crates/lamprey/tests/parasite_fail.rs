@@ -331,6 +331,20 @@ mod a_destructor_that_panics {
     }
 
     #[test]
+    fn of_a_value_in_the_handle_of_a_child_is_its_droppers() {
+        run_at_once(1, || {
+            let drops = counter();
+            let wild = Wild(drops.clone());
+            let dropped = lamprey::scope(|s| {
+                let child = s.parasite(async move { wild });
+                catch_unwind(AssertUnwindSafe(|| drop(child)))
+            });
+            assert!(dropped.is_err());
+            assert_eq!(count(&drops), 1);
+        });
+    }
+
+    #[test]
     fn of_a_stackful_one_that_is_cancelled_goes_nowhere_else() {
         run(1, || {
             let drops = counter();

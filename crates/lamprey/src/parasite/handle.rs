@@ -117,25 +117,27 @@ impl<T> ParasiteHandle<T> {
     /// parasite that calls `join` holds up the host that polls it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
-        match self.into_value() {
-            Ok(value) => Ok(value),
-            Err(blocked) => blocked.join_what_has_blocked(),
+        let this = ManuallyDrop::new(self);
+        // SAFETY: not used again where it is here.
+        if let Some(value) = unsafe { this.take_value() } {
+            return Ok(value);
         }
+        ManuallyDrop::into_inner(this).join_otherwise()
     }
 
     /// The result of one that was over at once: it is looked for first, and alone, so that it takes no way together with the others'.
+    ///
+    /// # Safety
+    /// Where it is here, the handle is not used again, nor dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn into_value(self) -> Result<T, Self> {
-        let this = ManuallyDrop::new(self);
-        if let Repr::Value(value) = &this.0 {
-            // SAFETY: here, and never used again.
-            return Ok(unsafe { ptr::read(value) });
-        }
-        Err(ManuallyDrop::into_inner(this))
+    pub(crate) unsafe fn take_value(&self) -> Option<T> {
+        // SAFETY: moved out once, by contract.
+        if let Repr::Value(value) = &self.0 { Some(unsafe { ptr::read(value) }) } else { None }
     }
 
+    /// [`join`](Self::join) where the result is not here yet, or there is none.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn join_what_has_blocked(self) -> Result<T, JoinError> {
+    fn join_otherwise(self) -> Result<T, JoinError> {
         if let Some(completion) = self.completion() {
             coop::turn_if_due();
             if !completion.is_done() && !completion.wait() {

@@ -144,7 +144,7 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
 
 #[cfg(not(loom))]
 impl Worker {
-    /// The root has run.
+    /// The root has run, and a host is next: whatever way led to the root, it ends here, so nobody's look outlives its visit.
     pub(super) fn begin_turns(&self) {
         self.calls.set(1);
         self.turns.window.set(1);

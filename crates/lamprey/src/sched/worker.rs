@@ -1,7 +1,7 @@
 //! A worker: one kernel thread that runs Lamprey threads, and what it owns.
 //!
 //! # Who may touch what
-//! [`Worker`] lives on its kernel thread's stack and is reached only from that thread (through a thread-local), by
+//! [`Worker`] is reached only from its own kernel thread (through a thread-local), by
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 

@@ -250,17 +250,21 @@ impl<T: Send> Future for ScopedParasite<'_, T> {
 impl<T: Send> Drop for ScopedParasite<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        // SAFETY: used no more.
-        match unsafe { ManuallyDrop::take(&mut self.handle) }.into_value() {
-            Ok(value) => drop(value),
-            Err(handle) => self.leave(handle),
+        // SAFETY: used no more where it is here.
+        if let Some(value) = unsafe { self.handle.take_value() } {
+            drop(value);
+        } else {
+            self.leave();
         }
     }
 }
 
 impl<T: Send> ScopedParasite<'_, T> {
-    /// The handle of one that has blocked, or failed, goes.
-    fn leave(&self, handle: ParasiteHandle<Option<T>>) {
+    /// The handle goes of one that was not over at once, or gave no result, or gave it to who awaited it. Nothing else is done with it after this.
+    #[inline(never)]
+    fn leave(&mut self) {
+        // SAFETY: called by the drop.
+        let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
         if handle.is_done() {
             drop(handle);
         } else {
