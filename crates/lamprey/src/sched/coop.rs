@@ -4,7 +4,8 @@
 //!
 //! # Who gives way
 //! * A call that **may block** ([`call`], [`turn`]), before it does anything, if its thread has made such calls for [`LIMIT`] without a scheduling point. (Not its first one,
-//!   however long it has computed before: who spawns a host and yields may trust that it has come to its first call that waits.) Where the documentation says that it unwinds when its
+//!   however long it has computed before: who spawns a host and yields may trust that it has come to its first call that waits. A stackful parasite
+//!   counts on from the one that ended before it on the same context.) Where the documentation says that it unwinds when its
 //!   thread is cancelled, it does that then, too; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
 //!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
