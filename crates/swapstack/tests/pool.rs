@@ -172,6 +172,21 @@ fn tops_have_all_colours_and_sizes_do_not_suffer() {
 }
 
 #[test]
+fn tops_of_different_sizes_and_of_large_stacks_are_apart_too() {
+    let pool = pool();
+    let firsts: Vec<_> =
+        [16 * KIB, 64 * KIB, 256 * KIB, 1 << 20].into_iter().map(|size| pool.take(size).unwrap()).collect();
+    let offsets: HashSet<_> = firsts.iter().map(|stack| top(stack) % (4 * KIB)).collect();
+    assert_eq!(offsets.len(), 4, "the first stacks of four sizes lie at four offsets of their pages");
+    let large: Vec<_> = (0..32).map(|_| pool.take(1 << 20).unwrap()).collect();
+    let offsets: HashSet<_> = large.iter().map(|stack| top(stack) % (4 * KIB)).collect();
+    assert_eq!(offsets.len(), 32, "32 large stacks in a row lie at 32 offsets");
+    assert!(large.iter().all(|stack| stack.size() >= 1 << 20));
+    drop((firsts, large));
+    conformance::check(|| pool.take(1 << 20).unwrap());
+}
+
+#[test]
 fn trimming_gives_memory_back_and_keeps_the_guards() {
     for guard in [GuardKind::Best, GuardKind::Mapped] {
         let pool = StackPool::new(PoolConfig::default().guard(guard));

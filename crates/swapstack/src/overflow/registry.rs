@@ -52,6 +52,8 @@ struct Entry {
     end: AtomicUsize,
     /// Bytes from slot to slot; 0 for a single stack, whose label is `label`.
     stride: AtomicUsize,
+    /// The colour of a region's first slot.
+    first: AtomicUsize,
     label: AtomicPtr<Label>,
     next: AtomicPtr<Entry>,
 }
@@ -63,23 +65,26 @@ static VACANT: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 pub(crate) struct Registration(&'static Entry);
 
 impl Registration {
-    /// Registers the slots between `start` and `end`. (A region of a pool: the labels are above the tops.)
-    pub(crate) fn of_region(start: usize, end: usize, stride: usize) -> Self {
-        Self::new(start, end, stride, ptr::null())
+    /// Registers the slots between `start` and `end`, of which the first has colour `first`. (A region of a pool: the labels are above
+    /// the tops.)
+    pub(crate) fn of_region(start: usize, end: usize, stride: usize, first: usize) -> Self {
+        Self::new(start, end, stride, first, ptr::null())
     }
 
     /// Registers one stack and who lives on it.
     pub(crate) fn of_stack(limit: usize, top: usize, label: *const Label) -> Self {
-        Self::new(limit - page_size(), top, 0, label)
+        Self::new(limit - page_size(), top, 0, 0, label)
     }
 
-    fn new(start: usize, end: usize, stride: usize, label: *const Label) -> Self {
+    fn new(start: usize, end: usize, stride: usize, first: usize, label: *const Label) -> Self {
         let mut vacant = VACANT.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = vacant.pop().unwrap_or_else(|| link(Box::leak(Box::default())));
         // Relaxed: made visible to the handler by the Release store to `end`.
         entry.start.store(start, Relaxed);
         // Relaxed: as above.
         entry.stride.store(stride, Relaxed);
+        // Relaxed: as above.
+        entry.first.store(first, Relaxed);
         // Relaxed: as above.
         entry.label.store(label.cast_mut(), Relaxed);
         // Release: pairs with the Acquire load of `end` in `find`.
@@ -121,15 +126,17 @@ pub(crate) fn find(address: usize) -> Option<Slot> {
         // Relaxed: ordered by the load of `end`.
         let start = entry.start.load(Relaxed);
         if (start..end).contains(&address) {
-            // Relaxed (both): ordered by the load of `end`.
-            let (stride, label) = (entry.stride.load(Relaxed), entry.label.load(Relaxed));
+            // Relaxed (all): ordered by the load of `end`.
+            let (stride, first) = (entry.stride.load(Relaxed), entry.first.load(Relaxed));
+            // Relaxed: as above.
+            let label = entry.label.load(Relaxed);
             if stride == 0 {
                 return Some(Slot { guard: start, top: end, label });
             }
-            in_region = Some((start, stride));
+            in_region = Some((start, stride, first));
         }
         // Relaxed: the entry was linked before the head that led here was published.
         next = entry.next.load(Relaxed);
     }
-    in_region.map(|(start, stride)| crate::stack::slot_at(start, stride, address))
+    in_region.map(|(start, stride, first)| crate::stack::slot_at(start, stride, first, address))
 }

@@ -100,6 +100,8 @@ pub(crate) struct Inner {
     guard: GuardKind,
     classes: [Mutex<Class>; CLASSES.len()],
     large: AtomicUsize,
+    /// Large ones ever mapped, which gives the next its colour.
+    mapped_large: AtomicUsize,
     trimmed_bytes: AtomicUsize,
 }
 
@@ -124,10 +126,14 @@ impl StackPool {
     /// An empty pool. Nothing is mapped before the first [`take`](Self::take).
     #[must_use]
     pub fn new(config: PoolConfig) -> Self {
-        let (large, trimmed_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self {
-            inner: Arc::new(Inner { guard: config.guard, classes: Default::default(), large, trimmed_bytes }),
-        }
+        let inner = Inner {
+            guard: config.guard,
+            classes: Default::default(),
+            large: AtomicUsize::new(0),
+            mapped_large: AtomicUsize::new(0),
+            trimmed_bytes: AtomicUsize::new(0),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// A stack with at least `size` usable bytes (and at least [`MIN_STACK_SIZE`]).
@@ -304,14 +310,17 @@ impl Inner {
 
     /// Maps a region of `slots`, or of fewer where the address space is nearly full.
     fn map_region(self: &Arc<Self>, class: usize, slots: usize) -> io::Result<Arc<Region>> {
-        match Region::map(slots, CLASSES[class], class, self.guard, Arc::downgrade(self)) {
+        match Region::map(slots, CLASSES[class], class, 0, self.guard, Arc::downgrade(self)) {
             Err(_) if slots > 1 => self.map_region(class, slots / 2),
             result => result,
         }
     }
 
     fn map_large(self: &Arc<Self>, size: usize) -> io::Result<PooledStack> {
-        let region = Region::map(1, size.max(MIN_STACK_SIZE), LARGE, self.guard, Arc::downgrade(self))?;
+        // Relaxed: only the count matters.
+        let mapped = self.mapped_large.fetch_add(1, Relaxed);
+        let size = size.max(MIN_STACK_SIZE);
+        let region = Region::map(1, size, LARGE, mapped, self.guard, Arc::downgrade(self))?;
         // SAFETY: the region is new, so slot 0 has no stack yet.
         let stack = unsafe { region.slot(0) };
         // Relaxed: a counter for people.

@@ -11,11 +11,12 @@
 //!
 //! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
 //! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
-//! other (measured: three times slower at 500 contexts). The slot is larger than the class by
-//! guard and colour, so what is asked for is what can be used.
+//! other (measured: three times slower at 500 contexts). Regions begin with different colours, because two contexts whose
+//! frames lie at the same offsets of two pages wait for each other's stores (measured: 4 % of a ping-pong between a
+//! large stack and one of a class). The slot is larger than the class by guard and colour, so what is asked for is what can be used.
 
 use super::guard::{self, GuardKind};
-use super::pool::Inner;
+use super::pool::{Inner, LARGE};
 use super::{Stack, Token, page_size};
 use crate::arch;
 use crate::overflow::registry::{Registration, Slot};
@@ -30,10 +31,15 @@ const LABEL_BYTES: usize = 16;
 const CACHE_LINE: usize = 64;
 const COLOURS: usize = 32;
 
-/// How far the top of slot `index` is moved down, in bytes. 5 has no common divisor with the number of
-/// colours, so that neighbours are far apart and all colours occur.
-fn colour(index: usize) -> usize {
-    (index * 5 % COLOURS) * CACHE_LINE
+/// How far the top of slot `index` is moved down, in bytes, where the region's first slot has colour `first`. 5 has no common
+/// divisor with the number of colours, so that neighbours are far apart and all colours occur.
+fn colour(first: usize, index: usize) -> usize {
+    (first.wrapping_add(index).wrapping_mul(5) % COLOURS) * CACHE_LINE
+}
+
+/// The colour of the first slot of a region of `class`, before which `mapped` others were mapped that count on.
+fn first_colour(class: usize, mapped: usize) -> usize {
+    (class * COLOURS / (LARGE + 1)).wrapping_add(mapped)
 }
 
 /// Bytes from one slot to the next for stacks with `usable` bytes.
@@ -42,11 +48,11 @@ fn stride(usable: usize) -> Option<usize> {
     usable.checked_add(LABEL_BYTES + (COLOURS - 1) * CACHE_LINE + page)?.checked_next_multiple_of(page)
 }
 
-/// The slot around `address` in a region that begins at `start`. Async-signal-safe.
-pub(crate) fn slot_at(start: usize, stride: usize, address: usize) -> Slot {
+/// The slot around `address` in a region that begins at `start`, with colour `first`. Async-signal-safe.
+pub(crate) fn slot_at(start: usize, stride: usize, first: usize, address: usize) -> Slot {
     let index = (address - start) / stride;
     let guard = start + index * stride;
-    let top = guard + stride - colour(index) - LABEL_BYTES;
+    let top = guard + stride - colour(first, index) - LABEL_BYTES;
     // SAFETY: the word at `top` of a mapped slot is its label, or zero where nothing was ever written.
     // Relaxed: written by the thread that runs on this stack, which is the one that has faulted.
     let label = unsafe { (*(top as *const AtomicPtr<()>)).load(Relaxed) };
@@ -59,6 +65,8 @@ pub(crate) struct Region {
     slots: usize,
     stride: usize,
     class: usize,
+    /// The colour of slot 0.
+    first: usize,
     guard: GuardKind,
     mapped_guards: AtomicUsize,
     pool: Weak<Inner>,
@@ -75,11 +83,13 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps room for `slots` stacks of `usable` bytes. Nothing is resident yet.
+    /// Maps room for `slots` stacks of `usable` bytes, with other colours than after fewer or more that were `mapped` before. Nothing is
+    /// resident yet.
     pub(crate) fn map(
         slots: usize,
         usable: usize,
         class: usize,
+        mapped: usize,
         guard: GuardKind,
         pool: Weak<Inner>,
     ) -> io::Result<Arc<Self>> {
@@ -109,13 +119,15 @@ impl Region {
         // SAFETY: advice about our own mapping that does not change what is in it.
         unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         let start = base.as_ptr().addr();
-        let registration = Some(Registration::of_region(start, start + bytes, stride));
+        let first = first_colour(class, mapped);
+        let registration = Some(Registration::of_region(start, start + bytes, stride, first));
         let mapped_guards = AtomicUsize::new(0);
         Ok(Arc::new(Self {
             base,
             slots,
             stride,
             class,
+            first,
             guard,
             mapped_guards,
             pool,
@@ -140,7 +152,8 @@ impl Region {
     pub(crate) unsafe fn slot(self: &Arc<Self>, index: usize) -> PooledStack {
         debug_assert!(index < self.slots);
         // SAFETY: within the mapping, for the offset is less than `bytes()`.
-        let top = unsafe { self.base.add((index + 1) * self.stride - colour(index) - LABEL_BYTES) };
+        let top =
+            unsafe { self.base.add((index + 1) * self.stride - colour(self.first, index) - LABEL_BYTES) };
         PooledStack { top, region: Arc::clone(self) }
     }
 }
