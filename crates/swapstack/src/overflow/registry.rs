@@ -1,32 +1,34 @@
 //! All stacks of the process, to be found by address from a signal handler.
 //!
 //! # States
-//! An entry is *vacant* (`end == 0`) or *live*. Entries are leaked and linked once, for ever; a vacant
-//! one is used again. There is one for each region of a pool, and one for each generator that runs on
-//! a stack of its user's.
+//! ```text
+//! vacant (end is 0) --register--> changing --> live --drop--> changing --> vacant
+//! ```
+//! Entries are leaked and linked once, for ever; a vacant one is used again. There is one for each region of a pool,
+//! and one for each generator that runs on a stack of its user's. `version` is odd while an entry changes.
 //!
 //! # Invariants
-//! The list is only ever extended at its head, so a reader can walk it at any moment. An entry is live only
-//! while what it describes is mapped.
+//! 1. The list is only ever extended at its head, so a reader can walk it at any moment.
+//! 2. An entry is live only while what it describes is mapped, and that is used only while it is live. So the entry of a stack that somebody
+//!    runs on does not change meanwhile, and a reader passes over what changes: it is another's.
 //!
 //! # Who may touch what
-//! Writers (under the lock of `VACANT`): all fields. The signal handler: reads only, without the lock.
+//! Writers (under the lock of `VACANT`): all fields. Readers, the signal handler and what tells AddressSanitizer of switches: without the lock.
 //!
 //! # Orderings
-//! `end` is stored last with Release when an entry becomes live, and read first with Acquire by the
-//! handler. A handler that looks while another thread recycles an entry can read a mixture; that takes a
-//! fault on a stack that is being unmapped, which is a bug already, and the worst
-//! outcome is a report that names the wrong stack.
+//! A sequence lock for each entry. The Release fence after `version` has become odd pairs with the Acquire fence of `read`: whoever has read
+//! one of the fields that follow sees another version then. The Release store that makes it even pairs with the Acquire load that `read` begins with.
 //!
 //! # Rejected
 //! A thread-local "current context": wrong as soon as a runtime interleaves contexts that are inside
-//! generators. A lock in the handler: it may have interrupted the holder.
+//! generators. A lock in the handler: it may have interrupted the holder. To store `end` last, and look at it first: while an entry is used again
+//! for another region, the end of the one before and the start of the next seem to hold all that lies between, and a label is looked for where there is none.
 
 use super::Label;
 use crate::stack::page_size;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, fence};
 use std::sync::{Mutex, PoisonError};
 
 /// How to find the stack in a live entry, given an address in it.
@@ -48,6 +50,7 @@ impl Slot {
 
 #[derive(Default)]
 struct Entry {
+    version: AtomicUsize,
     start: AtomicUsize,
     end: AtomicUsize,
     /// Bytes from slot to slot; 0 for a single stack, whose label is `label`.
@@ -79,25 +82,74 @@ impl Registration {
     fn new(start: usize, end: usize, stride: usize, first: usize, label: *const Label) -> Self {
         let mut vacant = VACANT.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = vacant.pop().unwrap_or_else(|| link(Box::leak(Box::default())));
-        // Relaxed: made visible to the handler by the Release store to `end`.
-        entry.start.store(start, Relaxed);
-        // Relaxed: as above.
-        entry.stride.store(stride, Relaxed);
-        // Relaxed: as above.
-        entry.first.store(first, Relaxed);
-        // Relaxed: as above.
-        entry.label.store(label.cast_mut(), Relaxed);
-        // Release: pairs with the Acquire load of `end` in `find`.
-        entry.end.store(end, Release);
+        entry.change(|| {
+            // Relaxed (all): see "Orderings".
+            entry.start.store(start, Relaxed);
+            entry.end.store(end, Relaxed);
+            entry.stride.store(stride, Relaxed);
+            // Relaxed: as said before.
+            entry.first.store(first, Relaxed);
+            entry.label.store(label.cast_mut(), Relaxed);
+        });
         Self(entry)
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // Relaxed: the handler need not see it at once, see "Orderings".
-        self.0.end.store(0, Relaxed);
-        VACANT.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+        let mut vacant = VACANT.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: see "Orderings".
+        self.0.change(|| self.0.end.store(0, Relaxed));
+        vacant.push(self.0);
+    }
+}
+
+/// What an entry says.
+#[derive(Clone, Copy)]
+struct Live {
+    start: usize,
+    end: usize,
+    stride: usize,
+    first: usize,
+    label: *const Label,
+}
+
+impl Entry {
+    /// Runs `stores`, between which a reader may look. Called under the lock.
+    fn change(&self, stores: impl FnOnce()) {
+        // Relaxed: writers are ordered by the lock.
+        let version = self.version.load(Relaxed);
+        // Relaxed: the fence is for it.
+        self.version.store(version.wrapping_add(1), Relaxed);
+        // Release pairs with the Acquire fence in `read`.
+        fence(Release);
+        stores();
+        // Release pairs with the Acquire load in `read`.
+        self.version.store(version.wrapping_add(2), Release);
+    }
+
+    /// What it says; `None` if it changes meanwhile, or holds nothing.
+    fn read(&self) -> Option<Live> {
+        // Acquire pairs with the last store of `change`.
+        let version = self.version.load(Acquire);
+        // Relaxed (all): what is read counts only if the version is the same after the fence.
+        let end = self.end.load(Relaxed);
+        #[cfg(test)]
+        tests::between_loads();
+        let live = Live {
+            end,
+            // Relaxed (all): as said before.
+            start: self.start.load(Relaxed),
+            stride: self.stride.load(Relaxed),
+            first: self.first.load(Relaxed),
+            // Relaxed: as said before.
+            label: self.label.load(Relaxed),
+        };
+        // Acquire pairs with the Release fence in `change`.
+        fence(Acquire);
+        // Relaxed: after the fence.
+        let is_whole = version.is_multiple_of(2) && self.version.load(Relaxed) == version;
+        (is_whole && end != 0).then_some(live)
     }
 }
 
@@ -121,22 +173,86 @@ pub(crate) fn find(address: usize) -> Option<Slot> {
     let mut next = HEAD.load(Acquire);
     // SAFETY: entries are leaked, so whatever the list holds is alive.
     while let Some(entry) = unsafe { next.as_ref() } {
-        // Acquire: pairs with the Release store in `Registration::new`.
-        let end = entry.end.load(Acquire);
-        // Relaxed: ordered by the load of `end`.
-        let start = entry.start.load(Relaxed);
-        if (start..end).contains(&address) {
-            // Relaxed (all): ordered by the load of `end`.
-            let (stride, first) = (entry.stride.load(Relaxed), entry.first.load(Relaxed));
-            // Relaxed: as above.
-            let label = entry.label.load(Relaxed);
-            if stride == 0 {
-                return Some(Slot { guard: start, top: end, label });
+        if let Some(live) = entry.read().filter(|live| (live.start..live.end).contains(&address)) {
+            if live.stride == 0 {
+                return Some(Slot { guard: live.start, top: live.end, label: live.label });
             }
-            in_region = Some((start, stride, first));
+            in_region = Some(live);
         }
         // Relaxed: the entry was linked before the head that led here was published.
         next = entry.next.load(Relaxed);
     }
-    in_region.map(|(start, stride, first)| crate::stack::slot_at(start, stride, first, address))
+    in_region.map(|live| crate::stack::slot_at(live.start, live.stride, live.first, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    type Step = Box<dyn FnOnce()>;
+
+    /// One test at a time: they tell which entry is taken next.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    thread_local! {
+        /// What happens while this thread reads the next entry.
+        static BETWEEN: RefCell<Option<Step>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn between_loads() {
+        if let Some(step) = BETWEEN.take() {
+            step();
+        }
+    }
+
+    /// A pretended region, with its slots.
+    fn region(start: usize) -> Registration {
+        Registration::of_region(start, start + (1 << 20), 1 << 18, 0)
+    }
+
+    /// Addresses that nobody has: beyond what user space may use.
+    const LOW: usize = 1 << 60;
+    const MIDDLE: usize = LOW + (1 << 30);
+    const HIGH: usize = LOW + (2 << 30);
+
+    #[test]
+    fn what_changes_while_it_is_read_is_passed_over() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        for is_gone in [false, true] {
+            // The newest: it is read first.
+            let entry = Box::leak(Box::<Entry>::default());
+            let vacated = std::mem::take(&mut *VACANT.lock().unwrap());
+            VACANT.lock().unwrap().push(link(entry));
+            let high = region(HIGH);
+            assert!(entry.read().is_some_and(|live| live.start == HIGH));
+            BETWEEN.set(Some(Box::new(move || {
+                drop(high);
+                if !is_gone {
+                    // Takes the same entry: the end of the one before, the start of this one.
+                    std::mem::forget(region(LOW));
+                }
+            })));
+            assert!(find(MIDDLE).is_none(), "nothing is there");
+            assert_eq!(entry.read().map(|live| live.start), (!is_gone).then_some(LOW));
+            VACANT.lock().unwrap().extend(vacated);
+        }
+    }
+
+    #[test]
+    fn a_stack_is_found_while_others_come_and_go() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = Registration::of_stack(MIDDLE + (5 << 20), MIDDLE + (6 << 20), ptr::null());
+        let churn = std::thread::spawn(|| {
+            for round in 0..if cfg!(miri) { 20 } else { 20_000 } {
+                drop([region(if round % 2 == 0 { LOW } else { HIGH }), region(LOW + (9 << 20))]);
+            }
+        });
+        while !churn.is_finished() {
+            let slot = find(MIDDLE + (5 << 20)).expect("it is registered");
+            assert_eq!((slot.limit(), slot.top), (MIDDLE + (5 << 20), MIDDLE + (6 << 20)));
+        }
+        churn.join().unwrap();
+        drop(ours);
+    }
 }

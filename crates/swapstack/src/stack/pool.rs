@@ -100,7 +100,7 @@ pub(crate) struct Inner {
     guard: GuardKind,
     classes: [Mutex<Class>; CLASSES.len()],
     large: AtomicUsize,
-    /// Large ones ever mapped, which gives the next its colour.
+    /// How many large ones were asked for so far, which gives the next its colour.
     mapped_large: AtomicUsize,
     trimmed_bytes: AtomicUsize,
 }
