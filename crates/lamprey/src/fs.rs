@@ -22,6 +22,7 @@ use std::time::Duration;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
 use crate::io::block;
+use crate::io::offset::check_offset;
 use crate::sched::coop;
 
 /// Most bytes that are read or written in one system call that does not wait.
@@ -133,15 +134,6 @@ impl File {
             done => Ok(done?),
         }
     }
-}
-
-/// No file is that long, and to the kernel the largest of these means the cursor.
-pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
-    if i64::try_from(offset).is_err() {
-        let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    Ok(())
 }
 
 /// Reads what can be read at once.

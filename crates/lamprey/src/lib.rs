@@ -149,11 +149,12 @@ pub use {
     },
     io::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
-    runtime::{Handle, Runtime, RuntimeBuilder, run},
+    runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
+    thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo,
         ThreadKind, WakeToken, YieldNow, current, is_cancelled, shield, spawn, suspend, yield_now,

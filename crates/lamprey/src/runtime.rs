@@ -6,7 +6,7 @@ use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Builder, JoinError, JoinHandle, Panics, Survivor, stack_size};
+use crate::thread::{Handle, JoinError, Panics, Survivor, stack_size};
 use crate::{io, time};
 use std::fmt;
 use std::sync::Arc;
@@ -69,12 +69,6 @@ pub struct Runtime {
     shared: Arc<Shared>,
     /// It has been told to end.
     is_over: bool,
-}
-
-/// Spawns hosts in a runtime from anywhere. It does not keep the runtime running.
-#[derive(Clone)]
-pub struct Handle {
-    shared: Arc<Shared>,
 }
 
 /// Sets up a [`Runtime`].
@@ -152,85 +146,7 @@ impl Runtime {
 
     /// Spawns hosts in this runtime from anywhere.
     pub fn handle(&self) -> Handle {
-        Handle { shared: self.shared.clone() }
-    }
-}
-
-impl Handle {
-    /// Starts a host in the runtime. If that has ended, the host never runs and joining it gives
-    /// [`JoinError::Cancelled`].
-    ///
-    /// # Examples
-    /// ```
-    /// let runtime = lamprey::Runtime::new()?;
-    /// let host = runtime.handle().spawn(|| lamprey::current().worker());
-    /// assert!(host.join().unwrap().is_some());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        Builder::new()
-            .spawn_in(self, f)
-            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
-    }
-
-    /// The handle of the calling host's runtime; `None` outside of a host.
-    pub fn current() -> Option<Self> {
-        let worker = Worker::current()?;
-        Some(Self { shared: worker.shared.clone() })
-    }
-
-    /// As [`Runtime::stats`].
-    pub fn stats(&self) -> Stats {
-        self.shared.stats()
-    }
-
-    /// How many workers the runtime has.
-    pub fn workers(&self) -> usize {
-        self.shared.seats().len()
-    }
-
-    /// [`spawn`](Self::spawn) and join in one, for a closure that may borrow.
-    #[track_caller]
-    fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
-        self.must_be_able_to_wait();
-        let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
-        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it; nothing leaves this function
-        // before that.
-        let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }
-            .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
-        let until = StaysHere;
-        let result = host.join_committed();
-        std::mem::forget(until);
-        result
-    }
-
-    /// Panics where a host that is started now could not be waited for.
-    fn must_be_able_to_wait(&self) {
-        // Panics on a kernel thread that ends.
-        crate::sched::block::current();
-        let is_own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
-        assert!(
-            !(is_own && sched::must_not_block()),
-            "a host that unwinds cannot run another one on its own runtime: it could wait for itself"
-        );
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-}
-
-/// Dropped by an unwind, it ends the process: what borrows from the caller runs.
-struct StaysHere;
-
-impl Drop for StaysHere {
-    fn drop(&mut self) {
-        crate::bug::bug!("Runtime::run was left before its host had ended");
+        Handle::new(self.shared.clone())
     }
 }
 
@@ -354,7 +270,7 @@ impl RuntimeBuilder {
             None => stack_size::from_environment()?,
         };
         crate::overflow::install();
-        crate::thread::panic::install_hook();
+        crate::sched::panic::install_hook();
         sched::guard::mark_generators();
         let mut sources = self.sources;
         sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
@@ -458,12 +374,6 @@ impl Drop for Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
     }
 }
 

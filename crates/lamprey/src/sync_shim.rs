@@ -12,6 +12,19 @@
 //! every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst fences
 //! forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
 
+/// A `const fn`, but for the checker, whose atomics have no constants.
+macro_rules! const_fn {
+    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$meta])*
+        $vis const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$meta])*
+        $vis fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
 /// Atomics that no protocol relies on: statistics, hints, numbers and constants of the process. The checker does not see them,
 /// and they may be `static`.
 pub(crate) mod plain {

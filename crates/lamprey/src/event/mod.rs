@@ -14,6 +14,8 @@
 pub(crate) mod algebra;
 #[cfg(not(loom))]
 mod asynchronous;
+#[cfg(not(loom))]
+mod ends;
 pub(crate) mod protocol;
 
 pub use algebra::{

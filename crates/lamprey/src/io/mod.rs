@@ -19,6 +19,8 @@ mod wakes;
 #[cfg(not(loom))]
 pub(crate) mod closed;
 #[cfg(not(loom))]
+pub(crate) mod offset;
+#[cfg(not(loom))]
 pub(crate) mod options;
 #[cfg(not(loom))]
 mod poll;

@@ -12,11 +12,11 @@ use std::sync::Once;
 
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
+use super::offset::check_offset;
 use super::readiness::Interest;
 use super::socket::Socket;
 use super::socket::TURN;
 use super::socket::future::{Limit, take_a_turn_async};
-use crate::fs::check_offset;
 use crate::sched::Wait;
 
 /// The unit of looking up and sending: a few times the kernel's read-ahead.

@@ -149,29 +149,6 @@ impl<T> ParasiteHandle<T> {
         unsafe { this.take() }
     }
 
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the parasite runs on, and the handle
-    /// can be joined later.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::time::Duration;
-    /// use lamprey::event::Event;
-    ///
-    /// # lamprey::run(|| {
-    /// let (tx, rx) = lamprey::channel();
-    /// let mut parasite = lamprey::parasite(async move { rx.recv_async().await.unwrap() * 2 });
-    /// assert!(parasite.join_evt().sync_timeout(Duration::from_millis(1)).is_none());
-    /// tx.send(21).unwrap();
-    /// assert_eq!(parasite.join_evt().sync().unwrap(), 42);
-    /// # });
-    /// ```
-    ///
-    /// # Panics
-    /// The synchronisation, if there was one before that gave the result.
-    pub fn join_evt(&mut self) -> crate::event::FutureEvt<&mut Self> {
-        crate::event::future_evt(self)
-    }
-
     /// Moves the outcome out, part by part: a copy as a whole would have to wait for the writes of its parts.
     ///
     /// # Safety

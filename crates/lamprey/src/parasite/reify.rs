@@ -244,27 +244,6 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
         self.cell.clone().unwrap_or_else(|| panic!("reify was used again after its function had panicked"))
     }
 
-    /// The same as an event: to choose between it and others. If another is chosen, nobody waits for the value any more: to prepare the
-    /// [`Parasite`] then does nothing, and drops the value.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::time::Duration;
-    /// use lamprey::event::{Event, choose, timeout};
-    /// use lamprey::parasite::{Parasite, reify};
-    ///
-    /// # lamprey::run(|| {
-    /// let mut caller: Option<Parasite<u8>> = None;
-    /// let value = reify(|me| caller = Some(me)).evt().wrap(Some);
-    /// assert_eq!(choose((value, timeout(Duration::from_millis(1)).wrap(|()| None))).sync(), None);
-    /// caller.unwrap().prepare(1).attach(); // nobody is there
-    /// # });
-    /// ```
-    #[cfg(not(loom))]
-    pub fn evt(self) -> crate::event::FutureEvt<Self> {
-        crate::event::future_evt(self)
-    }
-
     /// Suspends the calling thread and returns the value that it is prepared with.
     ///
     /// # Cancellation

@@ -84,14 +84,14 @@ pub(crate) struct Section<'a> {
 pub(crate) struct Bias(AtomicU32);
 
 impl Bias {
-    crate::sync::const_fn! {
+    crate::sync_shim::const_fn! {
         /// Of an object that nobody has used.
         pub(crate) const fn new() -> Self {
             Self(AtomicU32::new(VIRGIN))
         }
     }
 
-    crate::sync::const_fn! {
+    crate::sync_shim::const_fn! {
         /// Of an object that shall never have an owner.
         pub(crate) const fn shared() -> Self {
             Self(AtomicU32::new(SHARED))

@@ -18,6 +18,7 @@ pub(crate) mod finish;
 pub(crate) mod idle;
 pub(crate) mod life;
 pub(crate) mod os;
+pub(crate) mod panic;
 pub(crate) mod park;
 pub(crate) mod reach;
 pub(crate) mod reason;
@@ -59,6 +60,8 @@ mod silent;
 pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
+#[cfg(not(loom))]
+pub(crate) mod stack_trace;
 #[cfg(not(loom))]
 mod starts;
 #[cfg(not(loom))]

@@ -8,10 +8,10 @@
 //! 1. What `CASE` points to lies on the handler's stack, and the handler does not return before the abort.
 
 use super::sample::{Registers, read_own};
+use super::stack_trace::Stack;
 use super::ticker::Ticker;
 use super::unwind::Code;
 use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
-use crate::thread::Stack;
 use std::ops::Range;
 use std::ptr;
 use std::time::Duration;

@@ -4,6 +4,7 @@
 
 use super::block::Waiter;
 use super::duty::Duty;
+use super::panic::{Panic, Panics};
 use super::placement::Kinds;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
@@ -14,7 +15,6 @@ use super::ticker::Ticker;
 use super::worker::{InPage, Seat, Worker};
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use crate::thread::{Panic, Panics};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, mpsc};
@@ -194,7 +194,7 @@ impl Shared {
         let mut failure = self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let later = if failure.is_none() { failure.replace(panic) } else { Some(panic) };
         drop(failure);
-        crate::thread::quietly(|| drop(later));
+        crate::bug::quietly(|| drop(later));
         self.stop(Duration::ZERO);
     }
 

@@ -95,7 +95,7 @@ impl Walker<'_> {
     ) -> Vec<usize> {
         let mut calls = Vec::new();
         // Quietly: whatever the unwinder makes of a sample that is nonsense, it must not end the process.
-        crate::thread::quietly(|| self.walk_into(from, depth, word, &mut calls));
+        crate::bug::quietly(|| self.walk_into(from, depth, word, &mut calls));
         calls
     }
 

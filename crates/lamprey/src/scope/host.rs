@@ -74,7 +74,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let Some(handle) = crate::Handle::current() else { outside() };
+        let Some(handle) = crate::thread::Handle::current() else { outside() };
         self.spawn_in(&handle, builder, f)
     }
 
@@ -96,7 +96,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub fn spawn_in<F, T>(
         &'scope self,
-        runtime: &crate::Handle,
+        runtime: &crate::thread::Handle,
         builder: Builder,
         f: F,
     ) -> io::Result<ScopedJoinHandle<'scope, T>>
@@ -111,7 +111,7 @@ impl<'scope> Scope<'scope, '_> {
     pub(super) fn launch_at<F, T>(
         &'scope self,
         site: &'static Location<'static>,
-        runtime: &crate::Handle,
+        runtime: &crate::thread::Handle,
         builder: Builder,
         f: F,
     ) -> io::Result<ScopedJoinHandle<'scope, T>>

@@ -95,7 +95,7 @@ impl Drop for Arrival<'_> {
 }
 
 impl Barrier {
-    crate::sync::const_fn! {
+    crate::sync_shim::const_fn! {
         /// A barrier for `n` threads; 0 is taken for 1.
         ///
         /// # Examples

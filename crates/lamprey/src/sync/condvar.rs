@@ -122,14 +122,14 @@ impl Drop for Taken<'_> {
 }
 
 impl Condvar {
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// Nobody waits.
         pub const fn new() -> Self {
             Self::with_order(Order::Fifo)
         }
     }
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// As [`new`](Self::new); `order` says whom [`notify_one`](Self::notify_one) wakes.
         pub const fn with_order(order: Order) -> Self {
             Self { line: Line::new(Notified { round: 0, single: 0 }, order, Wake::Enqueue) }

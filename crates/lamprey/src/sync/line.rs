@@ -145,14 +145,14 @@ fn last(word: *mut PartyNode<u32>) -> *const PartyNode<u32> {
 }
 
 impl<S> Line<S> {
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// Of a state that nobody waits for.
         pub(crate) const fn new(state: S, order: Order, wake: Wake) -> Self {
             Self::with_bias(state, order, wake, Bias::shared())
         }
     }
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// As [`new`](Self::new), perhaps with an owner.
         pub(crate) const fn with_bias(state: S, order: Order, wake: Wake, bias: Bias) -> Self {
             Self { word: AtomicPtr::new(ptr::null_mut()), bias, order, wake, state: UnsafeCell::new(state) }

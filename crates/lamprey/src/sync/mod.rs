@@ -15,19 +15,6 @@
 //! `semaphore`, `rwlock`; `barrier` and `once`, which hand nothing over and are built on the gate of the channels; `order` (deadlocks that
 //! have not happened yet).
 
-/// A `const fn`, but for the checker, whose atomics have no constants.
-macro_rules! const_fn {
-    ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
-        #[cfg(not(loom))]
-        $(#[$meta])*
-        $vis const fn $($rest)*
-        #[cfg(loom)]
-        $(#[$meta])*
-        $vis fn $($rest)*
-    };
-}
-pub(crate) use const_fn;
-
 mod barrier;
 mod condvar;
 mod err;

@@ -109,7 +109,7 @@ impl Kind for Exclusive {
 }
 
 impl<T> Mutex<T> {
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// A mutex that nobody holds, with the default policies: first come, first served; whoever is woken waits for its turn in
         /// the run queue. For others see [`MutexOptions`].
         pub const fn new(value: T) -> Self {
@@ -117,7 +117,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         const fn of(value: T, order: Order, wake: Wake, bias: Bias) -> Self {
             Self {
                 line: Line::with_bias(Exclusive, order, wake, bias),

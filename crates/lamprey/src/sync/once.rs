@@ -140,7 +140,7 @@ fn unwinding() -> ! {
 }
 
 impl Once {
-    crate::sync::const_fn! {
+    crate::sync_shim::const_fn! {
         /// One whose code has not been run.
         ///
         /// # Examples

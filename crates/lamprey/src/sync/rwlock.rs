@@ -81,7 +81,7 @@ impl<T: ?Sized> UnwindSafe for RwLock<T> {}
 impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
 impl<T> RwLock<T> {
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// A lock that nobody holds.
         ///
         /// # Examples
@@ -94,7 +94,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// A lock that nobody holds, where those who wait are served in another order, or woken in another way.
         ///
         /// # Examples

@@ -98,7 +98,7 @@ impl Semaphore {
     /// The most that one call can ask for.
     pub const MAX_PERMITS: u32 = CLOSED - 1;
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// One with so many permits.
         ///
         /// # Examples
@@ -111,7 +111,7 @@ impl Semaphore {
         }
     }
 
-    super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// One with so many permits, where those who wait are served in another order, or woken in another way.
         ///
         /// # Examples

@@ -216,7 +216,7 @@ impl Builder {
     /// # Errors
     /// `InvalidInput` as for [`spawn`](Self::spawn).
     #[track_caller]
-    pub fn spawn_in<F, T>(self, handle: &crate::Handle, f: F) -> io::Result<JoinHandle<T>>
+    pub fn spawn_in<F, T>(self, handle: &crate::thread::Handle, f: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,

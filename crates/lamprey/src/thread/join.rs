@@ -1,9 +1,9 @@
 //! The handle of a host, and how a host ends.
 
 use super::packet::{self, Head, Outcome};
-use super::panic::{Panic, Panics};
 use crate::sched::block::CancelUnwind;
 use crate::sched::coop;
+use crate::sched::panic::{Panic, Panics};
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use std::any::Any;
@@ -90,30 +90,6 @@ impl<T> JoinHandle<T> {
         }
         // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
         unsafe { take(self.into_head()) }
-    }
-
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the host runs on, and the handle can
-    /// be joined later.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::time::Duration;
-    /// use lamprey::event::{Event, choose, timeout};
-    ///
-    /// # lamprey::run(|| {
-    /// let (tx, rx) = lamprey::channel();
-    /// let mut host = lamprey::spawn(move || rx.recv().unwrap() * 2);
-    /// assert!(host.join_evt().sync_timeout(Duration::from_millis(1)).is_none());
-    /// tx.send(21).unwrap();
-    /// assert_eq!(host.join_evt().sync().unwrap(), 42);
-    /// # });
-    /// ```
-    ///
-    /// # Panics
-    /// The synchronisation, if there was one before that gave the result.
-    #[cfg(not(loom))]
-    pub fn join_evt(&mut self) -> crate::event::FutureEvt<&mut Self> {
-        crate::event::future_evt(self)
     }
 
     /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that

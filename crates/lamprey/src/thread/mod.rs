@@ -6,6 +6,8 @@
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod handle;
+#[cfg(not(loom))]
 mod info;
 #[cfg(not(loom))]
 mod join;
@@ -15,7 +17,6 @@ pub(crate) mod local;
 mod member;
 #[cfg(not(loom))]
 mod packet;
-pub(crate) mod panic;
 #[cfg(not(loom))]
 mod shield;
 #[cfg(not(loom))]
@@ -28,19 +29,24 @@ pub(crate) mod wire;
 pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
 pub(crate) use crate::model::kin::JoinError;
-pub(crate) use member::Member;
 #[cfg(loom)]
-pub(crate) use panic::{Panic, Panics};
+pub(crate) use crate::sched::panic::{Panic, Panics};
+#[cfg(not(loom))]
+pub use crate::sched::{
+    panic::{Panic, Panics},
+    stack_trace::Stack,
+};
+pub(crate) use member::Member;
 pub use suspend::{Abandoned, WakeToken, suspend};
 #[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},
+    handle::Handle,
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::{JoinError, JoinHandle},
     local::HostLocal,
-    panic::{Panic, Panics},
     shield::{is_cancelled, shield},
-    survivor::{Stack, Survivor},
+    survivor::Survivor,
 };
 #[cfg(not(loom))]
 pub(crate) use {

@@ -2,6 +2,7 @@
 
 use super::info::{ThreadInfo, ThreadKind};
 use crate::sched::Wait;
+use crate::sched::stack_trace::Stack;
 use crate::sched::survey::Found;
 use crate::sched::thread::Kind;
 use std::fmt;
@@ -12,14 +13,6 @@ pub struct Survivor {
     thread: ThreadInfo,
     wait: Option<Wait>,
     stack: Stack,
-}
-
-/// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up when it is displayed.
-#[derive(Debug, Clone, Default)]
-pub struct Stack {
-    calls: Vec<usize>,
-    /// The number of the first.
-    first: usize,
 }
 
 impl Survivor {
@@ -55,18 +48,6 @@ impl Survivor {
     }
 }
 
-impl Stack {
-    /// Calls, which are counted from `first` on.
-    pub(crate) fn new(calls: Vec<usize>, first: usize) -> Self {
-        Self { calls, first }
-    }
-
-    /// True if nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-}
-
 impl fmt::Display for Survivor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.thread.kind() {
@@ -93,33 +74,5 @@ impl fmt::Display for Survivor {
             None => f.write_str(", runs")?,
         }
         if self.stack.is_empty() { Ok(()) } else { write!(f, "\n{}", self.stack) }
-    }
-}
-
-impl fmt::Display for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut result = Ok(());
-        for (n, &address) in (self.first..).zip(&self.calls) {
-            let mut is_named = false;
-            // It takes return addresses, and looks just before them.
-            let after = std::ptr::without_provenance_mut(address.wrapping_add(1));
-            backtrace::resolve(after, |symbol| {
-                if result.is_err() {
-                    return;
-                }
-                is_named = true;
-                result = match (symbol.name(), symbol.filename(), symbol.lineno()) {
-                    (Some(name), Some(file), Some(line)) => {
-                        writeln!(f, "{n:>4}: {name:#}\n          at {}:{line}", file.display())
-                    }
-                    (Some(name), _, _) => writeln!(f, "{n:>4}: {name:#}"),
-                    _ => writeln!(f, "{n:>4}: {address:#x}"),
-                };
-            });
-            if !is_named {
-                writeln!(f, "{n:>4}: {address:#x}")?;
-            }
-        }
-        result
     }
 }

@@ -48,7 +48,7 @@ impl MutexOptions {
         self
     }
 
-    super::super::const_fn! {
+    crate::sync_shim::const_fn! {
         /// A mutex with these policies.
         pub const fn mutex<T>(self, value: T) -> Mutex<T> {
             Mutex::of(value, self.order, self.wake, if self.biased { Bias::new() } else { Bias::shared() })

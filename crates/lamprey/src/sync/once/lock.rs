@@ -40,7 +40,7 @@ impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
-    crate::sync::const_fn! {
+    crate::sync_shim::const_fn! {
         /// An empty one.
         ///
         /// # Examples

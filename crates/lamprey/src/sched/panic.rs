@@ -1,7 +1,7 @@
 //! What is left of a panic that has ended a thread, and what a runtime or a scope does about one that nobody joins.
 
 #[cfg(not(loom))]
-use crate::sched::worker::Worker;
+use super::worker::Worker;
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::cell::RefCell;

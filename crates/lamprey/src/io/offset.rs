@@ -1,0 +1,12 @@
+//! Which offsets in a file there are.
+
+use std::io;
+
+/// No file is that long, and to the kernel the largest of these means the cursor.
+pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
+    if i64::try_from(offset).is_err() {
+        let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(())
+}
