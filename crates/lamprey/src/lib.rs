@@ -79,6 +79,7 @@ pub(crate) mod awaitable;
 mod bug;
 pub(crate) mod channel;
 pub mod event;
+mod events;
 pub(crate) mod queue;
 pub(crate) mod sched;
 pub mod sync;

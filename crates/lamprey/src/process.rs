@@ -1,6 +1,6 @@
 //! The end of child processes.
 
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use rustix::io::Errno;

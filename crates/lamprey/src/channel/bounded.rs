@@ -7,9 +7,9 @@ use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRe
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use super::iter::iterates;
 #[cfg(not(loom))]
-use crate::event::algebra::tried_evt;
+use crate::events::algebra::tried_evt;
 #[cfg(not(loom))]
-use crate::event::{FutureEvt, TriedEvt, future_evt};
+use crate::events::{FutureEvt, TriedEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::sync_shim::Arc;
 use crate::time;

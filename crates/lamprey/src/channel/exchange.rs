@@ -9,7 +9,7 @@
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sched::bias::Bias;
 use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::wait::{self, Waited};

@@ -4,7 +4,7 @@
 //! it sees the value or it is woken. Reading does not need the lock.
 
 use super::gate::{Gate, Interrupted, Place};
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;

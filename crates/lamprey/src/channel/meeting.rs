@@ -20,7 +20,7 @@
 //!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides.
 //! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
 //!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)). Of an offer, that
-//!    holds if it has synched the choice too ([`Choice`](crate::event::protocol::Choice)); if not, it only lets the node go.
+//!    holds if it has synched the choice too ([`Choice`](crate::events::protocol::Choice)); if not, it only lets the node go.
 //! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the node's owner
 //!    learns of it, and when the node is the owner's again: [`party`](super::party).
 //! 4. CLOSED is final.
@@ -58,7 +58,7 @@ mod waiters;
 
 use self::place::{Atomic, Place, Plain};
 use super::party::PartyNode;
-use crate::event::protocol::Choice;
+use crate::events::protocol::Choice;
 use crate::sched::Waiter;
 use crate::sched::bias::{Access, Bias, Slot};
 use crate::sched::thread::Thread;

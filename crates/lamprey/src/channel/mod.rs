@@ -22,6 +22,8 @@
 //! protocol by which two threads find each other, [`party`] what a waiting one shows to the other, [`offer`]
 //! both as events, [`err`] what can go wrong.
 
+#[cfg(not(loom))]
+mod asynchronous;
 pub mod bounded;
 #[cfg(not(loom))]
 pub mod broadcast;
@@ -39,6 +41,7 @@ mod meeting;
 pub mod multicast;
 #[cfg(not(loom))]
 mod mvar;
+pub(crate) mod nack;
 mod offer;
 pub mod oneshot;
 mod party;

@@ -5,7 +5,7 @@
 //! before anybody else can have it (LENT), because a clone is the program's and must not run under the lock.
 
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;

@@ -26,7 +26,7 @@
 //! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
 //! `tests/channel_put_back.rs`, `tests/future_moves.rs`.
 
-use crate::event::protocol::{Choice, left_out};
+use crate::events::protocol::{Choice, left_out};
 use crate::queue::list::Node;
 use crate::sched::Waiter;
 use crate::sched::thread::Thread;

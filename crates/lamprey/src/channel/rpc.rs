@@ -6,7 +6,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
 use super::iter::iterates;
 use super::{oneshot, rendezvous};
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;

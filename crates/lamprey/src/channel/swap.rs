@@ -8,7 +8,7 @@
 
 use super::rendezvous::{self, Receiver, Sender};
 use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};
-use crate::event::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
+use crate::events::{BoxedEvent, Choose, Event, Wrap, choose, timeout};
 use crate::sched;
 use crate::sync_shim::relax;
 use std::fmt;

@@ -6,7 +6,7 @@
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
 use crate::time;
 use std::fmt;

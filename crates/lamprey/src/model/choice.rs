@@ -6,7 +6,7 @@
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, Sender, channel};
-use crate::event::{Event, choose};
+use crate::events::{Event, choose};
 use crate::sched::worker::with_strange_context;
 use crate::sync_shim::thread;
 use std::future::IntoFuture;

@@ -4,7 +4,7 @@
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check_bounded, must_fail};
 use crate::channel::channel;
-use crate::event::{Event, choose_all};
+use crate::events::{Event, choose_all};
 use crate::sync_shim::thread;
 
 /// Two parts that only wait.

@@ -5,7 +5,7 @@
 use super::choice::{Value, try_send};
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, channel};
-use crate::event::choose;
+use crate::events::choose;
 use crate::sched::worker::{Parasite, Seat, Worker, wait, with_strange_context};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::IntoFuture;

@@ -7,7 +7,7 @@ use super::choice::{Value, try_send};
 use super::{Broken, check, check_bounded, is_broken, must_fail};
 use crate::channel::oneshot::oneshot;
 use crate::channel::{Receiver, channel};
-use crate::event::{Event, choose};
+use crate::events::{Event, choose};
 use crate::queue::guarded::Guarded;
 use crate::sched::block::Woke;
 use crate::sched::completion::{Completion, Published};

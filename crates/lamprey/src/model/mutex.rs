@@ -6,7 +6,7 @@
 
 use super::owned::as_worker;
 use super::{Broken, check, check_bounded, must_fail};
-use crate::event::{Event, choose};
+use crate::events::{Event, choose};
 use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
 use crate::sync::{Mutex, MutexOptions, Order};
 use crate::sync_shim::{Arc, UnsafeCell, thread};

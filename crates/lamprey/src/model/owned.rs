@@ -3,7 +3,7 @@
 
 use super::{Broken, SLOT, check, check_bounded, must_fail};
 use crate::channel::{Receiver, RecvError, Sender, channel};
-use crate::event::{Event, choose};
+use crate::events::{Event, choose};
 use crate::sched::bias::Lease;
 use crate::sync_shim::thread;
 use std::mem::ManuallyDrop;

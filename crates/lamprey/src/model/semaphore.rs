@@ -5,7 +5,7 @@
 
 use super::gate::Quiet;
 use super::{Broken, check, check_bounded, must_fail};
-use crate::event::{Event, choose};
+use crate::events::{Event, choose};
 use crate::sched::worker::with_strange_context;
 use crate::sync::{AcquireError, Semaphore};
 use crate::sync_shim::{Arc, UnsafeCell, thread};

@@ -29,17 +29,17 @@ macro_rules! readiness_events {
             /// nothing; by the time of the read another thread may have been faster. ([`close`](Self::close) makes it fail.)
             pub fn readable_evt(
                 &self,
-            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
                 let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Read);
-                $crate::event::future_evt(ready)
+                $crate::events::future_evt(ready)
             }
 
             /// The event that a write would not wait. It writes nothing.
             pub fn writable_evt(
                 &self,
-            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
                 let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Write);
-                $crate::event::future_evt(ready)
+                $crate::events::future_evt(ready)
             }
         }
     };
@@ -75,8 +75,8 @@ macro_rules! stream_events {
             pub fn read_evt(
                 &self,
                 buf: &mut [u8],
-            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
-                $crate::event::future_evt(self.read_async(buf))
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
+                $crate::events::future_evt(self.read_async(buf))
             }
 
             /// [`Write::write`](::std::io::Write::write) as an event: it happens when some of `buf` has been written. If another
@@ -84,8 +84,8 @@ macro_rules! stream_events {
             pub fn write_evt(
                 &self,
                 buf: &[u8],
-            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
-                $crate::event::future_evt(self.write_async(buf))
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<usize>> + Send> {
+                $crate::events::future_evt(self.write_async(buf))
             }
         }
     };
@@ -117,9 +117,9 @@ macro_rules! listener_events {
             /// ```
             pub fn accept_evt(
                 &self,
-            ) -> $crate::event::FutureEvt<impl Future<Output = ::std::io::Result<($stream, $address)>> + Send>
+            ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<($stream, $address)>> + Send>
             {
-                $crate::event::future_evt(self.accept_async())
+                $crate::events::future_evt(self.accept_async())
             }
         }
     };

@@ -161,7 +161,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 
     /// As [`JoinHandle::join_evt`].
-    pub fn join_evt(&mut self) -> crate::event::FutureEvt<&mut JoinHandle<T>> {
+    pub fn join_evt(&mut self) -> crate::events::FutureEvt<&mut JoinHandle<T>> {
         self.0.join_evt()
     }
 

@@ -5,7 +5,7 @@
 
 use crate::awaitable::before::before;
 use crate::channel::IVar;
-use crate::event::FutureEvt;
+use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::thread::level::Tripped;
 use crate::thread::wire::Wire;
@@ -162,7 +162,7 @@ impl CancelToken {
     /// [`wait`](Self::wait) as an event.
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<>> {
         let token = self.clone();
-        crate::event::future_evt(async move { token.wait_async().await })
+        crate::events::future_evt(async move { token.wait_async().await })
     }
 }
 

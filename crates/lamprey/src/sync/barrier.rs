@@ -13,9 +13,9 @@
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/barrier.rs`.
 
 use crate::channel::gate::{Gate, Interrupted, Place};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 #[cfg(not(loom))]
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time::{self, TimedOut};
 use std::fmt;

@@ -21,7 +21,7 @@ use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::mutex::{Mutex, MutexGuard};
 use super::order::Site;
 use super::policy::{Order, Wake};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sched::{self, Wait};
 use crate::time;
 use std::panic::Location;
@@ -274,7 +274,7 @@ impl Condvar {
         let mutex = MutexGuard::mutex(&guard);
         let mut guard = Some(guard);
         let mut notified =
-            std::pin::pin!(crate::event::protocol::Waiting::new(Offer::new(Wanted(&self.line))));
+            std::pin::pin!(crate::events::protocol::Waiting::new(Offer::new(Wanted(&self.line))));
         let want = std::future::poll_fn(|cx| {
             // Not put off: pending, it is in the line.
             let polled = notified.as_mut().poll_at_once(cx);

@@ -62,7 +62,7 @@ use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
 use crate::channel::slot;
 use crate::channel::{Owed, Party, PartyNode};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::queue::list::List;
 use crate::sched::bias::{Access, Bias};
 use crate::sched::task::Form;

@@ -25,7 +25,7 @@ use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
 use crate::channel::Owed;
-use crate::event::protocol::Synced;
+use crate::events::protocol::Synced;
 use crate::sched::bias::Bias;
 use crate::sched::task::Form;
 use crate::sched::{Wait, coop};

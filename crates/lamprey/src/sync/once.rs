@@ -28,9 +28,9 @@ pub use lock::OnceLock;
 
 use super::order;
 use crate::channel::gate::{Gate, Interrupted, Place, Section};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 #[cfg(not(loom))]
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
 use crate::sync_shim::{AtomicBool, Ordering};
 use crate::time;

@@ -19,7 +19,7 @@ use super::line::{Ended, Line};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::{Order, Wake};
-use crate::event::protocol::Synced;
+use crate::events::protocol::Synced;
 use crate::sched::coop;
 use crate::time;
 use std::cell::UnsafeCell;

@@ -17,7 +17,7 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::policy::{Order, Wake};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;

@@ -3,7 +3,7 @@
 use super::super::party::{Party, PartyNode};
 use super::waiters::Waiters;
 use super::{Arrival, Offering, Side};
-use crate::event::protocol::Choice;
+use crate::events::protocol::Choice;
 use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sched::bias::Bias;

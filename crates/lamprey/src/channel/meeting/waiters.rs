@@ -3,7 +3,7 @@
 use super::super::party::{At, Party, PartyNode};
 use super::place::side_of;
 use super::{Offering, Side};
-use crate::event::protocol::{Both, Choice, left_out};
+use crate::events::protocol::{Both, Choice, left_out};
 use crate::queue::list::List;
 use std::ptr::NonNull;
 

@@ -3,7 +3,7 @@
 use super::super::policy::{Order, Wake};
 use super::{BATCH, HELD, Kind, Turn, WOKEN};
 use crate::channel::{At, Owed, Party, PartyNode};
-use crate::event::protocol::{Choice, Offered, left_out};
+use crate::events::protocol::{Choice, Offered, left_out};
 use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sched::task::{Form, Task};

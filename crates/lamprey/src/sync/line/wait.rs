@@ -3,7 +3,7 @@
 use super::edit::Batch;
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Owed, Party, PartyNode};
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sched::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
 use crate::sched::{self, Wait};

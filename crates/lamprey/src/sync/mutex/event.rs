@@ -3,8 +3,8 @@
 use super::super::line::{Claim, Line, Offer};
 use super::super::order::Site;
 use super::{Exclusive, HAND_OVER, LockError, Mutex, MutexGuard};
-use crate::event::Event;
-use crate::event::algebra::awaitable;
+use crate::events::Event;
+use crate::events::algebra::awaitable;
 use std::fmt;
 
 /// The event of [`Mutex::lock_evt`].

@@ -4,7 +4,7 @@
 //! has failed, for good.
 
 use super::OnceLock;
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;

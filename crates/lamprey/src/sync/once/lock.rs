@@ -4,7 +4,7 @@
 
 use super::{Interrupted, Once, unwinding};
 #[cfg(not(loom))]
-use crate::event::{FutureEvt, future_evt};
+use crate::events::{FutureEvt, future_evt};
 use crate::time;
 use std::cell::UnsafeCell;
 use std::convert::Infallible;

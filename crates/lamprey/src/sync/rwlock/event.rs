@@ -3,8 +3,8 @@
 use super::guard::Mode;
 use super::sharing::Sharing;
 use super::{LockError, RwLock};
-use crate::event::Event;
-use crate::event::algebra::awaitable;
+use crate::events::Event;
+use crate::events::algebra::awaitable;
 use crate::sync::line::{Claim, Line, Offer};
 use crate::sync::order::Site;
 use std::fmt;

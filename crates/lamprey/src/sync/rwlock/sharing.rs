@@ -6,7 +6,7 @@
 //!    together. So neither readers nor writers starve.
 //! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take thousands of years.
 
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sync::line::{Kind, Turn};
 
 /// The rules: how many read; HELD if one writes.

@@ -1,8 +1,8 @@
 //! What a semaphore gives, and the event of that.
 
 use super::{AcquireError, CLOSED, Permits, Semaphore};
-use crate::event::Event;
-use crate::event::algebra::awaitable;
+use crate::events::Event;
+use crate::events::algebra::awaitable;
 use crate::sync::line::{Claim, Line, Offer};
 use std::fmt;
 use std::ops::Deref;

@@ -1,7 +1,7 @@
 //! What can be chosen from: tuples, arrays and `Vec`s of events with one type of result.
 
 use super::Event;
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::task::{Context, Poll};
 use std::time::Instant;
 

@@ -12,7 +12,7 @@
 //! # Orderings
 //! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells when.
 
-use crate::event::protocol::left_out;
+use crate::events::protocol::left_out;
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering};
 use std::cell::{Cell, OnceCell};

@@ -1,7 +1,7 @@
 //! The result of an asynchronous event.
 
-use crate::event::algebra::awaitable;
-use crate::event::{Event, FutureEvt, future_evt};
+use crate::events::algebra::awaitable;
+use crate::events::{Event, FutureEvt, future_evt};
 use crate::parasite::wait_or;
 use crate::{JoinError, ParasiteHandle};
 use std::fmt;

@@ -5,27 +5,21 @@
 //! a program build "receive from whichever of these is first, but give up after a second, and tell the server if so" as a function
 //! that others can use like a plain receive.
 //!
-//! `algebra` is how events are made and combined, `protocol` how one of many wins. The guide is `docs/events.md`.
+//! The guide is `docs/events.md`.
 //!
 //! # Asynchronous events
 //! An [`AsyncEvent`] is begun by [`a_sync`](AsyncEvent::a_sync), which does not wait, and goes on by itself. What one thread sends on one
 //! channel arrives in the order of its calls, whether it waits for its sends or not.
 
-pub(crate) mod algebra;
+pub use crate::channel::nack::{Nack, WithNack, with_nack};
+pub use crate::events::Synced;
 #[cfg(not(loom))]
-mod asynchronous;
-#[cfg(not(loom))]
-mod ends;
-pub(crate) mod protocol;
-
-pub use algebra::{
-    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Nack, Never, WithNack, Wrap, always, choose,
-    choose_all, guard, never, prefer, with_nack,
-};
-#[cfg(not(loom))]
-pub use algebra::{At, FutureEvt, TriedEvt, at, future_evt, timeout};
-#[cfg(not(loom))]
-pub use asynchronous::{
+pub use crate::events::{
     AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,
 };
-pub use protocol::Synced;
+pub use crate::events::{
+    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,
+    guard, never, prefer,
+};
+#[cfg(not(loom))]
+pub use crate::events::{At, FutureEvt, TriedEvt, at, future_evt, timeout};

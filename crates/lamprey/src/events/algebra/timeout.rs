@@ -1,7 +1,7 @@
 //! Time as an event.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::events::protocol::{Branch, ChoiceRef, Offered};
 use crate::time;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};

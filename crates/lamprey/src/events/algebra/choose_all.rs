@@ -34,7 +34,7 @@ mod hub;
 use self::hub::Wakers;
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls};
+use crate::events::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls};
 #[cfg(not(loom))]
 use crate::parasite::wait_or;
 use crate::sched;

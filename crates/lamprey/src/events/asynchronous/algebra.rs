@@ -1,7 +1,7 @@
 //! What asynchronous events are made of and combined with.
 
 use super::{AsyncEvent, Matter};
-use crate::event::{Event, always, choose};
+use crate::events::{Event, always, choose};
 
 /// See [`Event::spawn_evt`].
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ pub fn a_choose<G: AsyncEvents>(events: G) -> AChoose<G> {
 }
 
 impl<E> Spawned<E> {
-    pub(in crate::event) fn new(event: E) -> Self {
+    pub(crate) fn new(event: E) -> Self {
         Self(event)
     }
 }

@@ -14,7 +14,7 @@
 //!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
-use crate::event::Event;
+use crate::events::Event;
 use crate::sched::{self, Wait, Waiter};
 use std::cell::Cell;
 use std::future::Future;

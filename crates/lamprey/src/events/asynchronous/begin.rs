@@ -9,8 +9,8 @@
 
 use super::Pending;
 use crate::JoinError;
-use crate::event::Event;
-use crate::event::protocol::Synced;
+use crate::events::Event;
+use crate::events::protocol::Synced;
 use crate::parasite::{LastWord, ParasiteHandle, parasite_at_once, parasite_fn};
 use std::future::Future;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! An event without its structure in the type.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Instant;

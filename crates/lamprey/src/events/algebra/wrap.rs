@@ -1,7 +1,7 @@
 //! `wrap`: the result of an event, changed after the communication.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;

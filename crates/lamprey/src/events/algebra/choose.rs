@@ -2,7 +2,7 @@
 
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;

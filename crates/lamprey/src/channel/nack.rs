@@ -3,15 +3,16 @@
 //! A nack is a channel on which nothing is ever sent: it happens when the sending end is dropped, and to all who wait for it. The
 //! branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it. Being chosen is what needs a call.
 
-use super::{Event, Wrap, awaitable};
-use crate::channel::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use super::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
+use crate::events::algebra::awaitable;
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::{Event, Wrap};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// An event that `f` makes, as [`guard`](super::guard) does; `f` is given a [`Nack`], an event that happens if and only if the
+/// An event that `f` makes, as [`guard`](crate::event::guard) does; `f` is given a [`Nack`], an event that happens if and only if the
 /// synchronisation ends without choosing this one: another branch is chosen, the time is over, the thread is cancelled, or a guard
 /// panics. So a server that has begun to work for a client can stop.
 ///

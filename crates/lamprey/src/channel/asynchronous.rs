@@ -1,7 +1,7 @@
 //! Where asynchronous events come from: the ends of channels, and all ordinary events.
 
-use super::Spawned;
-use crate::{Receiver, RecvEvt, SendEvt, Sender};
+use super::{Receiver, RecvEvt, SendEvt, Sender};
+use crate::events::Spawned;
 
 impl<T: Send + 'static> Sender<T> {
     /// An asynchronous send: [`a_sync`](crate::event::AsyncEvent::a_sync) queues `value` and returns.

@@ -16,7 +16,6 @@
 
 mod algebra;
 mod begin;
-mod ends;
 mod pending;
 
 pub use algebra::{AChoose, AGuard, AWrap, AsyncEvents, SWrap, Spawned, a_choose, a_guard, spawn_evt};

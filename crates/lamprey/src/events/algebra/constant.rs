@@ -1,7 +1,7 @@
 //! Events that need no peer: one that has always happened, one that never will.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered};
+use crate::events::protocol::{Branch, ChoiceRef, Offered};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};

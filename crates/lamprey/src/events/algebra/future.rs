@@ -1,7 +1,7 @@
 //! A future as an event.
 
 use super::{Event, awaitable};
-use crate::event::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::Future;

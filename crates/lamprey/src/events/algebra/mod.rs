@@ -21,7 +21,6 @@ mod constant;
 mod future;
 mod group;
 mod guard;
-mod nack;
 #[cfg(not(loom))]
 mod timeout;
 mod wrap;
@@ -36,7 +35,6 @@ pub(crate) use future::tried_evt;
 pub use future::{FutureEvt, TriedEvt, future_evt};
 pub use group::Events;
 pub use guard::{Guard, guard};
-pub use nack::{Nack, WithNack, with_nack};
 #[cfg(not(loom))]
 pub use timeout::{At, at, timeout};
 pub use wrap::Wrap;
@@ -183,10 +181,10 @@ macro_rules! awaitable {
     ({ $($generics:tt)* } $event:ty, $output:ty) => {
         impl<$($generics)*> std::future::IntoFuture for $event {
             type Output = $output;
-            type IntoFuture = crate::event::protocol::Synced<Self>;
+            type IntoFuture = crate::events::protocol::Synced<Self>;
             #[cfg_attr(not(debug_assertions), inline(always))]
             fn into_future(self) -> Self::IntoFuture {
-                crate::event::protocol::Synced::new(self)
+                crate::events::protocol::Synced::new(self)
             }
         }
     };

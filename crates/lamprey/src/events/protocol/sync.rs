@@ -10,7 +10,7 @@
 //! `model::interrupted` (loom), `tests/cancelled_choice.rs`, `tests/cancel_laws.rs`, `tests/stress_choice.rs`.
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
-use crate::event::Event;
+use crate::events::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
 #[cfg(not(loom))]

@@ -1,0 +1,21 @@
+//! What [`event`](crate::event) is made of: `algebra`, how events are made and combined; `protocol`, how one of many wins; `asynchronous`, those that are
+//! begun without waiting. (`with_nack` is built on a channel: `channel/nack.rs`.)
+
+pub(crate) mod algebra;
+#[cfg(not(loom))]
+mod asynchronous;
+#[cfg(not(loom))]
+mod ends;
+pub(crate) mod protocol;
+
+pub use algebra::{
+    Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,
+    guard, never, prefer,
+};
+#[cfg(not(loom))]
+pub use algebra::{At, FutureEvt, TriedEvt, at, future_evt, timeout};
+#[cfg(not(loom))]
+pub use asynchronous::{
+    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,
+};
+pub use protocol::Synced;
