@@ -11,11 +11,12 @@ use super::handle::Outcome;
 use crate::sched::attach::acting_as;
 use crate::sched::completion::Completion;
 use crate::sched::life::Life;
+use crate::sched::locals;
 use crate::sched::slab;
 use crate::sched::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
-use crate::thread::{local, quietly, report_unjoined};
+use crate::thread::{quietly, report_unjoined};
 use std::alloc::Layout;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -249,7 +250,7 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         if task.as_ref().life.flags.get() & LOCALS != 0 {
-            acting_as(task, || local::end_of_parasite(task));
+            acting_as(task, || locals::end_of_parasite(task));
         }
     }
 }

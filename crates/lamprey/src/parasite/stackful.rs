@@ -14,9 +14,10 @@ use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
 use super::spawn::outside;
 use crate::sched::contexts::{Call, Context};
+use crate::sched::locals;
 use crate::sched::offer::Start;
 use crate::sched::worker::Worker;
-use crate::thread::{JoinError, local, quietly};
+use crate::thread::{JoinError, quietly};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -166,7 +167,7 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end_locals(context: &Context) {
     if !context.thread.locals.get().is_null() {
-        local::end(&context.thread);
+        locals::end(&context.thread);
     }
 }
 
@@ -251,7 +252,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
             Err(JoinError::Cancelled)
         };
         // Before it counts as over, as those of one that started on top.
-        local::end(worker.running_ref());
+        locals::end(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
         unsafe { Packet::publish(std::mem::ManuallyDrop::new(self).packet, outcome) }
     }

@@ -230,7 +230,7 @@ unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
 /// After `publish`, once.
 unsafe fn drop_locals(thread: NonNull<Thread>) {
     // SAFETY: alive until `free`.
-    crate::thread::end_locals(unsafe { thread.as_ref() });
+    super::locals::end(unsafe { thread.as_ref() });
 }
 
 /// [`Body::free`].

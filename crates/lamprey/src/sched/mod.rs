@@ -40,6 +40,8 @@ pub(crate) mod guard;
 #[cfg(not(loom))]
 mod handover;
 #[cfg(not(loom))]
+pub(crate) mod locals;
+#[cfg(not(loom))]
 pub(crate) mod offer;
 #[cfg(not(loom))]
 pub(crate) mod overflowed;

@@ -1,42 +1,7 @@
-//! Host-local values: like `thread_local!`, one for each host.
-//!
-//! Invariants:
-//! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
-//! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
-//!    [`HostLocal::with`], which runs on the host, to its end: a frame is open meanwhile, so that no generator is suspended within it
-//!    ([`crate::sched::guard`]).
-//! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only its runner
-//!    touches them.
+//! Host-local values: like `thread_local!`, one for each host. They are kept in `sched::locals`.
 
-use super::packet::quietly;
 use crate::sched::cancel::open;
-use crate::sched::task::{LOCALS, Task};
-use crate::sched::thread::Thread;
-use crate::sched::worker::Worker;
-use std::any::Any;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The values of one thread, with the address of their key. Few, so a search beats a table.
-#[derive(Default)]
-struct Locals(RefCell<Vec<(usize, Box<dyn Any>)>>);
-
-std::thread_local! {
-    /// For kernel threads that run no host.
-    static OF_OS_THREAD: OfOsThread = OfOsThread::default();
-}
-
-#[derive(Default)]
-struct OfOsThread(Locals);
-
-impl Drop for OfOsThread {
-    /// A panic would end the process here: it is reported, as on a host.
-    fn drop(&mut self) {
-        std::mem::take(&mut self.0).drop_each();
-    }
-}
+use crate::sched::locals::with_locals;
 
 /// A key for a value that each host has its own of. Made by [`host_local!`](crate::host_local).
 ///
@@ -84,103 +49,12 @@ impl<T: Send + 'static> HostLocal<T> {
     /// destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         open(|| {
-            let value = with_locals(|locals| locals.get_or_insert(self));
-            // SAFETY: invariant 2.
+            let value =
+                with_locals(|locals| locals.get_or_insert(std::ptr::from_ref(self).addr(), self.init));
+            // SAFETY: the value stays until the host ends, and `f` runs on the host (`sched::locals`, invariant 2).
             f(unsafe { value.as_ref() })
         })
     }
-}
-
-impl Locals {
-    fn get_or_insert<T: 'static>(&self, key: &'static HostLocal<T>) -> NonNull<T> {
-        let address = std::ptr::from_ref(key).addr();
-        if let Some(value) = self.find(address) {
-            return value;
-        }
-        // Without a borrow: the expression may use other keys.
-        let value: Box<dyn Any> = Box::new((key.init)());
-        self.0.borrow_mut().push((address, value));
-        self.find(address).unwrap_or_else(|| crate::bug::bug!("a host-local value was lost"))
-    }
-
-    fn drop_each(self) {
-        for (_, value) in self.0.into_inner() {
-            quietly(|| drop(value));
-        }
-    }
-
-    fn find<T: 'static>(&self, address: usize) -> Option<NonNull<T>> {
-        let values = self.0.borrow();
-        let (_, value) = values.iter().find(|(key, _)| *key == address)?;
-        value.downcast_ref().map(NonNull::from)
-    }
-}
-
-fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
-    let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());
-    let Some(thread) = host else { return OF_OS_THREAD.with(|locals| f(&locals.0)) };
-    if let Some(task) = thread.polled() {
-        // SAFETY: `polling` names the task that runs on this very stack.
-        let flags = unsafe { &(*task.as_ptr()).life.flags };
-        flags.set(flags.get() | LOCALS);
-        let locals =
-            *of_parasites().entry(task.addr().get()).or_insert_with(|| Owned(Box::into_raw(Box::default())));
-        // SAFETY: invariant 3.
-        return f(unsafe { &*locals.0 });
-    }
-    if thread.locals.get().is_null() {
-        thread.locals.set(Box::into_raw(Box::<Locals>::default()).cast());
-    }
-    // SAFETY: invariant 1; freed only by `end`, which runs when the host's closure is over.
-    f(unsafe { &*thread.locals.get().cast::<Locals>() })
-}
-
-/// The values of stackless parasites, which have no room for a pointer that few of them need.
-static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new());
-
-#[derive(Clone, Copy)]
-struct Owned(*mut Locals);
-
-// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they go with their parasite from worker to worker; only
-// its runner dereferences this.
-unsafe impl Send for Owned {}
-
-fn of_parasites() -> MutexGuard<'static, BTreeMap<usize, Owned>> {
-    OF_PARASITES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Drops the values of a stackless parasite that has ended.
-///
-/// # Safety
-/// The caller holds the right to run it, and its future is gone.
-#[cold]
-pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
-    for _ in 0..8 {
-        let owned = of_parasites().remove(&task.addr().get());
-        let Some(Owned(locals)) = owned else { return };
-        // SAFETY: invariant 3: taken out of the map, so this is the only owner.
-        let locals = unsafe { Box::from_raw(locals) };
-        locals.drop_each();
-    }
-    // Leaked, but not left for the next parasite with this address.
-    of_parasites().remove(&task.addr().get());
-}
-
-/// Drops the values of a host that has ended, on the host's own stack.
-#[cold]
-pub(crate) fn end(thread: &Thread) {
-    // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for ever.
-    for _ in 0..8 {
-        let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();
-        if locals.is_null() {
-            return;
-        }
-        // SAFETY: invariant 1: taken out of the descriptor, so this is the only owner.
-        let locals = unsafe { Box::from_raw(locals) };
-        locals.drop_each();
-    }
-    // Leaked, but not left for the next parasite on this context.
-    thread.locals.set(std::ptr::null_mut());
 }
 
 /// Declares host-local values: like `thread_local!`, but each host has its own.

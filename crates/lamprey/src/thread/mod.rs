@@ -52,5 +52,4 @@ pub use {
 pub(crate) use {
     builder::{spawn_member, spawn_on},
     join::report_unjoined,
-    local::end as end_locals,
 };

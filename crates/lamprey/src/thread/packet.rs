@@ -7,10 +7,10 @@
 //! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
 
 use super::join::JoinError;
-use super::local;
 use super::member::Member;
 pub(crate) use crate::bug::quietly;
 use crate::sched::completion::{Completion, Published};
+use crate::sched::locals;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
 use std::alloc::Layout;
@@ -103,7 +103,7 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
         let result = catch_unwind(AssertUnwindSafe(closure))
             .map_err(|payload| packet.member.failed(JoinError::caught(payload)));
         if !packet.head.thread.locals.get().is_null() {
-            local::end(&packet.head.thread);
+            locals::end(&packet.head.thread);
         }
         (*packet.head.outcome.get()).write(result);
     }
@@ -119,7 +119,7 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
         let packet = packet::<T, F, M>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
         quietly(|| drop(closure));
-        local::end(&packet.head.thread);
+        locals::end(&packet.head.thread);
         (*packet.head.outcome.get()).write(Err(packet.member.failed(match why {
             Abandoned::Shutdown => JoinError::Cancelled,
             Abandoned::NoStack(error) => JoinError::NoStack(error),
@@ -183,10 +183,10 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
     unsafe {
         let outcome = take_outcome(thread.cast::<Head<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
-        local::end(thread.as_ref());
+        locals::end(thread.as_ref());
         packet::<T, F, M>(thread).member.gone();
         // What a waker has made that was called by that.
-        local::end(thread.as_ref());
+        locals::end(thread.as_ref());
     }
 }
 
