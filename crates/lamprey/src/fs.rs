@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
-use crate::io::block;
+use crate::driver::block;
 use crate::io::offset::check_offset;
 use crate::sched::coop;
 

@@ -75,13 +75,14 @@
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]
 
-pub(crate) mod awaitable;
 mod bug;
 pub(crate) mod channel;
+pub(crate) mod driver;
 pub mod event;
 mod events;
 pub(crate) mod queue;
 pub(crate) mod sched;
+pub(crate) mod sleep;
 pub mod sync;
 pub(crate) mod sync_shim;
 pub(crate) mod thread;
@@ -89,6 +90,7 @@ pub(crate) mod time;
 
 #[cfg(not(loom))]
 pub mod fs;
+#[cfg(not(loom))]
 mod io;
 #[cfg(not(loom))]
 pub mod net;
@@ -148,18 +150,19 @@ pub use {
     channel::{
         IVar, MVar, NotNow, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, rpc, watch,
     },
-    io::{block, block_async},
+    driver::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
+    sleep::{Sleep, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
     thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo,
         ThreadKind, WakeToken, YieldNow, current, is_cancelled, shield, spawn, suspend, yield_now,
         yield_now_async,
     },
-    time::{Sleep, TimedOut, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
+    time::TimedOut,
 };

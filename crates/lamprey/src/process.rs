@@ -1,7 +1,7 @@
 //! The end of child processes.
 
+use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
-use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};

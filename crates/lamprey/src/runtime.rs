@@ -1,17 +1,16 @@
 //! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
 
-use crate::sched;
+use crate::driver::launch::{Launch, launch};
+use crate::driver::pool;
 use crate::sched::policy::Policy;
-use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
+use crate::sched::runtime::{Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
 use crate::thread::{Handle, JoinError, Panics, Survivor, stack_size};
-use crate::{io, time};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use swapstack::{PoolConfig, StackPool};
 
 /// How long a runtime that is dropped waits for its hosts to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -96,17 +95,10 @@ impl Runtime {
         RuntimeBuilder {
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             stack_size: None,
-            blocking_threads: 64,
+            blocking_threads: pool::MOST_THREADS,
             policy: None,
             sources: Vec::new(),
-            options: Options {
-                inflation: true,
-                penalty: 10,
-                offering: true,
-                slice: Duration::from_millis(10),
-                stuck_after: Duration::from_secs(3),
-                panics: Panics::Report,
-            },
+            options: Options::default(),
         }
     }
 
@@ -269,24 +261,15 @@ impl RuntimeBuilder {
             Some(bytes) => stack_size::check(bytes)?,
             None => stack_size::from_environment()?,
         };
-        crate::overflow::install();
-        crate::sched::panic::install_hook();
-        sched::guard::mark_generators();
-        let mut sources = self.sources;
-        sources.push(Arc::new(|| Ok(Box::new(time::timers::TimerSource::new()))));
-        sources.extend(io::sources(self.blocking_threads));
-        let stacks = Arc::new(StackPool::new(PoolConfig::default()));
-        let options = Options { offering: self.options.offering && self.workers > 1, ..self.options };
-        let config = Config {
+        let shared = launch(Launch {
             workers: self.workers,
-            policy: self.policy,
-            sources,
-            stacks,
             stack_size,
-            options,
-            is_overdue: time::timers::is_overdue,
-        };
-        Ok(Runtime { shared: Shared::start(config)?, is_over: false })
+            blocking_threads: self.blocking_threads,
+            policy: self.policy,
+            sources: self.sources,
+            options: self.options,
+        })?;
+        Ok(Runtime { shared, is_over: false })
     }
 }
 
@@ -339,14 +322,14 @@ impl Runtime {
             return None;
         }
         let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
-        if own || io::pool::on_pool_thread() {
+        if own || pool::on_pool_thread() {
             // The runtime waits for the calling host; within `block`, for the host that waits for this call, perhaps.
             self.shared.stop(Duration::ZERO);
             return None;
         }
         // On a host of another runtime: that one's worker goes on.
         crate::shield(|| {
-            io::block(|| {
+            pool::block(|| {
                 if self.shared.stop(within) == 0 {
                     return None;
                 }

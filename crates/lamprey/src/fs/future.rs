@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 
 use super::{CHUNK, CURSOR, File, would_wait};
-use crate::io::block_async;
+use crate::driver::block_async;
 use crate::io::offset::check_offset;
 use crate::io::socket::TURN;
 use crate::io::socket::future::take_a_turn_async;

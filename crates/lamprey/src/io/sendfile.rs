@@ -13,10 +13,10 @@ use std::sync::Once;
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::offset::check_offset;
-use super::readiness::Interest;
 use super::socket::Socket;
 use super::socket::TURN;
 use super::socket::future::{Limit, take_a_turn_async};
+use crate::driver::readiness::Interest;
 use crate::sched::Wait;
 
 /// The unit of looking up and sending: a few times the kernel's read-ahead.
@@ -42,7 +42,7 @@ impl<S: AsFd> Socket<S> {
     fn send_chunk(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |socket| {
             let send = || send(socket, file, offset, len);
-            if is_cached(file, offset, len) { send() } else { super::block(send) }
+            if is_cached(file, offset, len) { send() } else { crate::driver::block(send) }
         })
     }
 
@@ -80,7 +80,7 @@ impl<S: AsFd> Socket<S> {
             } else {
                 // Duplicates: this future may be dropped while the call runs.
                 let (socket, file) = (self.as_fd().try_clone_to_owned()?, file.try_clone_to_owned()?);
-                super::block_async(move || send(socket.as_fd(), file.as_fd(), offset, len)).await
+                crate::driver::block_async(move || send(socket.as_fd(), file.as_fd(), offset, len)).await
             };
             match sent {
                 Ok(sent) => return Ok(sent),

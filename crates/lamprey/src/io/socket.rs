@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::closed::Closed;
 use super::options::Options;
-use super::readiness::{Interest, Readiness};
+use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 
 /// Socket operations of futures in a row, on one kernel thread, after which the next one lets others run first: sockets that are always

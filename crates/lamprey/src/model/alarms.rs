@@ -3,8 +3,11 @@
 //! The wheel's time is a number; the model moves it beyond all deadlines. (The clock's deadline does not come.)
 
 use super::{Broken, check, must_fail};
+use crate::sched::wakers::wake;
+use crate::sleep::Sleep;
 use crate::sync_shim::{AtomicUsize, Ordering, thread, thread_local};
-use crate::time::alarms::{Alarms, Sleep};
+use crate::time::alarms::Alarms;
+use crate::time::ticks::Ticks;
 use std::cell::RefCell;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -20,6 +23,10 @@ thread_local! {
 /// Those of the worker that the calling loom thread plays.
 pub(crate) fn current() -> Option<Arc<Alarms>> {
     CURRENT.with(|current| current.borrow().clone())
+}
+
+fn alarms() -> Arc<Alarms> {
+    Arc::new(Alarms::new(Ticks::from_now()))
 }
 
 fn play_with(alarms: &Arc<Alarms>) {
@@ -69,12 +76,12 @@ fn end(sleep: Asleep) {
 #[test]
 fn a_future_is_dropped_while_its_alarm_rings() {
     check(|| {
-        let (home, (woken, waker)) = (Alarms::of_model(), Count::new());
+        let (home, (woken, waker)) = (alarms(), Count::new());
         play_with(&home);
         let sleep = armed(&waker);
         drop(waker);
         let theirs = home.clone();
-        let worker = thread::spawn(move || theirs.ring(u64::MAX));
+        let worker = thread::spawn(move || theirs.ring(u64::MAX, wake));
         end(sleep);
         worker.join().unwrap();
         assert!(woken.get() <= 1 && Arc::strong_count(&woken) == 1);
@@ -84,14 +91,14 @@ fn a_future_is_dropped_while_its_alarm_rings() {
 
 /// Another thread polls it, with another waker.
 fn polled_again_while_it_rings() {
-    let (home, (_, first), (woken, second)) = (Alarms::of_model(), Count::new(), Count::new());
+    let (home, (_, first), (woken, second)) = (alarms(), Count::new(), Count::new());
     play_with(&home);
     let mut sleep = armed(&first);
     let theirs = home.clone();
-    let worker = thread::spawn(move || theirs.ring(u64::MAX));
+    let worker = thread::spawn(move || theirs.ring(u64::MAX, wake));
     poll(&mut sleep, &second);
     worker.join().unwrap();
-    home.ring(u64::MAX);
+    home.ring(u64::MAX, wake);
     assert_eq!(woken.get(), 1, "the waker of the last poll counts");
     end(sleep);
 }
@@ -104,12 +111,12 @@ fn a_future_is_polled_again_while_its_alarm_rings() {
 #[test]
 fn a_future_is_polled_elsewhere_while_its_worker_ends() {
     check(|| {
-        let (ends, stays) = (Alarms::of_model(), Alarms::of_model());
+        let (ends, stays) = (alarms(), alarms());
         let ((_, first), (woken, second)) = (Count::new(), Count::new());
         play_with(&ends);
         let mut sleep = armed(&first);
         let theirs = ends.clone();
-        let worker = thread::spawn(move || theirs.retire());
+        let worker = thread::spawn(move || theirs.retire(wake));
         play_with(&stays);
         poll(&mut sleep, &second);
         worker.join().unwrap();

@@ -6,7 +6,7 @@
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check, check_bounded, must_fail};
 use crate::channel::{Receiver, channel};
-use crate::events::{Event, Nack, choose, with_nack};
+use crate::event::{Event, Nack, choose, with_nack};
 use crate::sched::worker::with_strange_context;
 use crate::sync_shim::thread;
 use std::future::IntoFuture;

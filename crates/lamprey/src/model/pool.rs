@@ -4,7 +4,7 @@
 //! A pool whose threads are kept for no time lets them end at any moment.
 
 use super::{Broken, cancelled, check, check_bounded, must_fail};
-use crate::io::pool::{Pool, block_async};
+use crate::driver::pool::{Pool, block_async};
 use crate::sched::worker::wait;
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::{Future, poll_fn};

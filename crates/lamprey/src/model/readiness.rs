@@ -4,8 +4,8 @@
 //! The system calls are those of [`kernel`](super::kernel).
 
 use super::{Broken, check_bounded, kernel, must_fail};
-use crate::io::readiness::{Interest, Readiness};
-use crate::io::source::reactor::Reactor;
+use crate::driver::reactor::Reactor;
+use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::Wait;
 use crate::sync_shim::thread;
 use rustix::event::epoll::EventFlags;

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::{option, slice, vec};
 
-use crate::io::{block, block_async};
+use crate::driver::{block, block_async};
 
 /// What sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the worker.
 ///

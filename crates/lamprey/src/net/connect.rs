@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{self, SocketAddrUnix, addr::SocketAddrArg};
 
-use crate::io::readiness::Interest;
+use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 

@@ -1,7 +1,7 @@
 //! Sockets in choices: each awaitable form as an event. An operation that loses has done nothing: the poll that finds the socket ready
 //! is the operation.
 
-use crate::io::readiness::Interest;
+use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -30,7 +30,7 @@ macro_rules! readiness_events {
             pub fn readable_evt(
                 &self,
             ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
-                let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Read);
+                let ready = $crate::net::events::ready(&self.0, $crate::driver::readiness::Interest::Read);
                 $crate::events::future_evt(ready)
             }
 
@@ -38,7 +38,7 @@ macro_rules! readiness_events {
             pub fn writable_evt(
                 &self,
             ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
-                let ready = $crate::net::events::ready(&self.0, $crate::io::readiness::Interest::Write);
+                let ready = $crate::net::events::ready(&self.0, $crate::driver::readiness::Interest::Write);
                 $crate::events::future_evt(ready)
             }
         }

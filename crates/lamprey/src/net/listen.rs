@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use rustix::net::{self, SocketAddrAny};
 
 use super::transfer::SOCKET_FLAGS;
+use crate::driver::readiness::Interest;
 use crate::io::closed::is_closed;
-use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 

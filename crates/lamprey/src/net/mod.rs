@@ -61,8 +61,8 @@ mod transfer;
 mod udp;
 mod unix;
 
+pub use crate::driver::Epoll;
 pub use crate::io::closed::Closed;
-pub use crate::io::source::Epoll;
 pub use addr::{ToSocketAddrs, lookup, lookup_async};
 pub use listen::Incoming;
 pub use tcp::{TcpListener, TcpStream};

@@ -8,7 +8,7 @@ use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, Sen
 
 use std::future::Future;
 
-use crate::io::readiness::Interest;
+use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 

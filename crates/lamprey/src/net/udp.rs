@@ -12,8 +12,8 @@ use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::events::readiness_events;
 use super::transfer::{RECV, SEND};
+use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
-use crate::io::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 

@@ -24,6 +24,7 @@ pub(crate) mod reach;
 pub(crate) mod reason;
 pub(crate) mod thread;
 pub(crate) mod wait;
+pub(crate) mod wakers;
 
 #[cfg(not(loom))]
 pub(crate) mod attach;
@@ -80,6 +81,8 @@ pub(crate) mod task;
 #[cfg(not(loom))]
 mod ticker;
 #[cfg(not(loom))]
+pub(crate) mod timers;
+#[cfg(not(loom))]
 mod trim;
 #[cfg(not(loom))]
 mod unwind;
@@ -96,8 +99,7 @@ pub(crate) mod worker;
 pub(crate) use worker as attach;
 
 pub(crate) use block::{
-    Waiter, Who, Woke, gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter,
-    wake_thread,
+    Waiter, Who, gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter, wake_thread,
 };
 #[cfg(not(loom))]
 pub(crate) use block::{count_communication, on_host};

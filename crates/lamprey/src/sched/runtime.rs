@@ -50,6 +50,19 @@ pub(crate) struct Options {
     pub(crate) panics: Panics,
 }
 
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            inflation: true,
+            penalty: 10,
+            offering: true,
+            slice: Duration::from_millis(10),
+            stuck_after: Duration::from_secs(3),
+            panics: Panics::Report,
+        }
+    }
+}
+
 /// What the workers of a runtime share.
 pub(crate) struct Shared {
     seats: OnceLock<Box<[Arc<Seat>]>>,

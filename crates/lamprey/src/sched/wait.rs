@@ -40,14 +40,15 @@
 //! # Checked by
 //! `model::host_waits` (loom, with broken variants), `tests/wait_owed.rs`, and every model that blocks.
 
-use super::block::{Woke, await_wake, block_until_woken, current, must_not_block, waiter};
+use super::block::{Woke, await_wake, block, block_until_woken, current, must_not_block, waiter};
 use super::reason::Wait;
 use super::thread::Kind;
+#[cfg(not(loom))]
+use super::timers;
 #[cfg(not(loom))]
 use super::worker::Worker;
 use super::{Waiter, unwind_cancelled};
 use super::{block::os_waiter, os};
-use crate::time;
 use std::time::Instant;
 
 /// What `enter` has found.
@@ -147,10 +148,26 @@ pub(crate) fn wait_again<E: Into<Entered>>(
 /// The rest of [`wait`] for one whose node is queued: for those who count nanoseconds. (A large closure is not always put in line.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
-    match time::block_until(reason, deadline) {
+    match block_until(reason, deadline) {
         Woke::Woken => Waited::Woken,
         woke => end_early(reason, woke, leave),
     }
+}
+
+/// A block that ends at the deadline, with [`Woke::TimedOut`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
+    let Some(deadline) = deadline else { return block(reason) };
+    #[cfg(not(loom))]
+    if let Some(worker) = Worker::current() {
+        return timers::block_until(worker, reason, deadline);
+    }
+    // A deadline of a host of the checker has passed when its root says so.
+    #[cfg(loom)]
+    if super::block::on_host() {
+        return block(reason);
+    }
+    os::block(Some(deadline))
 }
 
 /// [`queued`] on a worker, which has been looked up. (A closure that blocks is not always put in line; and a frame between the program and
@@ -165,7 +182,7 @@ pub(crate) fn queued_on(
 ) -> Waited {
     let woke = match deadline {
         None => worker.block(reason),
-        deadline => time::block_until(reason, deadline),
+        deadline => block_until(reason, deadline),
     };
     if woke == Woke::Woken { Waited::Woken } else { end_early(reason, woke, leave) }
 }

@@ -3,12 +3,12 @@
 //! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full once it has been
 //! cancelled for those who wait for that, and the tokens that were made from it.
 
-use crate::awaitable::before::before;
 use crate::channel::IVar;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::thread::level::Tripped;
 use crate::thread::wire::Wire;
+use crate::time::before::before;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -10,29 +10,29 @@ const TICK: u32 = 16;
 
 /// Ticks since some start.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ticks {
+pub(crate) struct Ticks {
     start: Instant,
 }
 
 impl Ticks {
     /// Tick 0 begins now.
-    pub(super) fn from_now() -> Self {
+    pub(crate) fn from_now() -> Self {
         Self { start: Instant::now() }
     }
 
     /// The first tick at or after `at`.
-    pub(super) fn after(&self, at: Instant) -> u64 {
+    pub(crate) fn after(&self, at: Instant) -> u64 {
         let nanos = at.saturating_duration_since(self.start).as_nanos();
         u64::try_from(nanos.div_ceil(1 << TICK)).unwrap_or(u64::MAX)
     }
 
     /// The tick that has begun last.
-    pub(super) fn passed(&self) -> u64 {
+    pub(crate) fn passed(&self) -> u64 {
         (self.start.elapsed().as_nanos() >> TICK) as u64
     }
 
     /// When `tick` begins; `None` if that is beyond what the clock can say.
-    pub(super) fn begin(&self, tick: u64) -> Option<Instant> {
+    pub(crate) fn begin(&self, tick: u64) -> Option<Instant> {
         let nanos = tick.checked_mul(1 << TICK)?;
         self.start.checked_add(Duration::from_nanos(nanos))
     }

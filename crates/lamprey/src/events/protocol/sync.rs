@@ -14,7 +14,7 @@ use crate::events::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
 #[cfg(not(loom))]
-use crate::time;
+use crate::sleep::Sleep;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 #[cfg(not(loom))]
@@ -120,7 +120,7 @@ fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output>
     match limit {
         None => Some(wait_or(waiting, is_bounded, |waiting| waiting.settle(None))),
         Some(limit) => {
-            let limit = time::Sleep::until(Some(limit));
+            let limit = Sleep::until(Some(limit));
             wait_or(Limited { waiting, limit }, true, |limited| limited.waiting().settle(None).map(Some))
         }
     }
@@ -130,7 +130,7 @@ fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output>
 #[cfg(not(loom))]
 struct Limited<B: Branch> {
     waiting: Waiting<B>,
-    limit: time::Sleep,
+    limit: Sleep,
 }
 
 #[cfg(not(loom))]

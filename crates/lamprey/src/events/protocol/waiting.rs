@@ -207,7 +207,7 @@ impl<B: Branch> Waiting<B> {
     pub(super) fn poll_until(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        limit: Pin<&mut crate::time::Sleep>,
+        limit: Pin<&mut crate::sleep::Sleep>,
     ) -> Poll<Option<B::Output>> {
         if let Poll::Ready(output) = self.as_mut().poll_at_once(cx) {
             return Poll::Ready(Some(output));
@@ -315,7 +315,7 @@ impl<E: Event> std::fmt::Debug for Synced<E> {
 /// The timer of a future whose branch may win by the clock.
 #[cfg(not(loom))]
 #[derive(Default)]
-pub(crate) struct Clock(Cell<Option<Pin<Box<crate::time::Sleep>>>>);
+pub(crate) struct Clock(Cell<Option<Pin<Box<crate::sleep::Sleep>>>>);
 
 #[cfg(not(loom))]
 impl Clock {
@@ -328,7 +328,7 @@ impl Clock {
     /// True if `deadline` has come; if not, it wakes the caller then.
     #[cold]
     pub(crate) fn wait_for(&self, deadline: Instant, cx: &mut Context<'_>) -> bool {
-        let mut sleep = Box::pin(crate::time::Sleep::until(Some(deadline)));
+        let mut sleep = Box::pin(crate::sleep::Sleep::until(Some(deadline)));
         let strikes = sleep.as_mut().poll(cx).is_ready();
         self.0.set(Some(sleep));
         strikes

@@ -10,9 +10,9 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::{Socket, turn_is_over};
-use crate::io::readiness::Interest;
-use crate::io::readiness::future::EdgeWait;
-use crate::time::{Sleep, sleep_async};
+use crate::driver::readiness::Interest;
+use crate::driver::readiness::future::EdgeWait;
+use crate::sleep::{Sleep, sleep_async};
 
 /// The time limit of an operation. It counts from the first wait on, and costs an allocation only then.
 pub(crate) struct Limit {
@@ -91,7 +91,7 @@ impl<S: AsFd> Socket<S> {
         }
     }
 
-    /// How many edges there have been; see [`Readiness::edges`](crate::io::readiness::Readiness::edges).
+    /// How many edges there have been; see [`Readiness::edges`](crate::driver::readiness::Readiness::edges).
     pub(crate) fn edges(&self, interest: Interest) -> u64 {
         self.readiness.edges(interest)
     }

@@ -1,10 +1,10 @@
 //! A limit of time for whatever a thread does.
 
-use super::TimedOut;
-use super::timers::with_level;
 use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::timers::with_level;
 use crate::sched::worker::Worker;
 use crate::thread::level;
+use crate::time::{self, TimedOut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 /// blocking calls fail there anyhow. On an OS thread a socket's call is not cut short: sockets wait in the kernel there. A stackless parasite has the awaitable form. Code that computes without blocking is not ended: it can ask
 /// [`is_cancelled`](crate::is_cancelled).
 pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
-    match super::deadline(duration) {
+    match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),
         None => Ok(inside()),
     }

@@ -20,7 +20,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 
 use super::reactor::Reactor;
-use crate::io::readiness::Readiness;
+use super::readiness::Readiness;
 use crate::sched::source::{Helper, Notifier, Source};
 
 /// The event data of the eventfd; no slab ever has this many slots.

@@ -23,7 +23,7 @@ use rustix::event::epoll;
 use rustix::event::epoll::{EventData, EventFlags};
 use slab::Slab;
 
-use crate::io::readiness::Readiness;
+use super::readiness::Readiness;
 #[cfg(loom)]
 use crate::model::kernel::{self as epoll, Set as OwnedFd};
 

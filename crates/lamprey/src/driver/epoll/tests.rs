@@ -99,7 +99,7 @@ fn a_notification_that_a_helper_took_is_still_there() {
 
 #[test]
 fn a_helper_takes_the_events_and_says_so_until_the_owner_is_back() {
-    use crate::io::readiness::Interest;
+    use crate::driver::readiness::Interest;
     use std::io::Write;
     let mut epoll = Epoll::new().unwrap();
     let (a, mut b) = std::os::unix::net::UnixStream::pair().unwrap();

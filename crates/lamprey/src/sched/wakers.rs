@@ -1,11 +1,7 @@
-//! What the awaitable forms of blocking calls have in common.
-//!
-//! The rule of names: the blocking call `x` has the awaitable form `x_async`, with the same arguments and results, and
-//! every function of the crate that returns a future has a name in `_async`. Its rooms are those of the blocking calls
-//! (`time`, `io`, `net`, `fs`); this is what they share.
+//! Waking futures, for whoever owes them a wake.
 //!
 //! # How a future waits
-//! As a thread does (`sched::block`), with a [`Waker`] in the place of a `Waiter`: a node in a list or wheel, under the
+//! As a thread does ([`block`](super::block)), with a [`Waker`] in the place of a `Waiter`: a node in a list or wheel, under the
 //! lock of that. The node is a field of the pinned future; dropping the future takes it out. So waiting allocates
 //! nothing, and what is dropped leaves nothing behind, on whatever kernel thread.
 //!
@@ -16,14 +12,16 @@
 //!   back here.
 //! * A future uses what belongs to the worker that polls it: the timers, the reactor, the pool. It may be polled on
 //!   another kernel thread next time: it stays registered where it is, and gets another waker. When that worker ends,
-//!   all its futures are woken and register elsewhere. Outside of every worker [`outside`] serves.
+//!   all its futures are woken and register elsewhere. Outside of every worker a kernel thread of Lamprey serves
+//!   (`driver::outside`).
+//!
+//! The blocking call `x` has the awaitable form `x_async`, with the same arguments and results, and every function of the crate
+//! that returns a future has a name in `_async`.
 
-pub(crate) mod before;
 #[cfg(not(loom))]
-pub(crate) mod outside;
-
+use super::guard::no_switch;
 #[cfg(not(loom))]
-use crate::{bug::quietly, sched::guard::no_switch};
+use crate::bug::quietly;
 use std::task::Waker;
 
 /// Wakes. A waker that panics breaks its contract; its panic ends here, because the caller owes more wakes.

@@ -1,6 +1,10 @@
 //! Alarms by themselves, on a clock that the tests move (with workers: `tests/async_time.rs`).
 
 use super::*;
+use crate::sched::wakers::wake;
+use crate::sync_shim::Mutex;
+use crate::time::alarms::BATCH;
+use crate::time::ticks::Ticks;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
 use std::thread;
@@ -30,14 +34,13 @@ const SECOND: Duration = Duration::from_secs(1);
 fn armed(home: &Arc<Alarms>, after: Duration, waker: Waker) -> Pin<Box<Sleep>> {
     let deadline = home.ticks.begin(0).unwrap() + after;
     let sleep = Box::pin(Sleep::until(Some(deadline)));
-    sleep.as_ref().link(home, deadline, waker);
-    sleep.home.set(Some(home.clone()));
+    sleep.as_ref().set(home.clone(), deadline, waker);
     sleep
 }
 
 /// Moves on to `after` tick 0.
 fn ring(home: &Alarms, after: Duration) {
-    home.ring(home.ticks.after(home.ticks.begin(0).unwrap() + after));
+    home.ring(home.ticks.after(home.ticks.begin(0).unwrap() + after), wake);
 }
 
 #[test]
@@ -96,14 +99,13 @@ fn within_another_future_that_is_polled_again() {
     let theirs = home.clone();
     let mut outer = Box::pin(async move {
         let sleep = std::pin::pin!(Sleep::until(Some(deadline)));
-        sleep.as_ref().link(&theirs, deadline, Waker::noop().clone());
-        sleep.home.set(Some(theirs));
+        sleep.as_ref().set(theirs, deadline, Waker::noop().clone());
         sleep.await
     });
     for waker in [&one, &two] {
         assert!(outer.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
     }
-    home.retire();
+    home.retire(wake);
     assert_eq!((first.0.load(Ordering::SeqCst), second.0.load(Ordering::SeqCst)), (0, 1));
 }
 
@@ -115,8 +117,7 @@ fn only_an_earlier_deadline_than_all_is_sooner() {
     // More than a slot of the wheel apart.
     for (sleep, (seconds, sooner)) in sleeps.iter().zip([(100, true), (200, false), (50, true)]) {
         let waker = Waker::noop().clone();
-        assert_eq!(sleep.as_ref().link(&home, begin + seconds * SECOND, waker), sooner, "{seconds}");
-        sleep.home.set(Some(home.clone()));
+        assert_eq!(sleep.as_ref().set(home.clone(), begin + seconds * SECOND, waker), sooner, "{seconds}");
     }
 }
 
@@ -131,7 +132,7 @@ fn all_are_woken_when_the_worker_ends_more_than_a_batch_and_one_of_them_panics()
     let (home, (woken, waker)) = (alarms(), count());
     let _bad = armed(&home, SECOND / 2, Arc::new(Panics).into());
     let sleeps: Vec<_> = (1..=3 * BATCH as u32).map(|n| armed(&home, n * SECOND, waker.clone())).collect();
-    home.retire();
+    home.retire(wake);
     assert_eq!(woken.0.load(Ordering::SeqCst), 3 * BATCH);
     drop(sleeps);
 }

@@ -1,16 +1,17 @@
-//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures ([`alarms`](super::alarms)).
+//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures ([`alarms`](crate::time::alarms)).
 //!
 //! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts of the
 //! worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or [`with_level`].
 
-use super::alarms::Alarms;
-use super::ticks::Ticks;
-use super::wheel::{Node, Wheel};
-use crate::sched::cancel::Frame;
-use crate::sched::source::{Helper, Source};
-use crate::sched::thread::Thread;
-use crate::sched::worker::Worker;
-use crate::sched::{self, Wait, Woke};
+use super::block::Woke;
+use super::cancel::Frame;
+use super::source::{Helper, Source};
+use super::thread::Thread;
+use super::worker::Worker;
+use super::{Wait, wakers};
+use crate::time::alarms::Alarms;
+use crate::time::ticks::Ticks;
+use crate::time::wheel::{Node, Wheel};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Drop for TimerSource {
         WHEEL.set(ptr::null());
         // SAFETY: from `Box::leak`; no host of this worker is left that could use it.
         let timers = unsafe { Box::from_raw(self.0.as_ptr()) };
-        timers.alarms.retire();
+        timers.alarms.retire(wakers::wake);
     }
 }
 
@@ -73,8 +74,8 @@ pub(crate) fn is_overdue() -> bool {
 
 /// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its worker waits with it
 /// and rings nothing.
-pub(super) fn alarms() -> Option<Arc<Alarms>> {
-    if sched::must_not_block() {
+pub(crate) fn alarms() -> Option<Arc<Alarms>> {
+    if super::must_not_block() {
         return None;
     }
     // SAFETY: null or alive (invariant).
@@ -92,7 +93,7 @@ impl Source for TimerSource {
             // SAFETY: a linked node's thread is within its level (invariant).
             Due::Level(frame, thread) => unsafe { worker.trip(frame.as_ref(), thread) },
         });
-        timers.alarms.ring(now);
+        timers.alarms.ring(now, wakers::wake);
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -103,7 +104,7 @@ impl Source for TimerSource {
 
     fn helper(&self) -> Option<Helper> {
         let (alarms, ticks) = (self.timers().alarms.clone(), self.timers().ticks);
-        Some(Helper::new(move || alarms.ring(ticks.passed())))
+        Some(Helper::new(move || alarms.ring(ticks.passed(), wakers::wake)))
     }
 
     fn active(&self) -> bool {
@@ -129,7 +130,7 @@ pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> W
 /// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the deadline if that
 /// comes first.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn with_level<R>(
+pub(crate) fn with_level<R>(
     worker: &Worker,
     frame: &Frame,
     deadline: Instant,

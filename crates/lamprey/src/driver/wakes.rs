@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::task::Waker;
 
-use crate::awaitable;
 use crate::queue::list::List;
-use crate::sched::Waiter;
+use crate::sched::{Waiter, wakers};
 
 /// Who waits in a list: what a node carries.
 pub(super) enum Waiting {
@@ -55,7 +54,7 @@ impl Wakes {
                 Wake::Future(waker) => wakers.push(waker),
             }
         }
-        wakers.into_iter().for_each(awaitable::wake);
+        wakers.into_iter().for_each(wakers::wake);
     }
 }
 

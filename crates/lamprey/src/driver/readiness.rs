@@ -57,7 +57,7 @@ use std::time::Instant;
 
 #[cfg(not(loom))]
 use super::poll;
-use super::source::reactor::Reactor;
+use super::reactor::Reactor;
 use super::wakes::{Waiting, Wakes};
 use crate::queue::list::{List, Node};
 use crate::sched::wait::{self, Early, Waited};

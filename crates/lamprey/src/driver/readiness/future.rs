@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::{Interest, Readiness};
-use crate::awaitable::outside::outside;
-use crate::io::source::reactor::Reactor;
-use crate::io::wakes::Waiting;
+use crate::driver::outside::outside;
+use crate::driver::reactor::Reactor;
+use crate::driver::wakes::Waiting;
 use crate::queue::list::Node;
 
 /// A future's place in the list of those that wait for `interest`.

@@ -12,13 +12,16 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-use crate::io::pool;
-use crate::io::source::reactor::Reactor;
-use crate::runtime::Runtime;
+use super::launch::{Launch, launch};
+use super::pool;
+use super::reactor::Reactor;
+use crate::sched::runtime::{Options, Shared};
 use crate::sched::source::Notifier;
+use crate::sched::timers;
 use crate::sched::worker::Worker;
-use crate::shield;
+use crate::thread::{Handle, shield, stack_size};
 use crate::time::alarms::Alarms;
 
 /// See the module's text.
@@ -28,7 +31,7 @@ pub(crate) struct Outside {
     pub(crate) notifier: Notifier,
     pub(crate) reactor: Arc<Reactor>,
     pub(crate) pool: Arc<pool::Shared>,
-    _runtime: Runtime,
+    _runtime: Arc<Shared>,
 }
 
 /// The one of this process; started now if it has not been.
@@ -55,14 +58,24 @@ pub(crate) fn outside() -> io::Result<&'static Outside> {
 }
 
 fn start() -> io::Result<Outside> {
-    let runtime = Runtime::builder().workers(1).build()?;
+    let runtime = launch(Launch {
+        workers: 1,
+        stack_size: stack_size::from_environment()?,
+        blocking_threads: pool::MOST_THREADS,
+        policy: None,
+        sources: Vec::new(),
+        options: Options::default(),
+    })?;
     let look_around = || {
         let notifier = Worker::current()?.seat.notifier.get()?.clone();
-        Some((notifier, Alarms::current()?, Reactor::current()?, pool::current()?))
+        Some((notifier, timers::alarms()?, Reactor::current()?, pool::current()?))
     };
     // Not to be cancelled: a poll would unwind, of a future that is in the middle of something. It takes no longer than the start.
-    let found = shield(|| runtime.handle().spawn(look_around).join());
-    let found = found.map_err(|error| io::Error::other(format!("cannot serve futures here: {error}")))?;
+    let found = shield(|| Handle::new(runtime.clone()).spawn(look_around).join());
+    let found = found.map_err(|error| {
+        runtime.stop(Duration::ZERO);
+        io::Error::other(format!("cannot serve futures here: {error}"))
+    })?;
     let (notifier, alarms, reactor, pool) =
         found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));
     Ok(Outside { alarms, notifier, reactor, pool, _runtime: runtime })

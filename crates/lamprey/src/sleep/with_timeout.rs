@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use super::TimedOut;
-use super::alarms::sleep_async;
-use crate::awaitable::before::before;
+use super::sleep_async;
+use crate::time::TimedOut;
+use crate::time::before::before;
 
 /// What `future` gives, unless `duration` passes first; the time counts from this call.
 ///

@@ -43,6 +43,10 @@ use crate::time;
 use future::Run;
 pub use future::block_async;
 
+/// How many threads the pool of a runtime has at most, where its builder is not told.
+#[cfg(not(loom))]
+pub(crate) const MOST_THREADS: usize = 64;
+
 /// How long a pool thread with nothing to do stays.
 const KEEP: Duration = Duration::from_secs(10);
 

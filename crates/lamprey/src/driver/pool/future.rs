@@ -16,12 +16,12 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use super::{Call, Shared, current, on_pool_thread};
-use crate::awaitable;
-#[cfg(not(loom))]
-use crate::awaitable::outside::outside;
 use crate::bug::quietly;
+#[cfg(not(loom))]
+use crate::driver::outside::outside;
 #[cfg(loom)]
 use crate::model::{Broken, is_broken};
+use crate::sched::wakers;
 use crate::sync_shim::{Mutex, MutexGuard};
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
@@ -173,7 +173,7 @@ impl<F: FnOnce() -> T + Send, T: Send> Run for Job<F, T> {
             };
             (unwanted, state.waker.take())
         };
-        waker.into_iter().for_each(awaitable::wake);
+        waker.into_iter().for_each(wakers::wake);
         // A destructor of the program, which must not end the pool thread.
         quietly(|| drop(unwanted));
     }

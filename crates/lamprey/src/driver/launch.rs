@@ -1,0 +1,53 @@
+//! Starting the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
+
+use super::epoll::Epoll;
+use super::pool::Pool;
+use crate::sched::guard::mark_generators;
+use crate::sched::panic::install_hook;
+use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
+use crate::sched::source::SourceFactory;
+use crate::sched::timers::{self, TimerSource};
+use std::io;
+use std::sync::Arc;
+use swapstack::{PoolConfig, StackPool};
+
+/// What a runtime is started with.
+pub(crate) struct Launch {
+    pub(crate) workers: usize,
+    /// Bytes of stack for a host that does not ask for a size.
+    pub(crate) stack_size: u32,
+    /// Most threads of the pool.
+    pub(crate) blocking_threads: usize,
+    /// `None` is the default policy, known to the compiler.
+    pub(crate) policy: Option<PolicyFactory>,
+    /// The program's own, polled before the others.
+    pub(crate) sources: Vec<SourceFactory>,
+    pub(crate) options: Options,
+}
+
+/// Starts the workers. The pool ends when the last of them is gone.
+///
+/// # Errors
+/// The system's, if it refuses kernel threads, memory or descriptors.
+pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
+    crate::overflow::install();
+    install_hook();
+    mark_generators();
+    let pool = Pool::new(launch.blocking_threads);
+    let mut sources = launch.sources;
+    sources.push(Arc::new(|| Ok(Box::new(TimerSource::new()))));
+    sources.push(Arc::new(move || {
+        pool.install();
+        Ok(Box::new(Epoll::new()?))
+    }));
+    let options = Options { offering: launch.options.offering && launch.workers > 1, ..launch.options };
+    Shared::start(Config {
+        workers: launch.workers,
+        policy: launch.policy,
+        sources,
+        stacks: Arc::new(StackPool::new(PoolConfig::default())),
+        stack_size: launch.stack_size,
+        options,
+        is_overdue: timers::is_overdue,
+    })
+}

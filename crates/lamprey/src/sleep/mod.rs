@@ -1,0 +1,52 @@
+//! Sleeping, and limits of time for whatever a thread or a future does.
+
+mod future;
+#[cfg(not(loom))]
+mod with_deadline;
+#[cfg(not(loom))]
+mod with_timeout;
+
+pub use future::Sleep;
+#[cfg(not(loom))]
+pub use {
+    future::sleep_async,
+    with_deadline::{with_deadline, with_timeout},
+    with_timeout::with_timeout_async,
+};
+
+#[cfg(not(loom))]
+use crate::sched::Wait;
+#[cfg(not(loom))]
+use crate::sched::wait::{Waited, wait};
+#[cfg(not(loom))]
+use crate::time;
+#[cfg(not(loom))]
+use std::time::Duration;
+
+/// Sleeps for at least `duration`.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+/// # lamprey::run(|| {
+/// let start = Instant::now();
+/// lamprey::sleep(Duration::from_millis(5));
+/// assert!(start.elapsed() >= Duration::from_millis(5));
+/// # });
+/// ```
+///
+/// # Cancellation
+/// A cancelled host unwinds from here at once, and leaves nothing behind.
+///
+/// # Blocking
+/// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. The wake-up comes within
+/// about 0.1 ms of its time on an idle machine; later if the worker's hosts compute long between their scheduling
+/// points.
+#[cfg(not(loom))]
+pub fn sleep(duration: Duration) {
+    // Queued nowhere: nobody wakes it.
+    match wait(Wait::Sleep, time::deadline(duration), |_| true, |_| true) {
+        Waited::Refused => std::thread::sleep(duration),
+        waited => waited.unwind_if_cancelled(),
+    }
+}
