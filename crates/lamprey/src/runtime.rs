@@ -7,7 +7,7 @@ use crate::sched::runtime::{Options, PolicyFactory, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Handle, JoinError, Panics, Survivor, stack_size};
+use crate::thread::{Handle, JoinError, Panics, Survivor, shield, stack_size};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -328,7 +328,7 @@ impl Runtime {
             return None;
         }
         // On a host of another runtime: that one's worker goes on.
-        crate::shield(|| {
+        shield(|| {
             pool::block(|| {
                 if self.shared.stop(within) == 0 {
                     return None;

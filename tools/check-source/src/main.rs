@@ -8,6 +8,7 @@
 //!   `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
 //! * **shim**: below `crates/lamprey/src` only `sync_shim.rs` names `std::sync::atomic`.
 //! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that does not begin with "Never" has a section `# Cancellation`.
+//! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of HACKING.md ([`rooms`]).
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are listed.
 //!
 //! A comment counts for a statement if it stands on one of the statement's lines, up to the word in question, or ends
@@ -21,8 +22,10 @@
 //! broken, 2 if there is nothing to check or a file cannot be read.
 
 mod lex;
+mod rooms;
 mod rules;
 
+use rooms::Rooms;
 use rules::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,12 +60,27 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
     }
     files.sort();
     let mut report = Report::default();
+    read_rooms(&mut report)?;
     for path in &files {
         let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
         let name = path.strip_prefix(".").unwrap_or(path).display().to_string();
         rules::file(&name, &text, is_test(path), &mut report);
     }
     Ok(report)
+}
+
+/// Takes the order of the rooms from their table, if the current folder is the project's.
+fn read_rooms(report: &mut Report) -> io::Result<()> {
+    let (order, sources) = (Path::new(rooms::ORDER), Path::new(rooms::SOURCES));
+    if !order.is_file() || !sources.is_dir() {
+        return Ok(());
+    }
+    report.rooms = Rooms::read(&fs::read_to_string(order).map_err(|error| at(order, &error))?);
+    let entries: io::Result<Vec<_>> = fs::read_dir(sources).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    });
+    report.errors.extend(report.rooms.missing(&entries.map_err(|error| at(sources, &error))?));
+    Ok(())
 }
 
 /// Collects the Rust files below `path`. Hidden folders and build output are not sources.

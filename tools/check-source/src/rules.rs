@@ -1,6 +1,7 @@
 //! The rules, applied to one file at a time. The crate's page has them in words.
 
 use crate::lex::{Lexed, lex};
+use crate::rooms::Rooms;
 use std::fmt;
 
 const FILE_LISTED: usize = 200;
@@ -30,6 +31,7 @@ pub struct Report {
     long_functions: Vec<String>,
     /// `file:line: message`
     pub errors: Vec<String>,
+    pub rooms: Rooms,
 }
 
 /// Applies every rule to one file; `test` if it is a file of tests.
@@ -41,6 +43,7 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
     file.report.lines += text.lines().count();
     if !test {
         file.size();
+        file.rooms();
     }
     for token in 0..lexed.tokens.len() {
         match lexed.tokens[token].text {
@@ -273,6 +276,14 @@ impl File<'_> {
         }
     }
 
+    fn rooms(&mut self) {
+        if self.report.rooms.len() == 0 {
+            return;
+        }
+        let errors = self.report.rooms.file(self.name, self.lexed, |token| self.outline.test[token]);
+        errors.iter().for_each(|(line, message)| self.error(*line, message));
+    }
+
     fn unsafety(&mut self, token: usize, test: bool) {
         let line = self.lexed.tokens[token].line;
         let mut next = token + 1;
@@ -313,7 +324,7 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "check-source: {} files ({} of tests), {} lines, {} functions; {} unsafe blocks, {} unsafe impls, \
-             {} unsafe contracts; {} orderings, {} of them SeqCst",
+             {} unsafe contracts; {} orderings, {} of them SeqCst; {} rooms, {} paths between them",
             self.files,
             self.test_files,
             self.lines,
@@ -322,7 +333,9 @@ impl fmt::Display for Report {
             self.unsafe_impls,
             self.unsafe_contracts,
             self.orderings,
-            self.seq_cst
+            self.seq_cst,
+            self.rooms.len(),
+            self.rooms.uses
         )
     }
 }

@@ -221,7 +221,7 @@ impl<T: Send> ScopedParasite<'_, T> {
                 return Err(JoinError::Unwinding);
             }
             // By reference: if the wait is cut short, the handle is there to be adopted.
-            return flat(crate::wait(&mut *self.handle));
+            return flat(crate::parasite::wait(&mut *self.handle));
         }
         let mut this = ManuallyDrop::new(self);
         // SAFETY: never used again.
@@ -281,7 +281,7 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
 
     fn finish(self: Box<Self>) {
         // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody joins.
-        let outcome = crate::shield(|| self.join());
+        let outcome = crate::thread::shield(|| self.join());
         crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
     }
 }

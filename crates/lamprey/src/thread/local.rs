@@ -71,3 +71,5 @@ macro_rules! host_local {
         };)+
     };
 }
+
+pub(crate) use host_local;

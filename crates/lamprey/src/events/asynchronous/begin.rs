@@ -8,10 +8,10 @@
 //! Where a peer has decided by then, the communication has happened, and its result is what whoever cancels it gets ([`LastWord`]).
 
 use super::Pending;
-use crate::JoinError;
 use crate::events::Event;
 use crate::events::protocol::Synced;
 use crate::parasite::{LastWord, ParasiteHandle, parasite_at_once, parasite_fn};
+use crate::thread::JoinError;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};

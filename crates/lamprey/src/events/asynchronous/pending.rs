@@ -2,8 +2,9 @@
 
 use crate::events::algebra::awaitable;
 use crate::events::{Event, FutureEvt, future_evt};
+use crate::parasite::ParasiteHandle;
 use crate::parasite::wait_or;
-use crate::{JoinError, ParasiteHandle};
+use crate::thread::JoinError;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -8,6 +8,7 @@ use super::watched::{Lock, Way};
 use super::{Site, settings};
 use crate::sched::worker::Worker;
 use crate::sync_shim::{AtomicBool, Ordering};
+use crate::thread::local::host_local;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ impl Held {
 
 type List = RefCell<Vec<Held>>;
 
-crate::host_local! {
+host_local! {
     static OF_HOST: List = List::default();
 }
 
