@@ -75,11 +75,13 @@
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]
 
+pub(crate) mod bias;
 mod bug;
 pub(crate) mod channel;
 pub(crate) mod driver;
 pub mod event;
 mod events;
+pub(crate) mod memory;
 pub(crate) mod queue;
 pub(crate) mod sched;
 pub(crate) mod sleep;

@@ -149,7 +149,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see [`Builder::stack_size`]. The main host
+    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see [`Builder::stack_size`](crate::Builder::stack_size). The main host
     /// of [`run`](Runtime::run) has at least 1 MiB.
     ///
     /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or `1M`; less than 16 KiB counts as that); without it 64 KiB, and

@@ -9,8 +9,8 @@
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
+use crate::bias::Bias;
 use crate::events::protocol::left_out;
-use crate::sched::bias::Bias;
 use crate::sched::task::{Delivery, Form, Task};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};

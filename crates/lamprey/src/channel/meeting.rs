@@ -41,7 +41,7 @@
 //!
 //! # Owner bias
 //! While one worker alone uses the channel, the same steps are taken by plain loads and stores, in a section of
-//! [`sched::bias`](crate::sched::bias): `place` is written once for both. In a section nobody else is here, so no guess fails and
+//! [`bias`](crate::bias): `place` is written once for both. In a section nobody else is here, so no guess fails and
 //! LOCK is never seen. It may spin for a choice that is CLAIMED on another kernel thread, which lasts a few instructions and waits for
 //! no section (`event::protocol::choice`, invariant 3).
 //!
@@ -58,9 +58,9 @@ mod waiters;
 
 use self::place::{Atomic, Place, Plain};
 use super::party::PartyNode;
+use crate::bias::{Access, Bias, Slot};
 use crate::events::protocol::Choice;
 use crate::sched::Waiter;
-use crate::sched::bias::{Access, Bias, Slot};
 use crate::sched::thread::Thread;
 use std::ptr::NonNull;
 

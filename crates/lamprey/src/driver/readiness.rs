@@ -9,7 +9,7 @@
 //! No edge is lost: a thread reads the count *before* its system call, and enters the list only if the count is still
 //! the same, under the lock under which edges are counted. So an edge since that call either has changed the count or
 //! finds the thread in the list. The converse does not hold: an edge may tell of bytes that somebody has read since,
-//! which costs one `EAGAIN`. So edges are hints, and a stray one (see [`reactor`](super::source::reactor)) is harmless.
+//! which costs one `EAGAIN`. So edges are hints, and a stray one (see [`reactor`](super::reactor)) is harmless.
 //!
 //! # Who may touch what
 //! [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked thread, or in a
@@ -291,7 +291,7 @@ impl Readiness {
         }
     }
 
-    /// From now on every operation fails with [`Closed`](super::closed::Closed); those that wait are woken to fail.
+    /// From now on every operation fails with `Closed`; those that wait are woken to fail.
     pub(crate) fn close(&self) {
         let mut wakes = Wakes::default();
         {

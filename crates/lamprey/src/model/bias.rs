@@ -5,7 +5,7 @@
 //! lock (a blocking one: the checker follows spinning without end); the owner uses nothing.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
-use crate::sched::bias::{Access, Bias, Lease, Slot, storm::CALM};
+use crate::bias::{Access, Bias, Lease, Slot, storm::CALM};
 use crate::sync_shim::{Arc, Mutex, UnsafeCell, thread};
 
 /// What a bias is for.

@@ -50,7 +50,7 @@ mod suspend;
 mod wire;
 mod woken;
 
-use crate::sched::bias::Slot;
+use crate::bias::Slot;
 use std::cell::Cell;
 
 /// What a broken variant leaves out.

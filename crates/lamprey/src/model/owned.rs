@@ -2,9 +2,9 @@
 //! or comes back, whichever side comes as the owner, and whenever the other takes the channel from it.
 
 use super::{Broken, SLOT, check, check_bounded, must_fail};
+use crate::bias::Lease;
 use crate::channel::{Receiver, RecvError, Sender, channel};
 use crate::events::{Event, choose};
-use crate::sched::bias::Lease;
 use crate::sync_shim::thread;
 use std::mem::ManuallyDrop;
 use std::time::Duration;

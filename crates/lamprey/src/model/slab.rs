@@ -2,8 +2,8 @@
 //! everything that anyone did with it.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
-use crate::sched::slab::chunk::Block;
-use crate::sched::slab::returns::{Returns, Taken};
+use crate::memory::slab::chunk::Block;
+use crate::memory::slab::returns::{Returns, Taken};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};

@@ -8,11 +8,11 @@
 //! 3. The future does not move: it is pinned in its block until it is dropped there.
 
 use super::handle::Outcome;
+use crate::memory::slab;
 use crate::sched::attach::acting_as;
 use crate::sched::completion::Completion;
 use crate::sched::life::Life;
 use crate::sched::locals;
-use crate::sched::slab;
 use crate::sched::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;

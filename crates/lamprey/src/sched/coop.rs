@@ -31,7 +31,9 @@
 //! `tests/coop.rs`, `tests/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
-use super::{clock, must_not_block, thread::Thread, unwind_cancelled, worker::Worker};
+use super::{must_not_block, thread::Thread, unwind_cancelled, worker::Worker};
+#[cfg(not(loom))]
+use crate::time::clock;
 #[cfg(not(loom))]
 use std::cell::Cell;
 #[cfg(not(loom))]

@@ -2,13 +2,12 @@
 //!
 //! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
 //! `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`coop`] and `placement` (whose turn, and where), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what computes holds up nobody),
-//! [`policy`], [`source`], `runtime`, [`bias`] (who owns an object). For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`, [`slab`].
+//! [`policy`], [`source`], `runtime`. For parasites: [`life`], `task`, `finish`, `woken`, `attach`, `carrier`, `contexts`, `offer`.
 //!
 //! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts block is the same.
 
 pub(crate) mod answers;
 pub(crate) mod attention;
-pub(crate) mod bias;
 pub(crate) mod block;
 pub(crate) mod blocking;
 pub(crate) mod completion;
@@ -28,13 +27,9 @@ pub(crate) mod wakers;
 
 #[cfg(not(loom))]
 pub(crate) mod attach;
-#[cfg(not(loom))]
-mod blocks;
 pub(crate) mod cancel;
 #[cfg(not(loom))]
 mod carrier;
-#[cfg(not(loom))]
-mod clock;
 #[cfg(not(loom))]
 pub(crate) mod contexts;
 pub(crate) mod guard;
@@ -60,7 +55,6 @@ pub(crate) mod runtime;
 mod sample;
 #[cfg(not(loom))]
 mod silent;
-pub(crate) mod slab;
 #[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]

@@ -25,12 +25,12 @@
 //! `tests/placement.rs`; `bench` (`stalls`, `echo`).
 
 use super::block::Waiter;
-use super::clock;
 use super::policy::Entry;
 use super::reason::Wait;
 use super::thread::{Body, State, Thread};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::{AtomicUsize, Ordering};
+use crate::time::clock;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 

@@ -15,8 +15,9 @@ use super::block::{Waiter, Who};
 use super::source::Sources;
 use super::thread::{Abandoned, State};
 use super::worker::Worker;
-use super::{clock, idle, switch, trim};
+use super::{idle, switch, trim};
 use crate::sync_shim::Ordering;
+use crate::time::clock;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 

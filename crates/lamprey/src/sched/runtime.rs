@@ -161,7 +161,7 @@ impl Shared {
 
     /// The sum of the workers' counters.
     pub(crate) fn stats(&self) -> super::stats::Stats {
-        let revocations = super::bias::revocations();
+        let revocations = crate::bias::revocations();
         let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
         self.seats().iter().for_each(|seat| stats.add(&seat.counters));
         stats

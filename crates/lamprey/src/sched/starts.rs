@@ -13,9 +13,9 @@
 //! # Checked by
 //! `tests/starts.rs`.
 
-use super::clock;
 use super::thread::Thread;
 use super::worker::Worker;
+use crate::time::clock;
 use std::cell::Cell;
 use std::ptr;
 use std::time::Duration;

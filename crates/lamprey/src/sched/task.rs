@@ -1,7 +1,7 @@
 //! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future (40 where debug assertions are on).
 //!
 //! # Invariants
-//! 1. A task lies in a block of its home worker's slab ([`super::slab`]), which knows the home: [`Task::home`].
+//! 1. A task lies in a block of its home worker's slab ([`crate::memory::slab`]), which knows the home: [`Task::home`].
 //! 2. The future is touched only by the holder of the right to run ([`Life`]).
 //! 3. `link` is used by at most one list at a time: the one that [`Life`] says.
 //!
@@ -15,9 +15,9 @@
 use super::block::Waiter;
 use super::completion::Completion;
 use super::life::{Life, Turn, Wake};
-#[cfg(not(loom))]
-use super::slab;
 use super::worker::{Seat, Worker};
+#[cfg(not(loom))]
+use crate::memory::slab;
 use crate::queue::inbox::Linked;
 use crate::sync_shim::Cell;
 use std::ops::Range;

@@ -7,25 +7,25 @@
 
 use super::attach::TURN;
 use super::attention::Attention;
-use super::bias;
 use super::block::{Errand, Waiter};
-use super::blocks::{self, Blocks};
 use super::carrier::Carriers;
-use super::clock;
 use super::guard;
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
 use super::runtime::Shared;
-use super::slab::Slab;
 use super::source::{Helper, Notifier, Sources};
 use super::stats::Counters;
 use super::steal::Watch;
 use super::thread::{Body, Thread};
 use super::watch::Sights;
 use super::woken::{Exposed, Woken};
+use crate::bias;
+use crate::memory::blocks::{self, Blocks};
+use crate::memory::slab::Slab;
 use crate::queue::fresh::Fresh;
 use crate::queue::inbox::Inbox;
 use crate::sync_shim::{AtomicBool, AtomicI32, AtomicUsize, Ordering, compiler_fence};
+use crate::time::clock;
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
@@ -218,7 +218,7 @@ pub(crate) struct Worker {
     pub(super) sights: UnsafeCell<Sights>,
     pub(super) window: Cell<u32>,
     /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of
-    /// [`super::clock`].
+    /// [`crate::time::clock`].
     pub(super) measured: Cell<u64>,
     pub(super) polled: Cell<u64>,
     pub(super) poll_every: u64,

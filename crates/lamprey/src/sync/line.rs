@@ -39,7 +39,7 @@
 //!
 //! # Owner bias
 //! Of a kind whose state is nothing but HELD, the worker that owns the line changes the word by plain stores, in sections of
-//! [`sched::bias`](crate::sched::bias). Everything else is done by the atomic steps, after a look that nobody is in such a section on
+//! [`bias`](crate::bias). Everything else is done by the atomic steps, after a look that nobody is in such a section on
 //! another kernel thread ([`Line::share`]): the owner too does it so, and if the line is taken away from it meanwhile, both do.
 //!
 //! # Rejected
@@ -60,11 +60,11 @@ pub(crate) use self::wait::Ended;
 
 use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
+use crate::bias::{Access, Bias};
 use crate::channel::slot;
 use crate::channel::{Owed, Party, PartyNode};
 use crate::events::protocol::left_out;
 use crate::queue::list::List;
-use crate::sched::bias::{Access, Bias};
 use crate::sched::task::Form;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};

@@ -48,7 +48,7 @@ impl Handle {
         Some(Self { shared: worker.shared.clone() })
     }
 
-    /// As [`Runtime::stats`].
+    /// As [`Runtime::stats`](crate::Runtime::stats).
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod alarms;
 pub(crate) mod before;
+pub(crate) mod clock;
 pub(crate) mod ticks;
 mod timed_out;
 pub(crate) mod wheel;

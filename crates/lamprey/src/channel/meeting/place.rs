@@ -3,10 +3,10 @@
 use super::super::party::{Party, PartyNode};
 use super::waiters::Waiters;
 use super::{Arrival, Offering, Side};
+use crate::bias::Bias;
 use crate::events::protocol::Choice;
 use crate::queue::list::List;
 use crate::sched::Waiter;
-use crate::sched::bias::Bias;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};
 
@@ -42,7 +42,7 @@ impl Mode for Atomic {
 impl Mode for Plain {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, _: *mut T, to: *mut T) -> Result<(), *mut T> {
-        // Relaxed: whoever is here next comes after the section's end (`sched::bias`).
+        // Relaxed: whoever is here next comes after the section's end (`bias`).
         word.store(to, Ordering::Relaxed);
         Ok(())
     }

@@ -54,7 +54,7 @@ use std::time::Instant;
 /// then it can lose, and nothing has happened; after that it is chosen, and its other events are waited for, as long as it takes.
 ///
 /// `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are still waited for. A
-/// [`Nack`](super::Nack) in it happens if the `choose_all` is not chosen, or if the caller is cancelled before that part has happened.
+/// [`Nack`](crate::event::Nack) in it happens if the `choose_all` is not chosen, or if the caller is cancelled before that part has happened.
 ///
 /// # Examples
 /// ```

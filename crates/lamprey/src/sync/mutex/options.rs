@@ -1,7 +1,7 @@
 //! The policies of a mutex.
 
 use super::Mutex;
-use crate::sched::bias::Bias;
+use crate::bias::Bias;
 use crate::sync::{Order, Wake};
 
 /// Makes mutexes with other policies than the default ones.

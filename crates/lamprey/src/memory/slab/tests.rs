@@ -364,7 +364,7 @@ fn alone(test: &str) -> bool {
     if std::env::var_os(ROLE).is_some() {
         return true;
     }
-    let test = format!("sched::slab::tests::{test}");
+    let test = format!("memory::slab::tests::{test}");
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.args(["--exact", &test, "--nocapture"]).env(ROLE, "alone").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The CPU's counter.
 #[cfg(target_arch = "x86_64")]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn ticks() -> u64 {
+pub(crate) fn ticks() -> u64 {
     // SAFETY: every x86-64 has the instruction, and Linux lets user code use it.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
@@ -17,7 +17,7 @@ pub(super) fn ticks() -> u64 {
 /// The CPU's counter.
 #[cfg(target_arch = "aarch64")]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn ticks() -> u64 {
+pub(crate) fn ticks() -> u64 {
     let ticks: u64;
     // SAFETY: reads the virtual counter, which Linux lets user code do; touches nothing else.
     unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
@@ -25,7 +25,7 @@ pub(super) fn ticks() -> u64 {
 }
 
 /// How many ticks `duration` is, as measured once for the process.
-pub(super) fn in_ticks(duration: Duration) -> u64 {
+pub(crate) fn in_ticks(duration: Duration) -> u64 {
     static PER_MILLISECOND: OnceLock<u64> = OnceLock::new();
     let rate = *PER_MILLISECOND.get_or_init(|| {
         let (start, first) = (Instant::now(), ticks());

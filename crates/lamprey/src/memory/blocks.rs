@@ -16,7 +16,7 @@ const CLASSES: usize = 8;
 const KEEP: u32 = 1024;
 
 /// The blocks that a worker keeps. See the module's text.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     free: [Class; CLASSES],
 }
 
@@ -45,13 +45,13 @@ fn layout_of(layout: Layout) -> Layout {
 }
 
 impl Blocks {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { free: [const { Class { first: Cell::new(ptr::null_mut()), count: Cell::new(0) } }; CLASSES] }
     }
 
     /// Memory for `layout`, whose size is not zero.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn take(&self, layout: Layout) -> NonNull<u8> {
+    pub(crate) fn take(&self, layout: Layout) -> NonNull<u8> {
         if let Some(class) = class_of(layout) {
             let class = &self.free[class];
             if let Some(block) = NonNull::new(class.first.get()) {
@@ -69,7 +69,7 @@ impl Blocks {
     /// # Safety
     /// It came from [`take`](Self::take) or [`take_from_system`] with this layout, and is not used any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
+    pub(crate) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         if let Some(class) = class_of(layout) {
             let class = &self.free[class];
             if class.count.get() < KEEP {
@@ -88,7 +88,7 @@ impl Blocks {
 
 /// As [`Blocks::take`], where there is no worker.
 #[cold]
-pub(super) fn take_from_system(layout: Layout) -> NonNull<u8> {
+pub(crate) fn take_from_system(layout: Layout) -> NonNull<u8> {
     let layout = layout_of(layout);
     // SAFETY: the size is not zero (the callers allocate descriptors).
     NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
@@ -99,7 +99,7 @@ pub(super) fn take_from_system(layout: Layout) -> NonNull<u8> {
 /// # Safety
 /// As for [`Blocks::give`].
 #[cold]
-pub(super) unsafe fn give_to_system(block: NonNull<u8>, layout: Layout) {
+pub(crate) unsafe fn give_to_system(block: NonNull<u8>, layout: Layout) {
     // SAFETY: invariant 1.
     unsafe { dealloc(block.as_ptr(), layout_of(layout)) }
 }

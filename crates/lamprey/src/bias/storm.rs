@@ -70,7 +70,7 @@ impl Storm {
     #[cfg(not(loom))]
     fn is_past(&self, now: u64) -> bool {
         // Relaxed: as above. Saturating: the counters of two CPUs may differ a little.
-        now.saturating_sub(self.began.load(Ordering::Relaxed)) > crate::sched::clock::in_ticks(WINDOW)
+        now.saturating_sub(self.began.load(Ordering::Relaxed)) > crate::time::clock::in_ticks(WINDOW)
     }
 
     /// Under the checker a window never ends.
@@ -81,7 +81,7 @@ impl Storm {
 }
 
 #[cfg(not(loom))]
-use crate::sched::clock::ticks as now;
+use crate::time::clock::ticks as now;
 #[cfg(loom)]
 fn now() -> u64 {
     0
