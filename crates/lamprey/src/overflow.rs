@@ -1,6 +1,6 @@
 //! Names the thread whose stack has overflowed, for the report that `swapstack` prints before it aborts; then says what helps, and shows the stack.
 
-use crate::sched::overflowed;
+use crate::sched::inspect::overflowed;
 use crate::sched::worker::Worker;
 use swapstack::overflow::{Fault, Report};
 

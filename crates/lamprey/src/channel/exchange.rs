@@ -11,7 +11,7 @@ use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
 use crate::bias::Bias;
 use crate::events::protocol::left_out;
-use crate::sched::task::{Delivery, Form, Task};
+use crate::sched::parasite::task::{Delivery, Form, Task};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]

@@ -18,7 +18,7 @@
 //!    a grant, grants it to the first in the queue ([`Section::offer`]).
 //! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped without the lock
 //!    while it is queued, and the parasite not before its future, so it is alive for the notification. After that the
-//!    [`Delivery`](crate::sched::task::Delivery) keeps alive what it needs.
+//!    [`Delivery`](crate::sched::parasite::task::Delivery) keeps alive what it needs.
 //! 4. A thread is woken after the section; it may not return from its wait without that wake
 //!    ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)).
 //! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later, who have seen the
@@ -51,7 +51,7 @@ pub(super) use wait::or_cancelled;
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 pub(crate) use node::Owed;
 use node::Waiting;
 use std::ptr::NonNull;

@@ -6,7 +6,7 @@ use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::or_cancelled;
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;

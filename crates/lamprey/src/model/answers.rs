@@ -1,7 +1,7 @@
 //! The survey: whoever asks does not wait for ever, and each worker counts once, whether it answers, ends, or is looked at and answers then.
 
 use super::{Broken, check_bounded, must_fail};
-use crate::sched::answers::Answers;
+use crate::sched::inspect::answers::Answers;
 use crate::sync_shim::{Arc, AtomicBool, Ordering, thread};
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 
 use crate::sched::block::{CancelUnwind, Woke};
 use crate::sched::os;
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::thread::{Kind, State, Thread};
 use crate::sched::worker::{Seat, Worker};
 use crate::sync_shim::{Cell, Parker, thread};

@@ -3,7 +3,7 @@
 use super::inbox::{Word, push, take_back};
 use super::{Broken, check_bounded, must_fail};
 use crate::queue::inbox::Inbox;
-use crate::sched::attention::{Attention, REQUEST};
+use crate::sched::parasite::attention::{Attention, REQUEST};
 use crate::sync_shim::{Arc, thread};
 
 struct Seat {

@@ -2,7 +2,7 @@
 //! touches its worker after that has gone.
 
 use super::{Broken, check, check_bounded, must_fail};
-use crate::sched::reach::{Asked, Reach};
+use crate::sched::cancel::reach::{Asked, Reach};
 use crate::sync_shim::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, Ordering, UnsafeCell, heavy_barrier, relax, thread,
 };

@@ -1,5 +1,5 @@
 //! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and completion. It is
-//! `sched::worker` and `sched::attach` of that build; its hosts are in `model::host`.
+//! `sched::worker` and `sched::parasite::attach` of that build; its hosts are in `model::host`.
 //!
 //! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A [`Parasite`] is a block with
 //! a task and any future. Its memory stays until the run is over; what the protocol says about it is checked by
@@ -7,11 +7,11 @@
 
 use super::block::{Errand, Waiter, Who};
 use super::completion::Completion;
-use super::finish::{finish, finish_cancelled};
-use super::life::{Life, Turn};
-use super::task::{Form, Task, TaskBody};
+use super::parasite::finish::{finish, finish_cancelled};
+use super::parasite::life::{Life, Turn};
+use super::parasite::task::{Form, Task, TaskBody};
+use super::parasite::woken::{Exposed, Woken};
 use super::wait::Waited;
-use super::woken::{Exposed, Woken};
 use crate::model::host::Hosts;
 use crate::model::{Broken, is_broken};
 use crate::queue::inbox::{Inbox, Linked};
@@ -81,7 +81,7 @@ impl Seat {
         unsafe {
             let seat = Self::retain(seat);
             if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
-                super::finish::refused_by_inbox(entry);
+                super::parasite::finish::refused_by_inbox(entry);
             }
         }
     }
@@ -409,7 +409,7 @@ pub(crate) fn wait_or<F: Future>(
     }));
     let task = NonNull::from(&*cell).cast();
     let cell = &cell.task;
-    cell.life.flags.set(super::task::HOSTED);
+    cell.life.flags.set(super::parasite::task::HOSTED);
     let output = loop {
         if let Poll::Ready(output) = Task::with_context(task, |cx| future.as_mut().poll(cx)) {
             break Some(output);

@@ -2,7 +2,7 @@
 
 use super::handle::ParasiteHandle;
 use super::{spawn, stackful};
-use crate::sched::task::INLINE;
+use crate::sched::parasite::task::INLINE;
 use crate::sched::worker::Worker;
 use crate::thread::Builder;
 use std::future::Future;

@@ -4,7 +4,7 @@ use super::packet::Packet;
 use super::place;
 use crate::sched::completion::Completion;
 use crate::sched::coop;
-use crate::sched::task::Task;
+use crate::sched::parasite::task::Task;
 use crate::thread::JoinError;
 use std::fmt;
 use std::future::Future;

@@ -11,9 +11,9 @@
 //! 2. [`Carried`] owns the right to run until the host starts: dropped unrun, it ends the task as cancelled.
 
 use crate::queue::inbox::Linked;
-use crate::sched::finish::{finish, finish_cancelled};
-use crate::sched::life::Turn;
-use crate::sched::task::{HEAVY, HOSTED, Task};
+use crate::sched::parasite::finish::{finish, finish_cancelled};
+use crate::sched::parasite::life::Turn;
+use crate::sched::parasite::task::{HEAVY, HOSTED, Task};
 use crate::sched::thread::Kind;
 use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
@@ -89,7 +89,7 @@ impl Future for Inflate {
     }
 }
 
-/// [`TaskBody::inflate`](crate::sched::task::TaskBody::inflate).
+/// [`TaskBody::inflate`](crate::sched::parasite::task::TaskBody::inflate).
 ///
 /// # Safety
 /// The caller holds the right to run the task, which is shared, and gives it up; no poll of it is under way.

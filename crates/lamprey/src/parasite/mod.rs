@@ -7,12 +7,12 @@
 //! |---|---|
 //! | placed in a block, polled at once | `place` (the object), `spawn` |
 //! | ready: its value is in the handle; pending: **reified**, and the spawner goes on | `spawn`, `handle` |
-//! | woken, **attached**, spilled | `sched::life` (who may run it), `sched::task`, `sched::attach` (who does) |
+//! | woken, **attached**, spilled | `sched::parasite::life` (who may run it), `sched::parasite::task`, `sched::parasite::attach` (who does) |
 //! | made by hand: **prepared**, attached | `reify` |
 //! | **inflated** to a host of its own; futures on threads | `inflate`, `wait` |
 //! | cancelled, finished | `place`, `handle`, `sched::completion` |
 //!
-//! A stackful one (`stackful`) is a thread like a host (`packet`: its outcome), on a context that is kept ready (`sched::contexts`); it begins on top of
+//! A stackful one (`stackful`) is a thread like a host (`packet`: its outcome), on a context that is kept ready (`sched::parasite::contexts`); it begins on top of
 //! its spawner, and goes on on top of whoever unblocks it.
 
 mod builder;

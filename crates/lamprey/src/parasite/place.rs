@@ -9,11 +9,11 @@
 
 use super::handle::Outcome;
 use crate::memory::slab;
-use crate::sched::attach::acting_as;
 use crate::sched::completion::Completion;
-use crate::sched::life::Life;
 use crate::sched::locals;
-use crate::sched::task::{LOCALS, Task, TaskBody};
+use crate::sched::parasite::attach::acting_as;
+use crate::sched::parasite::life::Life;
+use crate::sched::parasite::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use crate::thread::{quietly, report_unjoined};

@@ -20,7 +20,7 @@
 
 #[cfg(loom)]
 use crate::model::{Broken, is_broken};
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::wait;
 use crate::sched::{self, Wait, Waiter, unwind_cancelled};
 use crate::sync_shim::{Mutex, MutexGuard};

@@ -3,9 +3,9 @@
 use super::handle::ParasiteHandle;
 use super::place::{self, LastWord, Placed};
 use crate::sched::Waiter;
-use crate::sched::life::Life;
-use crate::sched::offer::Start;
-use crate::sched::task::{Form, HEAVY, Task};
+use crate::sched::parasite::life::Life;
+use crate::sched::parasite::offer::Start;
+use crate::sched::parasite::task::{Form, HEAVY, Task};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use std::future::Future;

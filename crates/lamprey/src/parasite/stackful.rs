@@ -13,9 +13,9 @@
 use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
 use super::spawn::outside;
-use crate::sched::contexts::{Call, Context};
 use crate::sched::locals;
-use crate::sched::offer::Start;
+use crate::sched::parasite::contexts::{Call, Context};
+use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
 use crate::thread::{JoinError, quietly};
 use std::cell::{Cell, UnsafeCell};

@@ -11,8 +11,8 @@
 use super::inflate::wait_for_turn;
 use crate::queue::inbox::Linked;
 use crate::sched::completion::Completion;
-use crate::sched::life::{Life, Turn};
-use crate::sched::task::{HOSTED, Task, TaskBody};
+use crate::sched::parasite::life::{Life, Turn};
+use crate::sched::parasite::task::{HOSTED, Task, TaskBody};
 use crate::sched::wait::{self, Waited};
 use crate::sched::worker::Worker;
 use crate::sched::{self, coop};

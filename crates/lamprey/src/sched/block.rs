@@ -31,8 +31,8 @@
 //! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads), `tests/stress.rs`, `tests/channel.rs` (named by the moment).
 
 use super::os;
+use super::parasite::task::{Form, Task};
 use super::reason::Wait;
-use super::task::{Form, Task};
 use super::thread::{Kind, Thread};
 use super::worker::Worker;
 use crate::queue::inbox::Linked;
@@ -55,7 +55,7 @@ unsafe impl Send for Waiter {}
 unsafe impl Sync for Waiter {}
 
 // SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks only, and the
-// tables in `super::thread` and `super::task` give the link to it while they are in one.
+// tables in `super::thread` and `super::parasite::task` give the link to it while they are in one.
 unsafe impl Linked for Waiter {
     fn into_raw(self) -> *mut () {
         self.0.as_ptr()

@@ -17,8 +17,8 @@
 
 use super::block::{Waiter, Who, Woke};
 use super::guard;
+use super::parasite::task::{Form, Task};
 use super::reason::Wait;
-use super::task::{Form, Task};
 use super::thread::{Kind, State, Thread};
 use super::worker::Worker;
 #[cfg(loom)]

@@ -10,10 +10,10 @@
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
 //!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
 //! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts. Of a host that does nothing else for
-//!   milliseconds, one join does ([`starts`](super::starts)).
+//!   milliseconds, one join does ([`starts`](super::parasite::starts)).
 //!
 //! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
-//! Futures have turns of their own ([`attach`](super::attach)).
+//! Futures have turns of their own ([`attach`](super::parasite::attach)).
 //!
 //! # How often the clock is looked at
 //! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that computes for a millisecond before each call is found out

@@ -26,7 +26,7 @@
 //! itself: `who`, fence, `asleep` (both in `Parking::claim`) against `asleep`, fence, `who`.
 //!
 //! # Rejected
-//! * A kernel thread for it (Go's sysmon, and the ticker of `super::offer`): it would have to wake a worker whenever it finds
+//! * A kernel thread for it (Go's sysmon, and the ticker of `super::parasite::offer`): it would have to wake a worker whenever it finds
 //!   something, and it runs also where no worker is idle, that is, where a CPU is not.
 //! * All idle workers: on many CPUs one computing worker would keep all others from sleeping.
 //! * A timer that each worker sets before it runs a host: a system call for each sleep.

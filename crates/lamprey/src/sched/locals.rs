@@ -8,7 +8,7 @@
 //! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only its runner
 //!    touches them.
 
-use super::task::{LOCALS, Task};
+use super::parasite::task::{LOCALS, Task};
 use super::thread::Thread;
 use super::worker::Worker;
 use crate::bug::quietly;

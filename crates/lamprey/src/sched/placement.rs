@@ -197,7 +197,7 @@ impl Worker {
             };
             let yields = ptr::eq(thread, self.running().as_ptr()) || ptr::eq(thread, self.gave_way.get());
             let yields = yields && thread.state.get() == State::Runnable;
-            if can_be_held_up && !yields && !super::carrier::is_carrier(thread) {
+            if can_be_held_up && !yields && !super::parasite::carrier::is_carrier(thread) {
                 return true;
             }
         }

@@ -208,7 +208,7 @@ impl Worker {
     fn stop(&self) {
         self.stopping.set(true);
         // From here on every spawn looks, and is refused: what starts after the reap would never be ended.
-        self.seen.set(super::offer::NEVER);
+        self.seen.set(super::parasite::offer::NEVER);
         self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.
@@ -245,6 +245,6 @@ pub(super) fn refused_at_the_end(entry: Waiter) {
             debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
             switch::abandon(thread, Abandoned::Shutdown);
         },
-        _ => super::finish::refused_by_inbox(entry),
+        _ => super::parasite::finish::refused_by_inbox(entry),
     }
 }

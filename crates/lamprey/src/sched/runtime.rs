@@ -4,11 +4,11 @@
 
 use super::block::Waiter;
 use super::duty::Duty;
+use super::inspect::survey::Survey;
 use super::panic::{Panic, Panics};
 use super::placement::Kinds;
 use super::policy::{Policy, PolicySlot};
 use super::source::{SourceFactory, Sources};
-use super::survey::Survey;
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::ticker::Ticker;
@@ -38,7 +38,7 @@ pub(crate) struct Config {
     pub(crate) is_overdue: fn() -> bool,
 }
 
-/// What a runtime does with parasites ([`super::offer`]), and about panics.
+/// What a runtime does with parasites ([`super::parasite::offer`]), and about panics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     pub(crate) inflation: bool,

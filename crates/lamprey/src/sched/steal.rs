@@ -105,7 +105,7 @@ impl Worker {
         }
         let promising = others_awake && watch.look(self.shared.seats(), start);
         let asked = others_awake && self.ask_for_offers();
-        let least = if asked { super::offer::PATIENCE } else { Duration::ZERO };
+        let least = if asked { super::parasite::offer::PATIENCE } else { Duration::ZERO };
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
         // Still hungry while it dozes: whoever computes for long answers late.
         if self.spin(until) {

@@ -13,8 +13,8 @@
 
 use super::block::{Waiter, Woke};
 use super::guard;
+use super::parasite::task::Form;
 use super::policy::{Ready, Why};
-use super::task::Form;
 use super::thread::{Abandoned, Fate, State, Thread};
 use super::worker::Worker;
 use crate::sync_shim::relax;
@@ -315,7 +315,7 @@ impl Worker {
         for (thread, error) in refused {
             // SAFETY: unstarted, and kept by `refuse` for this call; a carrier is alive until it is abandoned.
             unsafe {
-                if super::carrier::is_carrier(thread.as_ref()) {
+                if super::parasite::carrier::is_carrier(thread.as_ref()) {
                     self.carry_without_stack();
                 }
                 abandon(thread, Abandoned::NoStack(error));

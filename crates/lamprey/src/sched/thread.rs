@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
 //! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
-//! | `home`, `ask` | see [`reach`](super::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
+//! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
 //! | the rest | constant |
 //!
 //! # States (`state`)
@@ -20,9 +20,9 @@
 
 use super::block::Woke;
 use super::cancel::Frame;
-use super::reach::Reach;
+use super::cancel::reach::Reach;
+use super::parasite::task::Task;
 use super::reason::Wait;
-use super::task::Task;
 use super::worker::Seat;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Cell};
 use std::ptr::{self, NonNull};
@@ -77,7 +77,7 @@ pub(crate) struct Thread {
     pub(crate) below: Cell<*const Thread>,
     /// The stackless parasite that is polled on this stack now; null if none. Changed by `act_for` only.
     pub(crate) polling: Cell<*mut Task>,
-    /// Nothing is polled on this stack below this address ([`super::attach`]), once it has been worked out.
+    /// Nothing is polled on this stack below this address ([`super::parasite::attach`]), once it has been worked out.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
     pub(crate) link: Cell<*mut ()>,
@@ -89,7 +89,7 @@ pub(crate) struct Thread {
     pub(crate) newer: Cell<*const Thread>,
     #[cfg(not(loom))]
     pub(crate) stack: Cell<Option<PooledStack>>,
-    /// Of a parasite: the attention word when it was attached ([`super::offer`]).
+    /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
     /// How many inline attaches are under way on this stack: each takes more of it than this counter could count.
@@ -101,7 +101,7 @@ pub(crate) struct Thread {
     /// A parasite that has become a host: it waits its turn among the hosts.
     #[cfg(not(loom))]
     pub(crate) inflated: Cell<bool>,
-    /// How many of the next parasites that it spawns are to be hosts ([`super::offer`]).
+    /// How many of the next parasites that it spawns are to be hosts ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
     /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the innermost.

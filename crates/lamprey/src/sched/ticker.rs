@@ -1,8 +1,8 @@
 //! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads compute.
 //!
-//! * It adds a tick to each worker's attention word four times a time slice ([`super::offer`]), from the first parasite on.
-//! * About once a second it looks for workers that are held up ([`super::silent`]).
-//! * It prints the stack of a thread that has overflowed ([`super::overflowed`]): the thread itself is in a signal handler, and may not.
+//! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]), from the first parasite on.
+//! * About once a second it looks for workers that are held up ([`super::inspect::silent`]).
+//! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself is in a signal handler, and may not.
 //!
 //! It sleeps while all workers do.
 //!
@@ -18,8 +18,8 @@
 //! # Orderings
 //! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything else is a hint.
 
+use super::inspect::silent::Sights;
 use super::runtime::{Options, Shared};
-use super::silent::Sights;
 use crate::sync_shim::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl Ticker {
         self.wake();
     }
 
-    /// Has it print what [`super::overflowed`] holds; false if it is gone. Async-signal-safe.
+    /// Has it print what [`super::inspect::overflowed`] holds; false if it is gone. Async-signal-safe.
     pub(super) fn call(&self) -> bool {
         loop {
             // Relaxed (both): a guess.
@@ -199,7 +199,7 @@ fn tick(shared: &Weak<Shared>) {
         let word = shared.ticker.sleep();
         match word {
             OVER => return,
-            CALLED => return super::overflowed::print(),
+            CALLED => return super::inspect::overflowed::print(),
             _ => {}
         }
         since_tick += 1;

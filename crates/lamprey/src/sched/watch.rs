@@ -3,7 +3,7 @@
 //!
 //! The worker on watch ([`super::duty`]) sleeps at most [`EVERY`] at a time. After each sleep it looks at those that are awake. One
 //! that has neither been at its root nor run a woken parasite since the last look **computes**, and is relieved: its sources'
-//! [`Helper`](super::source::Helper)s are called, the tasks in shared mode are taken out of its [`woken`](super::woken) queues and
+//! [`Helper`](super::source::Helper)s are called, the tasks in shared mode are taken out of its [`woken`](super::parasite::woken) queues and
 //! out of its inbox, and so are hosts that have not started and are not bound to it. Started hosts wait: they cannot move.
 //!
 //! # What it costs
@@ -20,7 +20,7 @@
 //! * The age of each entry: the ring of `latest` is last in, first out, so that a position says nothing. What is taken has waited
 //!   for [`EVERY`] if nothing was run in that time.
 //! * To take from whoever is away from its root only: hosts that wake parasites and run them at their next blocking call
-//!   (`super::attach`, 2) may do so for seconds and never come to the root. Their channels would lose their owner, for nothing.
+//!   (`super::parasite::attach`, 2) may do so for seconds and never come to the root. Their channels would lose their owner, for nothing.
 //!
 //! # Checked by
 //! `tests/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.

@@ -5,11 +5,12 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
-use super::attach::TURN;
-use super::attention::Attention;
 use super::block::{Errand, Waiter};
-use super::carrier::Carriers;
 use super::guard;
+use super::parasite::attach::TURN;
+use super::parasite::attention::Attention;
+use super::parasite::carrier::Carriers;
+use super::parasite::woken::{Exposed, Woken};
 use super::park::Parking;
 use super::policy::{Entry, PolicySlot};
 use super::runtime::Shared;
@@ -18,7 +19,6 @@ use super::stats::Counters;
 use super::steal::Watch;
 use super::thread::{Body, Thread};
 use super::watch::Sights;
-use super::woken::{Exposed, Woken};
 use crate::bias;
 use crate::memory::blocks::{self, Blocks};
 use crate::memory::slab::Slab;
@@ -119,7 +119,7 @@ impl Seat {
     ///
     /// # Safety
     /// The caller owns the entry: an unstarted thread, one that is blocked here and that the caller holds the right to
-    /// wake, or a task as in [`Task::receive`](super::task::Task::receive).
+    /// wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };
@@ -136,7 +136,7 @@ impl Seat {
         unsafe {
             let seat = Self::retain(seat);
             if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
-                super::finish::refused_by_inbox(entry);
+                super::parasite::finish::refused_by_inbox(entry);
             }
         }
     }
@@ -161,7 +161,7 @@ pub(crate) struct Worker {
     pub(super) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
     pub(super) budget: Cell<u32>,
-    /// What parasites may still do ahead of the hosts ([`super::attach`]).
+    /// What parasites may still do ahead of the hosts ([`super::parasite::attach`]).
     pub(super) turn: Cell<u32>,
     /// What calls may still weigh until one looks at the clock ([`super::coop`]).
     pub(super) calls: Cell<u32>,
@@ -183,12 +183,12 @@ pub(crate) struct Worker {
     blocks: Blocks,
     pub(crate) slab: Slab,
     pub(super) carriers: Carriers,
-    /// What the worker has last seen of its seat's attention word ([`super::offer`]).
+    /// What the worker has last seen of its seat's attention word ([`super::parasite::offer`]).
     pub(super) seen: Cell<u32>,
-    pub(super) offers: super::offer::Offers,
-    pub(super) starts: super::starts::Starts,
+    pub(super) offers: super::parasite::offer::Offers,
+    pub(super) starts: super::parasite::starts::Starts,
     parallel: bool,
-    pub(crate) contexts: super::contexts::Contexts,
+    pub(crate) contexts: super::parasite::contexts::Contexts,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
@@ -278,11 +278,11 @@ impl Worker {
             woken: Woken::new(seat.woken.clone()),
             carriers: Carriers::new(),
             turn: Cell::new(TURN),
-            seen: Cell::new(super::offer::NEVER),
-            offers: super::offer::Offers::new(),
-            starts: super::starts::Starts::new(),
+            seen: Cell::new(super::parasite::offer::NEVER),
+            offers: super::parasite::offer::Offers::new(),
+            starts: super::parasite::starts::Starts::new(),
             parallel: shared.seats().len() > 1,
-            contexts: super::contexts::Contexts::new(),
+            contexts: super::parasite::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
             watched: Cell::new(None),

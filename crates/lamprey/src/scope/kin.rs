@@ -36,7 +36,7 @@ use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
 use crate::sched::cancel::{call_off, find_all, tell_all};
 use crate::sched::coop;
-use crate::sched::task::Task;
+use crate::sched::parasite::task::Task;
 use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};

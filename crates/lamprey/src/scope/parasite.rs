@@ -7,7 +7,8 @@
 use super::Scope;
 use super::kin::{Kin, Outcome, Reached, Share};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
-use crate::sched::{self, task::Task};
+use crate::sched;
+use crate::sched::parasite::task::Task;
 use crate::thread::level::Tripped;
 use crate::thread::{JoinError, Panic, quietly};
 use std::any::Any;

@@ -65,7 +65,7 @@ use crate::channel::slot;
 use crate::channel::{Owed, Party, PartyNode};
 use crate::events::protocol::left_out;
 use crate::queue::list::List;
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
 use std::ptr::{self, NonNull};
 

@@ -27,7 +27,7 @@ use super::policy::{Order, Wake};
 use crate::bias::Bias;
 use crate::channel::Owed;
 use crate::events::protocol::Synced;
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::cell::UnsafeCell;

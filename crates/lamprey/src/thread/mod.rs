@@ -1,7 +1,7 @@
 //! Hosts: spawning, joining, naming, yielding, and values of their own.
 //!
 //! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
-//! [`local`], `suspend`; how it is cancelled: `sched::reach`, `sched::cancel`, `level`, `shield`, `wire`.
+//! [`local`], `suspend`; how it is cancelled: `sched::cancel::reach`, `sched::cancel`, `level`, `shield`, `wire`.
 
 #[cfg(not(loom))]
 mod builder;
@@ -29,13 +29,12 @@ pub(crate) mod wire;
 pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
 pub(crate) use crate::model::kin::JoinError;
+#[cfg(not(loom))]
+pub use crate::sched::inspect::stack_trace::Stack;
 #[cfg(loom)]
 pub(crate) use crate::sched::panic::{Panic, Panics};
 #[cfg(not(loom))]
-pub use crate::sched::{
-    panic::{Panic, Panics},
-    stack_trace::Stack,
-};
+pub use crate::sched::panic::{Panic, Panics};
 pub(crate) use member::Member;
 pub use suspend::{Abandoned, WakeToken, suspend};
 #[cfg(not(loom))]

@@ -26,7 +26,7 @@ use crate::model::{Broken, is_broken};
 use crate::queue::list::{List, Node};
 use crate::sched::block::{Errand, current};
 use crate::sched::cancel::{Frame, is_moot};
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::thread::Thread;
 use crate::sched::wait::wait_committed;
 use crate::sched::worker::{Seat, Worker};

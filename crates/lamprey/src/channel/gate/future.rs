@@ -9,7 +9,7 @@
 use super::node::{Waiting, forget};
 use super::{Gate, Place, Section};
 use crate::queue::list::Node;
-use crate::sched::task::Form;
+use crate::sched::parasite::task::Form;
 use crate::sched::{self, Waiter};
 use std::future::Future;
 use std::marker::PhantomPinned;

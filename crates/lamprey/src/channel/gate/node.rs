@@ -4,7 +4,7 @@
 //! while the node is linked.
 
 use crate::queue::list::Node;
-use crate::sched::task::{Delivery, Form, Task};
+use crate::sched::parasite::task::{Delivery, Form, Task};
 use crate::sched::{Waiter, Who, wake_thread};
 use std::cell::Cell;
 use std::task::Context;

@@ -6,7 +6,7 @@ use crate::channel::{At, Owed, Party, PartyNode};
 use crate::events::protocol::{Choice, Offered, left_out};
 use crate::queue::list::List;
 use crate::sched::Waiter;
-use crate::sched::task::{Form, Task};
+use crate::sched::parasite::task::{Form, Task};
 use std::ptr::NonNull;
 
 /// How somebody comes to a line.

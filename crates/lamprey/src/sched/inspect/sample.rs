@@ -12,19 +12,19 @@
 use std::mem::MaybeUninit;
 
 /// Bytes of a stack that are copied.
-pub(super) const MOST: usize = 64 << 10;
+pub(in crate::sched) const MOST: usize = 64 << 10;
 
 /// What no mapping is smaller than. (Where pages are larger, a smaller step does no harm.)
 const PAGE: usize = 4096;
 
 /// Where a thread goes on, and what unwinding starts from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Registers {
-    pub(super) pc: usize,
-    pub(super) sp: usize,
-    pub(super) fp: usize,
+pub(in crate::sched) struct Registers {
+    pub(in crate::sched) pc: usize,
+    pub(in crate::sched) sp: usize,
+    pub(in crate::sched) fp: usize,
     /// The link register, 0 on machines without one.
-    pub(super) lr: usize,
+    pub(in crate::sched) lr: usize,
 }
 
 impl Registers {
@@ -32,7 +32,7 @@ impl Registers {
     ///
     /// # Safety
     /// `machine` is the third argument of a signal handler that was installed with `SA_SIGINFO`.
-    pub(super) unsafe fn interrupted(machine: *const libc::ucontext_t) -> Self {
+    pub(in crate::sched) unsafe fn interrupted(machine: *const libc::ucontext_t) -> Self {
         // SAFETY: the caller's promise.
         let machine = unsafe { &(*machine).uc_mcontext };
         #[cfg(target_arch = "x86_64")]
@@ -58,7 +58,7 @@ impl Registers {
     ///
     /// # Safety
     /// As for [`swapstack::StackPointer::suspended`].
-    pub(super) unsafe fn suspended(sp: swapstack::StackPointer) -> Self {
+    pub(in crate::sched) unsafe fn suspended(sp: swapstack::StackPointer) -> Self {
         // SAFETY: the caller's promise.
         let swapstack::Suspended { pc, sp, fp, .. } = unsafe { sp.suspended() };
         Self { pc, sp, fp, lr: 0 }
@@ -66,37 +66,37 @@ impl Registers {
 }
 
 /// See the module's text. Large: for a static, or a box.
-pub(super) struct Sample {
-    pub(super) registers: Registers,
+pub(in crate::sched) struct Sample {
+    pub(in crate::sched) registers: Registers,
     length: usize,
     bytes: [u8; MOST],
 }
 
 impl Sample {
-    pub(super) const fn empty() -> Self {
+    pub(in crate::sched) const fn empty() -> Self {
         Self { registers: Registers { pc: 0, sp: 0, fp: 0, lr: 0 }, length: 0, bytes: [0; MOST] }
     }
 
     /// As [`empty`](Self::empty), without the detour over the stack.
-    pub(super) fn boxed() -> Box<Self> {
+    pub(in crate::sched) fn boxed() -> Box<Self> {
         // SAFETY: numbers, which may all be zero.
         unsafe { Box::new_zeroed().assume_init() }
     }
 
     /// Copies what the stack pointer points at. Async-signal-safe.
-    pub(super) fn take(&mut self, registers: Registers) {
+    pub(in crate::sched) fn take(&mut self, registers: Registers) {
         self.registers = registers;
         self.length = read_own(registers.sp, &mut self.bytes);
     }
 
     /// How many bytes could be copied.
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::sched) fn len(&self) -> usize {
         self.length
     }
 
     /// The word at an address of the thread's, if it has been copied.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
+    pub(in crate::sched) fn word(&self, address: u64) -> Option<u64> {
         let offset = usize::try_from(address).ok()?.checked_sub(self.registers.sp)?;
         let word = self.bytes[..self.length].get(offset..offset.checked_add(8)?)?;
         Some(u64::from_ne_bytes(word.try_into().ok()?))
@@ -104,7 +104,7 @@ impl Sample {
 
     /// A sample that nobody took.
     #[cfg(test)]
-    pub(super) fn made_up(registers: Registers, bytes: &[u8]) -> Box<Self> {
+    pub(in crate::sched) fn made_up(registers: Registers, bytes: &[u8]) -> Box<Self> {
         let mut this = Self::boxed();
         this.registers = registers;
         this.length = bytes.len().min(MOST);
@@ -115,7 +115,7 @@ impl Sample {
 
 /// Copies this process's memory from `address` on until `into` is full, or up to the first page that cannot be read; how many bytes that
 /// are. Async-signal-safe.
-pub(super) fn read_own(address: usize, into: &mut [u8]) -> usize {
+pub(in crate::sched) fn read_own(address: usize, into: &mut [u8]) -> usize {
     // Another thread may write these bytes meanwhile, which is why no reference is ever made to them.
     let mut done = 0;
     while done < into.len() {

@@ -1,7 +1,7 @@
 //! The walk of samples that are as they should be, cut short, or nonsense.
 
-use super::super::sample::{MOST, Registers, Sample};
 use super::{Code, DEPTH};
+use crate::sched::inspect::sample::{MOST, Registers, Sample};
 use std::arch::asm;
 use std::hint::black_box;
 

@@ -13,8 +13,8 @@
 //! # Checked by
 //! `tests/starts.rs`.
 
-use super::thread::Thread;
-use super::worker::Worker;
+use crate::sched::thread::Thread;
+use crate::sched::worker::Worker;
 use crate::time::clock;
 use std::cell::Cell;
 use std::ptr;
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_millis(2);
 
 /// What a worker has seen at the starts of parasites. The worker's alone.
 #[derive(Debug)]
-pub(super) struct Starts {
+pub(in crate::sched) struct Starts {
     /// The host, how many scheduling points were left then until the root is due, and when that was in ticks of the CPU's clock.
     host: Cell<(*const Thread, u32)>,
     since: Cell<u64>,
@@ -34,19 +34,19 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    pub(super) fn new() -> Self {
+    pub(in crate::sched) fn new() -> Self {
         Self { host: Cell::new((ptr::null(), 0)), since: Cell::new(0), limit: clock::in_ticks(LIMIT) }
     }
 
     /// There has been a scheduling point.
-    pub(super) fn forget(&self) {
+    pub(in crate::sched) fn forget(&self) {
         self.host.set((ptr::null(), 0));
     }
 }
 
 impl Worker {
     /// A parasite starts, and the attention word has changed: true if its join is to give way.
-    pub(super) fn is_overdue(&self) -> bool {
+    pub(in crate::sched) fn is_overdue(&self) -> bool {
         if self.stopping.get() || self.cannot_give_way() {
             return false;
         }

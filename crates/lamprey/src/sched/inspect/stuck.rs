@@ -26,12 +26,12 @@
 //! taken with Acquire: the handler writes after the looker has read.
 
 use super::polled::Polled;
-use super::reason::Wait;
 use super::sample::{Registers, Sample};
 use super::survey::{Found, wait_of};
-use super::thread::{Kind, Thread};
 use super::unwind::Walker;
-use super::worker::Worker;
+use crate::sched::reason::Wait;
+use crate::sched::thread::{Kind, Thread};
+use crate::sched::worker::Worker;
 use crate::sync_shim::{AtomicI32, Ordering};
 use std::cell::UnsafeCell;
 use std::panic::Location;
@@ -49,7 +49,7 @@ const NAME: usize = 64;
 const COPYING: Duration = Duration::from_secs(1);
 
 /// What a look has found.
-pub(super) enum Look {
+pub(in crate::sched) enum Look {
     /// A thread computes: that one, and others of the worker. True if one of those should have been woken by a timer.
     Computes(Vec<Found>, bool),
     /// No thread runs: the worker's root will answer for itself, or the worker has ended.
@@ -101,7 +101,7 @@ static REQUEST: AtomicI32 = AtomicI32::new(FREE);
 static LOOK: Mutex<()> = Mutex::new(());
 
 /// What the worker of the kernel thread `tid` does; where, if there is a walker. Returns after the deadline at the latest, if the handler has not begun by then.
-pub(super) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
+pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
     let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
     if tid <= 0 {
         return Look::Schedules;

@@ -13,18 +13,18 @@
 //!
 //! # Who may touch what
 //! [`Woken`]: the worker. [`Queues`]: the worker, and visitors ([`Lent`]): the worker on watch, while this one computes
-//! ([`super::watch`]). `Exposed::pending`: written by the worker, a hint for the others.
+//! ([`crate::sched::watch`]). `Exposed::pending`: written by the worker, a hint for the others.
 //!
 //! # Rejected
 //! * To publish in a shared queue what is woken while somebody idles: each message between two parasites would go through
 //!   it as soon as one worker of several has nothing to do, which is the usual state.
 //! * To send what is woken to an idle worker at once: the pair then runs on two CPUs, 400 ns a message instead of 10.
 
-use super::block::Waiter;
 use super::task::Task;
-use super::thread::Thread;
 use crate::queue::lent::Lent;
 use crate::queue::ring::Ring;
+use crate::sched::block::Waiter;
+use crate::sched::thread::Thread;
 use crate::sync_shim::{AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -36,27 +36,27 @@ const MOST: usize = 4096;
 /// What others see of the ready parasites of a worker. On lines of its own: the worker writes them at each wake.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Exposed {
+pub(in crate::sched) struct Exposed {
     queues: Lent<Queues>,
     /// A copy of [`Woken::pending`].
     pending: AtomicUsize,
 }
 
 impl Exposed {
-    pub(super) fn new() -> Arc<Self> {
+    pub(in crate::sched) fn new() -> Arc<Self> {
         let (first, last) = (ptr::null_mut(), ptr::null_mut());
         let queues = Lent::new(Queues { latest: Ring::new(), first, last, taken: 0 });
         Arc::new(Self { queues, pending: AtomicUsize::new(0) })
     }
 
     /// About how many are ready.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::sched) fn count(&self) -> usize {
         // Relaxed: a hint.
         self.pending.load(Ordering::Relaxed)
     }
 
     /// Takes out tasks that any worker of the runtime may run, as many as `taken` has room for.
-    pub(super) fn take(&self, taken: &mut Vec<NonNull<Task>>) {
+    pub(in crate::sched) fn take(&self, taken: &mut Vec<NonNull<Task>>) {
         self.queues.visit(|queues| queues.take(taken));
     }
 }
@@ -152,13 +152,13 @@ fn travels(task: NonNull<Task>) -> bool {
 
 /// See the module's text.
 #[repr(C)]
-pub(super) struct Woken {
-    pub(super) pending: Cell<usize>,
+pub(in crate::sched) struct Woken {
+    pub(in crate::sched) pending: Cell<usize>,
     exposed: Arc<Exposed>,
 }
 
 impl Woken {
-    pub(super) fn new(exposed: Arc<Exposed>) -> Self {
+    pub(in crate::sched) fn new(exposed: Arc<Exposed>) -> Self {
         Self { pending: Cell::new(0), exposed }
     }
 
@@ -169,7 +169,7 @@ impl Woken {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn count(&self, by: isize) {
+    pub(in crate::sched) fn count(&self, by: isize) {
         let pending = self.pending.get().wrapping_add_signed(by);
         self.pending.set(pending);
         // Relaxed: a hint for others.
@@ -177,14 +177,14 @@ impl Woken {
     }
 
     /// What others have taken out is pending no more.
-    pub(super) fn settle(&self) {
+    pub(in crate::sched) fn settle(&self) {
         let taken = self.with(|queues| std::mem::take(&mut queues.taken));
         self.count(-(taken as isize));
     }
 
     /// Queues a parasite that was unblocked; false if there are too many already.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn push(&self, parasite: Waiter) -> bool {
+    pub(in crate::sched) fn push(&self, parasite: Waiter) -> bool {
         let fits = self.with(|queues| {
             let fits = queues.latest.len() < MOST;
             if fits {
@@ -211,40 +211,43 @@ impl Woken {
 
     /// The latest, if it is a task.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn pop_task(&self) -> Option<NonNull<Task>> {
+    pub(in crate::sched) fn pop_task(&self) -> Option<NonNull<Task>> {
         self.pop(false, Waiter::as_task)
     }
 
     /// The oldest, if it is a task that `fits`.
-    pub(super) fn pop_oldest_task(&self, fits: impl FnOnce(&Task) -> bool) -> Option<NonNull<Task>> {
+    pub(in crate::sched) fn pop_oldest_task(
+        &self,
+        fits: impl FnOnce(&Task) -> bool,
+    ) -> Option<NonNull<Task>> {
         // SAFETY: invariant 2.
         self.pop(true, |entry| entry.as_task().filter(|task| fits(unsafe { task.as_ref() })))
     }
 
     /// The oldest, if it is a task.
-    pub(super) fn pop_oldest(&self) -> Option<NonNull<Task>> {
+    pub(in crate::sched) fn pop_oldest(&self) -> Option<NonNull<Task>> {
         self.pop_oldest_task(|_| true)
     }
 
     /// True if a task is at the front, or one has given way.
-    pub(super) fn has_old_task(&self) -> bool {
+    pub(in crate::sched) fn has_old_task(&self) -> bool {
         self.with(|queues| {
             !queues.first.is_null() || queues.latest.front().is_some_and(|entry| entry.as_task().is_some())
         })
     }
 
     /// The latest or the oldest, if it is a thread.
-    pub(super) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
+    pub(in crate::sched) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
         self.pop(oldest, Waiter::as_thread)
     }
 
     /// True if nothing is in `latest`.
-    pub(super) fn has_no_latest(&self) -> bool {
+    pub(in crate::sched) fn has_no_latest(&self) -> bool {
         self.with(|queues| queues.latest.len() == 0)
     }
 
     /// Puts a task at the back.
-    pub(super) fn give_way(&self, task: NonNull<Task>) {
+    pub(in crate::sched) fn give_way(&self, task: NonNull<Task>) {
         // SAFETY: invariant 2.
         let entry = unsafe { task.as_ref() };
         if !entry.life.is_shared() && !entry.life.link() {
@@ -255,7 +258,7 @@ impl Woken {
     }
 
     /// The one that gave way first.
-    pub(super) fn pop_given_way(&self) -> Option<NonNull<Task>> {
+    pub(in crate::sched) fn pop_given_way(&self) -> Option<NonNull<Task>> {
         let task = self.with(Queues::remove_first)?;
         // SAFETY: invariant 2.
         let entry = unsafe { task.as_ref() };

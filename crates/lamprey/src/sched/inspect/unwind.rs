@@ -20,24 +20,24 @@ type Unwinder = framehop::UnwinderNative<Vec<u8>, MayAllocateDuringUnwind>;
 type Cache = framehop::CacheNative<MayAllocateDuringUnwind>;
 
 /// Frames of a stack that are kept.
-pub(super) const DEPTH: usize = 64;
+pub(in crate::sched) const DEPTH: usize = 64;
 
 /// The code that was loaded when this was made.
-pub(super) struct Code {
+pub(in crate::sched) struct Code {
     unwinder: Unwinder,
     /// Where it is, in ascending order.
     ranges: Vec<Range<u64>>,
 }
 
 /// Unwinds one sample after the other.
-pub(super) struct Walker<'a> {
+pub(in crate::sched) struct Walker<'a> {
     code: &'a Code,
     cache: Cache,
 }
 
 impl Code {
     /// Copies the tables of all that is loaded; empty if that cannot be found out.
-    pub(super) fn read() -> Self {
+    pub(in crate::sched) fn read() -> Self {
         let mut this = Self { unwinder: Unwinder::new(), ranges: Vec::new() };
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
         // Where the file begins whose code the next lines may be.
@@ -75,19 +75,19 @@ impl Code {
         after > 0 && self.ranges[after - 1].contains(&address)
     }
 
-    pub(super) fn walker(&self) -> Walker<'_> {
+    pub(in crate::sched) fn walker(&self) -> Walker<'_> {
         Walker { code: self, cache: Cache::new() }
     }
 }
 
 impl Walker<'_> {
     /// An address within each call, the innermost first: of that where it goes on, of the others just before the return address.
-    pub(super) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
+    pub(in crate::sched) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
         self.walk_up(sample.registers, DEPTH, |address| sample.word(address))
     }
 
     /// As [`walk`](Self::walk), with at most `depth` calls, on a stack of which `word` knows the words by their addresses.
-    pub(super) fn walk_up(
+    pub(in crate::sched) fn walk_up(
         &mut self,
         from: Registers,
         depth: usize,

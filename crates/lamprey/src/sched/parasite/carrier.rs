@@ -11,11 +11,11 @@
 //!    do what they like.
 
 use super::attach::TURN;
-use super::policy::{Ready, Why};
 use super::task::Task;
-use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
 use super::woken::Woken;
-use super::worker::Worker;
+use crate::sched::policy::{Ready, Why};
+use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
@@ -24,7 +24,7 @@ const OLDEST: usize = 64;
 
 /// Who goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Oldest {
+pub(in crate::sched) enum Oldest {
     /// A turn has begun: tasks that wait at the front, and those that gave way.
     Tasks,
     /// They have run: the thread at the front, if there is one.
@@ -34,15 +34,15 @@ pub(super) enum Oldest {
 }
 
 /// A worker's carriers. See the module's text.
-pub(super) struct Carriers {
+pub(in crate::sched) struct Carriers {
     parked: Cell<*mut Thread>,
     /// Invariant 2.
-    pub(super) oldest: Cell<Oldest>,
+    pub(in crate::sched) oldest: Cell<Oldest>,
     unreaped: Cell<bool>,
 }
 
 impl Carriers {
-    pub(super) fn new() -> Self {
+    pub(in crate::sched) fn new() -> Self {
         Self {
             parked: Cell::new(ptr::null_mut()),
             oldest: Cell::new(Oldest::Served),
@@ -53,7 +53,7 @@ impl Carriers {
 
 impl Worker {
     /// The runtime ends: the next carrier reaps.
-    pub(super) fn reap_soon(&self) {
+    pub(in crate::sched) fn reap_soon(&self) {
         self.carriers.unreaped.set(true);
         self.woken.count(1);
     }
@@ -68,7 +68,7 @@ impl Worker {
     /// Picks a parasite, or the host whose turn it is: called when parasites are ready.
     #[cold]
     #[inline(never)]
-    pub(super) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
+    pub(in crate::sched) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
         self.woken.settle();
         if self.woken.pending.get() == 0 {
             return self.policy.next(&self.seat.unstarted).map(|ready| ready.0);
@@ -159,7 +159,7 @@ impl Worker {
 
     /// No stack is to be had for a carrier (invariant 3). Called on the root, while it is no worker.
     #[cold]
-    pub(super) fn carry_without_stack(&self) {
+    pub(in crate::sched) fn carry_without_stack(&self) {
         self.reap_if_due();
         for _ in 0..TURN {
             let Some(task) = self.woken.pop_task().or_else(|| self.woken.pop_given_way()) else { return };
@@ -192,7 +192,7 @@ impl Worker {
 }
 
 /// True for a carrier.
-pub(super) fn is_carrier(thread: &Thread) -> bool {
+pub(in crate::sched) fn is_carrier(thread: &Thread) -> bool {
     ptr::eq(thread.body, &CARRIER)
 }
 
@@ -230,7 +230,7 @@ unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
 /// After `publish`, once.
 unsafe fn drop_locals(thread: NonNull<Thread>) {
     // SAFETY: alive until `free`.
-    super::locals::end(unsafe { thread.as_ref() });
+    crate::sched::locals::end(unsafe { thread.as_ref() });
 }
 
 /// [`Body::free`].

@@ -13,9 +13,9 @@
 //! 2. `call` points to the call of its spawner, which does not go on before the parasite has blocked or ended.
 //! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
 
-use super::policy::Ready;
-use super::thread::{Abandoned, Body, Fate, Label, State, Thread};
-use super::worker::Worker;
+use crate::sched::policy::Ready;
+use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::io;
 use std::panic::Location;
@@ -49,7 +49,7 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
-    pub(super) fn new() -> Self {
+    pub(in crate::sched) fn new() -> Self {
         Self { first: Cell::new(ptr::null_mut()), count: Cell::new(0) }
     }
 
@@ -142,7 +142,7 @@ impl Worker {
     }
 
     /// The worker ends, or its stacks are trimmed.
-    pub(super) fn free_contexts(&self) {
+    pub(in crate::sched) fn free_contexts(&self) {
         while let Some(context) = self.contexts.pop() {
             // SAFETY: idle, and popped.
             unsafe { self.free_context(context) };
@@ -153,7 +153,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn retire(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
-        super::cancel::must_be_outside(thread);
+        crate::sched::cancel::must_be_outside(thread);
         thread.state.set(State::Finished);
         if self.contexts.count.get() < KEEP {
             self.contexts.push(context);
@@ -203,14 +203,14 @@ impl Worker {
         let me = self.running_ref();
         self.inflate_thread(me);
         if !me.below.get().is_null() {
-            self.policy.ready(Ready(self.running()), super::policy::Why::Yielded);
+            self.policy.ready(Ready(self.running()), crate::sched::policy::Why::Yielded);
             let next = self.descend(me);
             self.switch_to(me, next);
         }
     }
 
     /// From now on a wake puts the parasite behind the hosts that are ready.
-    pub(super) fn inflate_thread(&self, parasite: &Thread) {
+    pub(in crate::sched) fn inflate_thread(&self, parasite: &Thread) {
         if !parasite.inflated.replace(true) {
             self.seat.counters.inflated.add(1);
         }

@@ -1,7 +1,7 @@
 //! The calls of a thread that has overflowed its stack, printed before the process aborts.
 //!
 //! The thread itself is in a signal handler, on a small stack, and may have been interrupted in the allocator: it only says where it is,
-//! and waits. The runtime's [ticker](super::ticker) works the calls out of a copy of its stack. If that does not come to its end (it
+//! and waits. The runtime's [ticker](crate::sched::ticker) works the calls out of a copy of its stack. If that does not come to its end (it
 //! allocates, too, and a lock may be held for ever), the process aborts without.
 //!
 //! # Invariants
@@ -9,8 +9,8 @@
 
 use super::sample::{Registers, read_own};
 use super::stack_trace::Stack;
-use super::ticker::Ticker;
 use super::unwind::Code;
+use crate::sched::ticker::Ticker;
 use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::ops::Range;
 use std::ptr;
@@ -58,7 +58,7 @@ pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>,
 }
 
 /// On the ticker.
-pub(super) fn print() {
+pub(in crate::sched) fn print() {
     // Acquire pairs with the Release in `show`.
     // SAFETY: invariant 1.
     let Some(case) = (unsafe { CASE.load(Ordering::Acquire).as_ref() }) else { return };

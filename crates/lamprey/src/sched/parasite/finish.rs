@@ -4,9 +4,9 @@
 //! `model::life` and `model::completion` (loom), `tests/parasite_life.rs` (also: handles outlive their runtime).
 
 use super::attach::acting_as;
-use super::block::{Waiter, Who};
-use super::completion::Published;
 use super::task::Task;
+use crate::sched::block::{Waiter, Who};
+use crate::sched::completion::Published;
 use std::ptr::NonNull;
 
 /// The future of `task` is gone, its outcome kept: hands that to whoever joins.
@@ -48,7 +48,7 @@ pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
 
 /// The worker to which a task was sent has ended.
 #[cold]
-pub(super) fn refused_by_inbox(waiter: Waiter) {
+pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
     match waiter.who() {
         // SAFETY: a post comes with a reference and finds its task over; the right to run a shared one is ours, and it may
         // be dropped on any kernel thread.

@@ -10,13 +10,13 @@
 
 use super::answers::Answers;
 use super::polled::Polled;
-use super::reason::Wait;
-use super::runtime::Shared;
 use super::sample::{Registers, Sample};
 use super::stuck::{Look, look};
-use super::thread::{Kind, State, Thread};
 use super::unwind::{Code, Walker};
-use super::worker::{Seat, Worker};
+use crate::sched::reason::Wait;
+use crate::sched::runtime::Shared;
+use crate::sched::thread::{Kind, State, Thread};
+use crate::sched::worker::{Seat, Worker};
 use crate::sync_shim::Ordering;
 use std::fmt;
 use std::panic::Location;
@@ -169,7 +169,7 @@ impl Seat {
 impl Worker {
     /// On the root of a runtime that ends: answers the survey, once.
     #[cold]
-    pub(super) fn answer_survey(&self) {
+    pub(in crate::sched) fn answer_survey(&self) {
         if !self.shared.survey.answers.is_asked() || self.surveyed.replace(true) {
             return;
         }
@@ -198,6 +198,6 @@ impl Worker {
 }
 
 /// Why a thread does not run.
-pub(super) fn wait_of(thread: &Thread) -> Option<Wait> {
+pub(in crate::sched) fn wait_of(thread: &Thread) -> Option<Wait> {
     matches!(thread.state.get(), State::Blocked | State::Committed).then(|| thread.reason.get())
 }

@@ -1,7 +1,7 @@
 //! Looks at threads that are in the middle of what no unwinder can start in, thousands of them, by the real signal.
 
 use super::{Look, look};
-use crate::sched::unwind::Code;
+use crate::sched::inspect::unwind::Code;
 use crate::sched::worker::Worker;
 use std::collections::HashMap;
 use std::hint::black_box;

@@ -27,10 +27,12 @@
 //! `tests/cancel.rs`, `tests/cancel_race.rs`, `tests/cancel_laws.rs`, `tests/callouts_parasites.rs`; the way to a host: `model::reach`,
 //! `model::kin`; levels: `model::wire` (loom).
 
+pub(crate) mod reach;
+
+use self::reach::Asked;
 use super::block::{Errand, Woke, current};
 use super::must_not_block;
-use super::reach::Asked;
-use super::task::Task;
+use super::parasite::task::Task;
 use super::thread::{Kind, State, Thread};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::heavy_barrier;

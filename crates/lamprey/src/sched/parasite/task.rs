@@ -12,13 +12,13 @@
 //! | `life` | see there; `life.flags` (below): the holder of the right to run |
 //! | `body`, `completion` | constant; see `sched::completion` |
 
-use super::block::Waiter;
-use super::completion::Completion;
 use super::life::{Life, Turn, Wake};
-use super::worker::{Seat, Worker};
 #[cfg(not(loom))]
 use crate::memory::slab;
 use crate::queue::inbox::Linked;
+use crate::sched::block::Waiter;
+use crate::sched::completion::Completion;
+use crate::sched::worker::{Seat, Worker};
 use crate::sync_shim::Cell;
 use std::ops::Range;
 #[cfg(all(debug_assertions, not(loom)))]
@@ -98,7 +98,7 @@ impl Task {
     /// As above; the blocks of the checker know it by themselves.
     #[cfg(loom)]
     pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
-        super::worker::home_of(this)
+        crate::sched::worker::home_of(this)
     }
 
     /// The caller's worker, if that may run the task.
@@ -140,7 +140,7 @@ impl Task {
     ///
     /// # Safety
     /// It was pushed there as a [`Wake::Post`], or by the holder of the right to run.
-    pub(super) unsafe fn receive(this: NonNull<Task>, worker: &Worker) {
+    pub(in crate::sched) unsafe fn receive(this: NonNull<Task>, worker: &Worker) {
         // SAFETY: a post has a reference; the holder of the right keeps it alive.
         let task = unsafe { this.as_ref() };
         if task.life.is_shared() {
@@ -169,7 +169,7 @@ impl Task {
     ///
     /// # Safety
     /// As for `cancel`; of a task that may be over, if the worker is its home, no claim is needed.
-    pub(super) unsafe fn cancel_on(this: NonNull<Task>, worker: Option<&Worker>) {
+    pub(in crate::sched) unsafe fn cancel_on(this: NonNull<Task>, worker: Option<&Worker>) {
         // SAFETY: alive, or over and readable (contract).
         let task = unsafe { this.as_ref() };
         match task.life.cancel(worker.is_some()) {

@@ -1,8 +1,8 @@
 //! What a thread runs, for messages: itself, or a stackless parasite on its stack. It can be asked for at any instruction, also by a signal handler.
 
-use super::carrier::is_carrier;
-use super::task::Task;
-use super::thread::{Kind, Thread};
+use crate::sched::parasite::carrier::is_carrier;
+use crate::sched::parasite::task::Task;
+use crate::sched::thread::{Kind, Thread};
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;

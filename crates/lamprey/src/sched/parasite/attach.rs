@@ -17,20 +17,20 @@
 //! # Checked by
 //! `tests/parasite_attach.rs` (nesting, a chain of a million, fairness), `tests/parasite_order.rs` (order), `tests/parasite_life.rs`.
 
-use super::block::{Waiter, Who};
 use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
-use super::policy::Ready;
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
-use super::thread::Thread;
-use super::worker::Worker;
+use crate::sched::block::{Waiter, Who};
+use crate::sched::policy::Ready;
+use crate::sched::thread::Thread;
+use crate::sched::worker::Worker;
 use std::ptr::NonNull;
 use swapstack::Stack;
 
 /// Most inline attaches inside one another on one stack.
 const NESTING: u32 = 1;
 /// Parasites and their channel operations that may go ahead of a ready host.
-pub(super) const TURN: u32 = 1024;
+pub(in crate::sched) const TURN: u32 = 1024;
 
 /// An address near the top of the running stack.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -62,7 +62,7 @@ impl Thread {
         // Taken and put back: the descriptor owns its stack.
         let stack = self.stack.take();
         if let Some(stack) = &stack {
-            let low_water = super::switch::low_water(stack);
+            let low_water = crate::sched::switch::low_water(stack);
             self.low_water.set(low_water);
             self.room.set((stack.top().addr().get() - low_water) as u32); // at most 1 GiB
         }
@@ -91,7 +91,7 @@ impl Worker {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn may_attach(&self, form: Form) -> bool {
+    pub(in crate::sched) fn may_attach(&self, form: Form) -> bool {
         let me = self.running_ref();
         me.has_room()
             && (form == Form::Now || (me.nesting.get() < NESTING && self.has_turn()))
@@ -117,7 +117,7 @@ impl Worker {
     }
 
     /// A parasite whose right to run the caller holds has come from elsewhere.
-    pub(super) fn make_attachable(&self, parasite: Waiter) {
+    pub(in crate::sched) fn make_attachable(&self, parasite: Waiter) {
         match parasite.who() {
             Who::Task(task) => self.bring(task, Form::Soon),
             _ => self.push_woken(parasite),
@@ -126,7 +126,7 @@ impl Worker {
 
     /// As [`make_attachable`](Self::make_attachable), for a task that [`Life::cancel`](super::life::Life::cancel) gave us
     /// here, on the root: its destructors need a host.
-    pub(super) fn make_doomed(&self, task: NonNull<Task>) {
+    pub(in crate::sched) fn make_doomed(&self, task: NonNull<Task>) {
         // SAFETY: alive by the right to run.
         unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
@@ -144,7 +144,7 @@ impl Worker {
     fn spill(&self, parasite: Waiter) {
         match parasite.who() {
             Who::Task(task) => self.give_way(task),
-            Who::Thread(thread) => self.policy.ready(Ready(thread), super::policy::Why::Yielded),
+            Who::Thread(thread) => self.policy.ready(Ready(thread), crate::sched::policy::Why::Yielded),
             _ => crate::bug::bug!("neither thread nor task was queued as a parasite"),
         }
     }
@@ -168,7 +168,7 @@ impl Worker {
 
     /// True while parasites may go ahead of the hosts.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn has_turn(&self) -> bool {
+    pub(in crate::sched) fn has_turn(&self) -> bool {
         self.turn.get() != 0 || self.next_turn()
     }
 

@@ -43,7 +43,7 @@
 //! # Checked by
 //! `model::life` (loom, with broken variants that it catches), `tests/parasite_waker.rs` (also under miri).
 
-use super::reason::Wait;
+use crate::sched::reason::Wait;
 use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
 
 const QUEUED: u8 = 1;

@@ -2,7 +2,7 @@
 //! parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each spawn.
 //!
 //! # The attention word
-//! Each seat has one. The runtime's [ticker](super::ticker) adds a tick to it four times a time slice; an idle worker sets REQUEST in it. A
+//! Each seat has one. The runtime's [ticker](crate::sched::ticker) adds a tick to it four times a time slice; an idle worker sets REQUEST in it. A
 //! worker compares it with what it has seen (`Worker::seen`) at each spawn of a parasite, and goes the slow way if it has
 //! changed.
 //!
@@ -26,24 +26,24 @@
 //! `model::offer`, `tests/parasite_inflate.rs`, `bench` (`inflation`, `parasite_fib`).
 
 use super::attention::{REQUEST, TICK};
-use super::block::Waiter;
 use super::task::{HEAVY, Task};
-use super::thread::Thread;
-use super::worker::{Seat, Worker};
+use crate::sched::block::Waiter;
+use crate::sched::thread::Thread;
+use crate::sched::worker::{Seat, Worker};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Equal to no attention word: makes the next spawn look.
-pub(super) const NEVER: u32 = 1;
+pub(in crate::sched) const NEVER: u32 = 1;
 /// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the first may have
 /// been due at once).
 const SLICE: u32 = 5;
 /// How long a worker keeps offering after the last request, in ticks.
 const OFFER_FOR: u32 = 16;
 /// How long a hungry worker waits awake for an answer.
-pub(super) const PATIENCE: Duration = Duration::from_micros(20);
+pub(in crate::sched) const PATIENCE: Duration = Duration::from_micros(20);
 
 impl Seat {
     /// The attention word.
@@ -55,13 +55,13 @@ impl Seat {
 
 /// A worker's own part of offering.
 #[derive(Debug)]
-pub(super) struct Offers {
+pub(in crate::sched) struct Offers {
     on: Cell<bool>,
     asked: Cell<u32>,
 }
 
 impl Offers {
-    pub(super) fn new() -> Self {
+    pub(in crate::sched) fn new() -> Self {
         Self { on: Cell::new(false), asked: Cell::new(0) }
     }
 }
@@ -210,7 +210,7 @@ impl Worker {
     }
 
     /// An idle worker asks the others for parasites; true if there is somebody to ask.
-    pub(super) fn ask_for_offers(&self) -> bool {
+    pub(in crate::sched) fn ask_for_offers(&self) -> bool {
         if !self.shared.options.offering || self.stopping.get() {
             return false;
         }
@@ -227,13 +227,13 @@ impl Worker {
     }
 
     /// The worker has something to do.
-    pub(super) fn is_fed(&self) {
+    pub(in crate::sched) fn is_fed(&self) {
         self.seat.attention.feed();
     }
 
     /// A poll was pending, and the word changed meanwhile: was it long?
     #[cold]
-    pub(super) fn weigh(&self, task: NonNull<Task>, start: u32) {
+    pub(in crate::sched) fn weigh(&self, task: NonNull<Task>, start: u32) {
         if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
             // SAFETY: the caller holds the right to run.
             let flags = unsafe { &task.as_ref().life.flags };
@@ -242,7 +242,7 @@ impl Worker {
     }
 
     /// True for a stackful parasite that has been on top of somebody for longer than a time slice.
-    pub(super) fn is_long(&self, thread: &Thread) -> bool {
+    pub(in crate::sched) fn is_long(&self, thread: &Thread) -> bool {
         self.shared.options.inflation
             && !thread.below.get().is_null()
             && !thread.inflated.get()

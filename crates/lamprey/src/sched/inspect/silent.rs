@@ -1,18 +1,18 @@
 //! Says once on standard error which thread holds up a worker on which others wait: a program that hangs for this reason shows nothing else.
 //!
-//! The [ticker](super::ticker) looks at each worker now and then. One that is awake and has been neither at its root nor run a woken parasite
-//! for [`Options::stuck_after`](super::runtime::Options) is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
+//! The [ticker](crate::sched::ticker) looks at each worker now and then. One that is awake and has been neither at its root nor run a woken parasite
+//! for [`Options::stuck_after`](crate::sched::runtime::Options) is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
 //! asked by a [signal](super::stuck) who runs and who could. The signal interrupts system calls that do not restart, so it is sent
 //! ever more rarely: after one time the limit, two times, four times, and so on.
 //!
 //! A thread that computes while nobody waits for its worker is not spoken of; nor is a spawn site that has been named before.
 
-use super::runtime::{Options, Shared};
-use super::source::Helper;
 use super::stuck::{Look, look};
 use super::survey::Found;
-use super::thread::Kind;
-use super::worker::Seat;
+use crate::sched::runtime::{Options, Shared};
+use crate::sched::source::Helper;
+use crate::sched::thread::Kind;
+use crate::sched::worker::Seat;
 use crate::sync_shim::Ordering;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -34,21 +34,21 @@ struct Sight {
 
 /// What the ticker remembers from one look to the next.
 #[derive(Debug)]
-pub(super) struct Sights {
+pub(in crate::sched) struct Sights {
     of: Vec<Sight>,
     /// Spawn sites of threads, or names of parasites.
     named: Vec<*const ()>,
 }
 
 impl Sights {
-    pub(super) fn new(shared: &Shared) -> Self {
+    pub(in crate::sched) fn new(shared: &Shared) -> Self {
         let next = shared.options.stuck_after;
         let sight = Sight { rounds: 0, attached: 0, since: Instant::now(), next };
         Self { of: vec![sight; shared.seats().len()], named: Vec::new() }
     }
 
     /// Looks at all workers of `shared`.
-    pub(super) fn look(&mut self, shared: &Shared) {
+    pub(in crate::sched) fn look(&mut self, shared: &Shared) {
         // Relaxed: a hint. Who does not end is told by `Runtime::shutdown`.
         if shared.stopping.load(Ordering::Relaxed) {
             return;
