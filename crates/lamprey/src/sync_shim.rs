@@ -25,6 +25,18 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
+/// True in the variant of a model that leaves something out, which the checker must find (`model::Broken`); otherwise false, known to the compiler.
+macro_rules! left_out {
+    ($what:ident) => {{
+        #[cfg(loom)]
+        let is_left_out = crate::model::is_broken(crate::model::Broken::$what);
+        #[cfg(not(loom))]
+        let is_left_out = false;
+        is_left_out
+    }};
+}
+pub(crate) use left_out;
+
 /// Atomics that no protocol relies on: statistics, hints, numbers and constants of the process. The checker does not see them,
 /// and they may be `static`.
 pub(crate) mod plain {
@@ -193,7 +205,6 @@ pub(crate) use loom_form::*;
 #[cfg(loom)]
 mod loom_form {
     pub(crate) use crate::model::atomics::{AtomicPtr, AtomicU8, AtomicU32, Cell};
-    use crate::model::{Broken, is_broken};
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -241,13 +252,13 @@ mod loom_form {
 
     /// A fence, left out in the broken variant.
     pub(crate) fn fence(order: Ordering) {
-        if !is_broken(Broken::Fence) {
+        if !left_out!(Fence) {
             loom::sync::atomic::fence(order);
         }
     }
 
     pub(crate) fn light_barrier() {
-        if !is_broken(Broken::LightBarrier) {
+        if !left_out!(LightBarrier) {
             // StoreLoad race: stands for the kernel's barrier; pairs with the fence in `heavy_barrier`.
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
@@ -260,7 +271,7 @@ mod loom_form {
     }
 
     pub(crate) fn heavy_barrier() {
-        if !is_broken(Broken::HeavyBarrier) {
+        if !left_out!(HeavyBarrier) {
             // StoreLoad race: pairs with the fence in `light_barrier`.
             loom::sync::atomic::fence(Ordering::SeqCst);
         }

@@ -54,10 +54,10 @@ pub(crate) mod storm;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use self::slot::{AtomicU32, broken, release_unless, slot_of};
+use self::slot::{AtomicU32, release_unless, slot_of};
 pub(crate) use self::slot::{Lease, Slot};
 use crate::sync_shim::plain::AtomicU64;
-use crate::sync_shim::{Ordering, heavy_barrier, known_light_barrier, relax};
+use crate::sync_shim::{Ordering, heavy_barrier, known_light_barrier, left_out, relax};
 use std::marker::PhantomData;
 
 const VIRGIN: u32 = 0;
@@ -131,7 +131,7 @@ impl Bias {
             return Err(self.0.load(Ordering::Acquire));
         };
         // Acquire: as below. (Only in the broken variant that looks too early.)
-        let early = broken!(BiasLook).then(|| self.0.load(Ordering::Acquire));
+        let early = left_out!(BiasLook).then(|| self.0.load(Ordering::Acquire));
         slot.announce(self.address());
         known_light_barrier();
         // Acquire: as above.
@@ -150,7 +150,7 @@ impl Bias {
         loop {
             match word {
                 SHARED => return Access::Shared,
-                REVOKING if broken!(BiasHaste) => return Access::Shared,
+                REVOKING if left_out!(BiasHaste) => return Access::Shared,
                 REVOKING => self.wait(),
                 VIRGIN => self.claim(word, slot.and_then(Slot::adopts)),
                 _ => self.take_over(word, slot),
@@ -191,7 +191,7 @@ impl Bias {
         REVOCATIONS.fetch_add(1, Ordering::Relaxed);
         let ends_tenure = owner.storm.is_due() && owner.end_tenure(word);
         heavy_barrier();
-        if broken!(BiasEarly) {
+        if left_out!(BiasEarly) {
             // Release: the broken variant lets the others in before the owner is out.
             self.0.store(SHARED, Ordering::Release);
         }

@@ -4,7 +4,7 @@
 //! protocol is told in [`bias`](super).
 
 use super::storm::{CALM, Storm};
-use crate::sync_shim::{AtomicUsize, Mutex, Ordering, relax};
+use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out, relax};
 use std::marker::PhantomData;
 
 // Not the checked one of the shim, which is for what is freed by protocol.
@@ -20,22 +20,10 @@ const NUMBER: u32 = 256;
 /// Instead of a tenure, when there is no number left. No word is ever this.
 const NO_TENURE: u32 = 3;
 
-/// True in the variant of the models that leaves something out.
-macro_rules! broken {
-    ($what:ident) => {{
-        #[cfg(loom)]
-        let is_broken = crate::model::is_broken(crate::model::Broken::$what);
-        #[cfg(not(loom))]
-        let is_broken = false;
-        is_broken
-    }};
-}
-pub(super) use broken;
-
 /// Release, or Relaxed in a broken variant.
 macro_rules! release_unless {
     ($what:ident) => {
-        if broken!($what) { Ordering::Relaxed } else { Ordering::Release }
+        if left_out!($what) { Ordering::Relaxed } else { Ordering::Release }
     };
 }
 
@@ -96,7 +84,7 @@ impl Slot {
     /// True if the owner is, and stays, outside of all that belongs to `tenure`.
     pub(super) fn is_over(&self, tenure: u32) -> bool {
         // Acquire pairs with the Release in `has_ended`: the caller comes after all sections of the tenure.
-        self.over.load(Ordering::Acquire) >= tenure || (broken!(BiasStale) && self.tenure() != tenure)
+        self.over.load(Ordering::Acquire) >= tenure || (left_out!(BiasStale) && self.tenure() != tenure)
     }
 
     /// Has another tenure follow `tenure`; false if one does already. It is not over before a heavy barrier and
@@ -118,8 +106,8 @@ impl Slot {
     pub(super) fn wait_outside(&self, address: usize, any: bool) {
         // Acquire pairs with the Release stores of `busy`: the caller comes after the section that was last.
         let inside = self.busy.load(Ordering::Acquire);
-        let any = any && !broken!(BiasAny);
-        if inside == 0 || !(any || inside == address) || broken!(NoWait) {
+        let any = any && !left_out!(BiasAny);
+        if inside == 0 || !(any || inside == address) || left_out!(NoWait) {
             return;
         }
         let mut spins = 0;

@@ -10,13 +10,12 @@ use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
 use crate::bias::Bias;
-use crate::events::protocol::left_out;
 use crate::sched::parasite::task::{Delivery, Form, Task};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
 use crate::sched::{coop, thread::Thread, worker::Worker};
-use crate::sync_shim::{Arc, AtomicU32};
+use crate::sync_shim::{Arc, AtomicU32, left_out};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;

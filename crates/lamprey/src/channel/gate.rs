@@ -52,6 +52,7 @@ use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::sched::Wait;
 use crate::sched::parasite::task::Form;
+use crate::sync_shim::left_out;
 pub(crate) use node::Owed;
 use node::Waiting;
 use std::ptr::NonNull;
@@ -95,10 +96,6 @@ unsafe impl<S: Send> Sync for Gate<S> {}
 // A section does not unwind (invariant 1), so a panic of the program never leaves the state half changed.
 impl<S> std::panic::UnwindSafe for Gate<S> {}
 impl<S> std::panic::RefUnwindSafe for Gate<S> {}
-
-/// Broken variants for the checker.
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 
 impl<S> Gate<S> {
     /// An atomic of the checker cannot be made at compile time.
@@ -279,8 +276,7 @@ impl<S> Section<'_, S> {
     /// The node's owner goes: a grant that it has is the next one's.
     fn decline(&mut self, place: Place, node: &Node<Waiting>) {
         let granted = self.accept(place, node);
-        #[cfg(loom)]
-        if is_broken(Broken::GateDecline) {
+        if left_out!(GateDecline) {
             return;
         }
         if granted {

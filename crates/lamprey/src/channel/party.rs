@@ -26,11 +26,11 @@
 //! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
 //! `tests/channel_put_back.rs`, `tests/future_moves.rs`.
 
-use crate::events::protocol::{Choice, left_out};
+use crate::events::protocol::Choice;
 use crate::queue::list::Node;
 use crate::sched::Waiter;
 use crate::sched::thread::Thread;
-use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 

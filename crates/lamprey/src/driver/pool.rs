@@ -30,13 +30,11 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
 
 use crate::sync_shim::{
-    Cell, Condvar, Mutex, MutexGuard, Parker, UnsafeCell, has_passed, start_thread, thread_local,
+    Cell, Condvar, Mutex, MutexGuard, Parker, UnsafeCell, has_passed, left_out, start_thread, thread_local,
 };
 use crate::time;
 
@@ -136,8 +134,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.closing = true;
-        #[cfg(loom)]
-        if is_broken(Broken::PoolClose) {
+        if left_out!(PoolClose) {
             state.idle.clear();
         }
         for thread in state.idle.drain(..) {
@@ -289,8 +286,7 @@ impl Shared {
                     Call::OfFuture(call) => call.run(),
                 }
                 state = self.lock();
-                #[cfg(loom)]
-                if is_broken(Broken::PoolQueue) {
+                if left_out!(PoolQueue) {
                     break;
                 }
             }

@@ -45,9 +45,7 @@
 #[cfg(not(loom))]
 pub(crate) mod future;
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, left_out};
 use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -184,14 +182,10 @@ impl Readiness {
         let (node, mut result) = (OnceCell::new(), Ok(()));
         let enter = |me| {
             let node = node.get_or_init(|| Node::new(Waiting::Thread(me)));
-            #[cfg(loom)]
-            let early = self.edges(interest);
+            let early = left_out!(EdgeCount).then(|| self.edges(interest));
             let mut state = self.lock();
             result = self.register(&mut state, fd, reactor);
-            #[cfg(loom)]
-            let now = if is_broken(Broken::EdgeCount) { early } else { self.edges(interest) };
-            #[cfg(not(loom))]
-            let now = self.edges(interest);
+            let now = early.unwrap_or_else(|| self.edges(interest));
             if result.is_err() || self.is_closed() || now != seen {
                 return false;
             }
@@ -282,8 +276,7 @@ impl Readiness {
             let mut state = self.lock();
             state.home.take_if(|home| Arc::ptr_eq(&home.reactor, reactor))
         };
-        #[cfg(loom)]
-        if is_broken(Broken::RetiredWakes) {
+        if left_out!(RetiredWakes) {
             return;
         }
         if gone.is_some() {

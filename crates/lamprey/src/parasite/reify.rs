@@ -18,12 +18,10 @@
 //! # Checked by
 //! `model::reify` (loom: hosts and OS threads, with a broken variant), `tests/parasite_attach.rs`.
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait;
 use crate::sched::{self, Wait, Waiter, unwind_cancelled};
-use crate::sync_shim::{Mutex, MutexGuard};
+use crate::sync_shim::{Mutex, MutexGuard, left_out};
 #[cfg(not(loom))]
 use crate::thread::JoinHandle;
 use std::fmt;
@@ -127,8 +125,7 @@ impl<V> State<V> {
     /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end of the [`Parasite`], and is
     /// about to use it.
     fn has_waiter(&self) -> bool {
-        #[cfg(loom)]
-        if is_broken(Broken::ReifyLeave) {
+        if left_out!(ReifyLeave) {
             return true;
         }
         matches!(self, Self::Waiting(Some(_)) | Self::Prepared(_, Some(_)))

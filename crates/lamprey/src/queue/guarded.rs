@@ -17,9 +17,7 @@
 //! # Checked by
 //! `model::gate`, `model::kin` (loom, with a broken variant).
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, left_out, relax};
 
 /// See the module's text.
 pub(crate) struct Guarded<T> {
@@ -69,8 +67,7 @@ impl<T> Guarded<T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn leave(&self) {
-        #[cfg(loom)]
-        if is_broken(Broken::GateUnlock) {
+        if left_out!(GateUnlock) {
             // Relaxed: the broken variant, which orders nothing.
             return self.is_taken.store(false, Ordering::Relaxed);
         }

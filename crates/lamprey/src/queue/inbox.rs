@@ -24,7 +24,7 @@
 //! # Checked by
 //! `model::inbox` (loom), `tests/stress.rs`.
 
-use crate::sync_shim::{AtomicPtr, Cell, Ordering};
+use crate::sync_shim::{AtomicPtr, Cell, Ordering, left_out};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
@@ -111,8 +111,7 @@ impl<T: Linked> Inbox<T> {
         let mut head = self.head.load(Ordering::Relaxed);
         // Not a swap: that would open a closed inbox again.
         while !head.is_null() && head != closed() {
-            #[cfg(loom)]
-            if crate::model::is_broken(crate::model::Broken::InboxOpen) {
+            if left_out!(InboxOpen) {
                 // Acquire: the broken variant.
                 return Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire));
             }

@@ -28,16 +28,9 @@
 //! # Checked by
 //! `model::fresh` (loom, with broken variants that it catches), `tests/stress.rs`.
 
-use crate::sync_shim::{AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, light_barrier, relax};
-
-/// A broken variant for the checker: the visitor does not wait for the owner.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn is_hasty() -> bool {
-    #[cfg(loom)]
-    return crate::model::is_broken(crate::model::Broken::NoWait);
-    #[cfg(not(loom))]
-    false
-}
+use crate::sync_shim::{
+    AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, left_out, light_barrier, relax,
+};
 
 /// See the module's text.
 #[derive(Debug)]
@@ -98,7 +91,7 @@ impl<T> Lent<T> {
         heavy_barrier();
         let mut spins = 0;
         // Acquire pairs with every Release store to `busy` in `as_owner`.
-        while self.busy.load(Ordering::Acquire) && !is_hasty() {
+        while self.busy.load(Ordering::Acquire) && !left_out!(NoWait) {
             relax(&mut spins);
         }
         // SAFETY: invariant 1 (b): lock held, `visited` set, heavy barrier passed, `busy` seen clear.

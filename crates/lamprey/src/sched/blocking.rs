@@ -21,8 +21,7 @@ use super::parasite::task::{Form, Task};
 use super::reason::Wait;
 use super::thread::{Kind, State, Thread};
 use super::worker::Worker;
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
+use crate::sync_shim::left_out;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -121,13 +120,10 @@ impl Worker {
     pub(crate) unsafe fn interrupt(&self, thread: NonNull<Thread>, why: Woke) {
         // SAFETY: alive (contract).
         let entry = unsafe { thread.as_ref() };
-        let is_blocked = entry.state.get() == State::Blocked;
-        #[cfg(loom)]
-        let is_blocked =
-            is_blocked || is_broken(Broken::HostCommitted) && entry.state.get() == State::Committed;
+        let state = entry.state.get();
+        let is_blocked = state == State::Blocked || left_out!(HostCommitted) && state == State::Committed;
         if is_blocked {
-            #[cfg(loom)]
-            if is_broken(Broken::HostOpen) {
+            if left_out!(HostOpen) {
                 return self.make_ready(thread, why);
             }
             entry.open();

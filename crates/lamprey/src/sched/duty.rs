@@ -34,9 +34,7 @@
 //! # Checked by
 //! `model::duty` (loom, with broken variants that it catches), `tests/progress.rs`.
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicUsize, Ordering, fence};
+use crate::sync_shim::{AtomicUsize, Ordering, fence, left_out};
 
 const NOBODY: usize = 0;
 
@@ -61,8 +59,7 @@ impl Duty {
     /// For `worker`, which has announced its sleep and is not on watch: true if it had better not sleep yet. Also if somebody has just put
     /// it there: that one may have missed it, and take it back. `awake`: how many are.
     pub(crate) fn is_lacking(&self, worker: usize, awake: &AtomicUsize) -> bool {
-        #[cfg(loom)]
-        if is_broken(Broken::DutyBlind) {
+        if left_out!(DutyBlind) {
             return false;
         }
         // Relaxed: after the fence in `Parking::prepare`.

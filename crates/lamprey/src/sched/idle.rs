@@ -23,9 +23,7 @@
 //! # Checked by
 //! `model::steal` (loom, with broken variants that it catches).
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering, fence, left_out};
 
 /// A worker goes idle. [`others_awake`] is next.
 pub(crate) fn lie_down(flag: &AtomicBool, count: &AtomicUsize) {
@@ -45,8 +43,7 @@ pub(crate) fn others_awake(awake: &AtomicUsize) -> bool {
 
 /// A worker that has announced its sleep, and lay down before: true if it has been called meanwhile.
 pub(crate) fn is_called(flag: &AtomicBool) -> bool {
-    #[cfg(loom)]
-    if is_broken(Broken::IdleCalled) {
+    if left_out!(IdleCalled) {
         return false;
     }
     // Relaxed: after the fence in `Parking::prepare`.

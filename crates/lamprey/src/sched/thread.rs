@@ -24,7 +24,7 @@ use super::cancel::reach::Reach;
 use super::parasite::task::Task;
 use super::reason::Wait;
 use super::worker::Seat;
-use crate::sync_shim::{AtomicPtr, AtomicU8, Cell};
+use crate::sync_shim::{AtomicPtr, AtomicU8, Cell, left_out};
 use std::ptr::{self, NonNull};
 
 #[cfg(not(loom))]
@@ -248,8 +248,7 @@ impl Thread {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_owed(&self) -> bool {
         let eager = self.eager.get();
-        #[cfg(loom)]
-        if crate::model::is_broken(crate::model::Broken::WaitKept) {
+        if left_out!(WaitKept) {
             return eager & OWED != 0;
         }
         self.eager.set(eager & !OWED);

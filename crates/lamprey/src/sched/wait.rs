@@ -49,6 +49,7 @@ use super::timers;
 use super::worker::Worker;
 use super::{Waiter, unwind_cancelled};
 use super::{block::os_waiter, os};
+use crate::sync_shim::left_out;
 use std::time::Instant;
 
 /// What `enter` has found.
@@ -212,8 +213,7 @@ fn begin_early() {
 #[cold]
 #[inline(never)]
 fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
-    #[cfg(loom)]
-    let has_left = has_left || crate::model::is_broken(crate::model::Broken::WaitOwed);
+    let has_left = has_left || left_out!(WaitOwed);
     if !has_left {
         await_wake(reason);
     }

@@ -29,8 +29,6 @@
 //! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants), `tests/scope.rs`,
 //! `tests/scope_race.rs`; the way to a host: `model::reach`.
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
@@ -40,6 +38,7 @@ use crate::sched::parasite::task::Task;
 use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
+use crate::sync_shim::left_out;
 use crate::thread::wire::Wire;
 use crate::thread::{JoinError, Member, Panic, Panics, quietly};
 use std::cell::Cell;
@@ -144,10 +143,7 @@ impl Kin {
 
     /// True if there may be more.
     fn cancel_some_hosts(&self) -> bool {
-        #[cfg(loom)]
-        let is_late = is_broken(Broken::KinCall);
-        #[cfg(not(loom))]
-        let is_late = false;
+        let is_late = left_out!(KinCall);
         let mut called = [const { None }; BATCH];
         self.state.with(|state| {
             for place in &mut called {
@@ -208,9 +204,7 @@ impl Kin {
             self.cancel();
         }
         let must_wait = matches!(waited, Waited::Left(_) | Waited::Refused);
-        #[cfg(loom)]
-        let must_wait = must_wait && !is_broken(Broken::KinHaste);
-        if must_wait {
+        if must_wait && !left_out!(KinHaste) {
             wait::wait_committed(Wait::Scope, |me| self.queue(me));
         }
         if waited != Waited::Done && self.state.with(|state| state.alive != 0) {

@@ -13,10 +13,10 @@
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/barrier.rs`.
 
 use crate::channel::gate::{Gate, Interrupted, Place};
-use crate::events::protocol::left_out;
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
+use crate::sync_shim::left_out;
 use crate::time::{self, TimedOut};
 use std::fmt;
 #[cfg(not(loom))]

@@ -63,10 +63,9 @@ use super::policy::{Order, Wake};
 use crate::bias::{Access, Bias};
 use crate::channel::slot;
 use crate::channel::{Owed, Party, PartyNode};
-use crate::events::protocol::left_out;
 use crate::queue::list::List;
 use crate::sched::parasite::task::Form;
-use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::ptr::{self, NonNull};
 
 const HELD: usize = 1;

@@ -28,11 +28,10 @@ pub use lock::OnceLock;
 
 use super::order;
 use crate::channel::gate::{Gate, Interrupted, Place, Section};
-use crate::events::protocol::left_out;
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
-use crate::sync_shim::{AtomicBool, Ordering};
+use crate::sync_shim::{AtomicBool, Ordering, left_out};
 use crate::time;
 use std::cell::Cell;
 use std::fmt;

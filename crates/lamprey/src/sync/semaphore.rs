@@ -17,8 +17,8 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::policy::{Order, Wake};
-use crate::events::protocol::left_out;
 use crate::sched::{Wait, coop};
+use crate::sync_shim::left_out;
 use crate::time;
 use std::fmt;
 use std::future::{Future, IntoFuture};

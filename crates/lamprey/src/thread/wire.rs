@@ -21,8 +21,6 @@
 //! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
 
 use super::level::{self, Left, Tripped};
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 use crate::queue::list::{List, Node};
 use crate::sched::block::{Errand, current};
 use crate::sched::cancel::{Frame, is_moot};
@@ -31,7 +29,7 @@ use crate::sched::thread::Thread;
 use crate::sched::wait::wait_committed;
 use crate::sched::worker::{Seat, Worker};
 use crate::sched::{Wait, os, wake_thread};
-use crate::sync_shim::{AtomicBool, Cell, Mutex, MutexGuard, Ordering};
+use crate::sync_shim::{AtomicBool, Cell, Mutex, MutexGuard, Ordering, left_out};
 use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
@@ -143,8 +141,7 @@ impl Wire {
                 return;
             }
         }
-        #[cfg(loom)]
-        if is_broken(Broken::WireHaste) {
+        if left_out!(WireHaste) {
             // Acquire: as below.
             let has_arrived = hooked.arrived.load(Ordering::Acquire);
             assert!(has_arrived, "a level has ended, and somebody has it in hand");
@@ -155,8 +152,7 @@ impl Wire {
             wait_committed(Wait::Cancellation, |_| {
                 // Acquire: as above. Looked at again, because parasites may have run in between.
                 let waits = !hooked.arrived.load(Ordering::Acquire);
-                #[cfg(loom)]
-                if is_broken(Broken::WireWaits) {
+                if left_out!(WireWaits) {
                     return waits;
                 }
                 hooked.waits.set(waits);
@@ -194,10 +190,7 @@ impl Wire {
             // SAFETY: hooked levels are there, and the lock is held.
             let level = unsafe { Hooked::of_node(node).as_ref() };
             if level.home.is_null() {
-                #[cfg(loom)]
-                let trips_late = is_broken(Broken::WireNudge);
-                #[cfg(not(loom))]
-                let trips_late = false;
+                let trips_late = left_out!(WireNudge);
                 if !trips_late {
                     level.frame.set_tripped();
                 }

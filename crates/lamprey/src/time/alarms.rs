@@ -26,9 +26,7 @@ use std::time::Instant;
 
 use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{Mutex, MutexGuard};
+use crate::sync_shim::{Mutex, MutexGuard, left_out};
 
 /// Wakers that are taken out at a time, before the lock is given back and they are woken.
 pub(crate) const BATCH: usize = 64;
@@ -75,10 +73,7 @@ impl Alarms {
     /// Gives an alarm that was set here another waker, and returns the one before; or `waker`, if it has rung.
     pub(crate) fn replace(&self, alarm: &Alarm, waker: Waker) -> Result<Option<Waker>, Waker> {
         let _armed = self.lock();
-        #[cfg(loom)]
-        let is_linked = alarm.is_linked() || is_broken(Broken::AlarmRung);
-        #[cfg(not(loom))]
-        let is_linked = alarm.is_linked();
+        let is_linked = alarm.is_linked() || left_out!(AlarmRung);
         if is_linked { Ok(alarm.payload().replace(Some(waker))) } else { Err(waker) }
     }
 

@@ -11,6 +11,7 @@ use super::{Gate, Place, Section};
 use crate::queue::list::Node;
 use crate::sched::parasite::task::Form;
 use crate::sched::{self, Waiter};
+use crate::sync_shim::left_out;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -102,7 +103,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
                 return (None, node.value.waiter.replace(Some(waiter)));
             }
             section.accept(self.place, node);
-            let result = if is_blind() { None } else { (self.op)(section) };
+            let result = if left_out!(GateRetry) { None } else { (self.op)(section) };
             if result.is_some() {
                 return (result, Some(waiter));
             }
@@ -114,15 +115,6 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
         forget(unused);
         result.map_or(Poll::Pending, Poll::Ready)
     }
-}
-
-/// A broken variant for the checker: it does not try again in the section that queues it.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn is_blind() -> bool {
-    #[cfg(loom)]
-    return crate::model::is_broken(crate::model::Broken::GateRetry);
-    #[cfg(not(loom))]
-    false
 }
 
 #[cold]

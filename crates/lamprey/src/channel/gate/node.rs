@@ -6,6 +6,8 @@
 use crate::queue::list::Node;
 use crate::sched::parasite::task::{Delivery, Form, Task};
 use crate::sched::{Waiter, Who, wake_thread};
+#[cfg(loom)]
+use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::task::Context;
 
@@ -40,7 +42,7 @@ impl Waiting {
     pub(super) fn take(&self) -> Owed {
         let Some(waiter) = self.waiter.take() else { crate::bug::bug!("a node without a waiter was queued") };
         #[cfg(loom)]
-        if crate::model::is_broken(crate::model::Broken::GateNotify) && matches!(waiter.who(), Who::Task(_)) {
+        if left_out!(GateNotify) && matches!(waiter.who(), Who::Task(_)) {
             return Owed::Late(waiter);
         }
         match waiter.as_task() {

@@ -3,8 +3,9 @@
 use super::super::party::{At, Party, PartyNode};
 use super::place::side_of;
 use super::{Offering, Side};
-use crate::events::protocol::{Both, Choice, left_out};
+use crate::events::protocol::{Both, Choice};
 use crate::queue::list::List;
+use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
 /// Who waits, in the lists.

@@ -33,7 +33,7 @@
 
 use crate::queue::inbox::Linked;
 use crate::sched::Waiter;
-use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
@@ -152,7 +152,7 @@ impl<T> Packet<T> {
                 self.word.load(Ordering::Acquire);
                 return Found::Ended;
             }
-            let is_watched = word.addr() & WATCHED != 0 && !is_hasty();
+            let is_watched = word.addr() & WATCHED != 0 && !left_out!(OneshotGoing);
             // AcqRel pairs with `end`, and with `watch`. Relaxed on failure: another guess.
             let to = code(if is_watched { GOING } else { GONE });
             match self.word.compare_exchange(word, to, Ordering::AcqRel, Ordering::Relaxed) {
@@ -241,12 +241,4 @@ impl<T> Packet<T> {
         // SAFETY: made by `new`; nobody else has it.
         drop(unsafe { Box::from_raw(this.as_ptr()) });
     }
-}
-
-/// A broken variant for the checker: GONE before the watcher has been taken.
-fn is_hasty() -> bool {
-    #[cfg(loom)]
-    return crate::model::is_broken(crate::model::Broken::OneshotGoing);
-    #[cfg(not(loom))]
-    false
 }

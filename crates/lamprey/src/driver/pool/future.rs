@@ -19,10 +19,8 @@ use super::{Call, Shared, current, on_pool_thread};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
 use crate::sched::wakers;
-use crate::sync_shim::{Mutex, MutexGuard};
+use crate::sync_shim::{Mutex, MutexGuard, left_out};
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
 ///
@@ -138,8 +136,7 @@ impl<F, T> Job<F, T> {
             {
                 return Poll::Ready(result);
             }
-            #[cfg(loom)]
-            if is_broken(Broken::PoolAnswer) {
+            if left_out!(PoolAnswer) {
                 drop(state);
                 state = self.lock();
             }

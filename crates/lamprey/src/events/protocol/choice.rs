@@ -42,21 +42,9 @@
 //! disconnect; broken variants), `tests/event_laws.rs`, `tests/event_race.rs`.
 
 use crate::sched::Waiter;
-use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, left_out, relax};
 #[cfg(not(loom))]
 use std::ptr;
-
-/// True in the variant of the checker that leaves this out (`model::Broken`).
-macro_rules! left_out {
-    ($what:ident) => {{
-        #[cfg(loom)]
-        let is_left_out = crate::model::is_broken(crate::model::Broken::$what);
-        #[cfg(not(loom))]
-        let is_left_out = false;
-        is_left_out
-    }};
-}
-pub(crate) use left_out;
 
 const WAITING: usize = 0;
 const CLAIMED: usize = 1;

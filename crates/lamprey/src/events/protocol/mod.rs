@@ -7,7 +7,7 @@ mod sync;
 mod waiting;
 
 pub use branch::{Branch, ChoiceRef, Offered, Polls};
-pub(crate) use choice::{Both, Choice, left_out};
+pub(crate) use choice::{Both, Choice};
 pub(crate) use sync::{poll, sync, sync_until};
 pub(crate) use waiting::Clock;
 pub use waiting::Synced;

@@ -9,12 +9,13 @@
 //! # Checked by
 //! `model::interrupted` (loom), `tests/cancelled_choice.rs`, `tests/cancel_laws.rs`, `tests/stress_choice.rs`.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::events::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
 #[cfg(not(loom))]
 use crate::sleep::Sleep;
+use crate::sync_shim::left_out;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 #[cfg(not(loom))]

@@ -13,9 +13,10 @@
 //! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it unwinds, the branch is half
 //!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls, left_out};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::events::Event;
 use crate::sched::{self, Wait, Waiter};
+use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomPinned;

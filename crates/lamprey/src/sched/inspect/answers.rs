@@ -11,9 +11,7 @@
 //! # Checked by
 //! `model::answers` (loom, with a broken variant that it catches), `tests/survivors.rs`.
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicBool, Condvar, Mutex, Ordering};
+use crate::sync_shim::{AtomicBool, Condvar, Mutex, Ordering, left_out};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -80,9 +78,8 @@ impl<T> Answers<T> {
         while !missing.is_empty() {
             let (answered, found) = self.collect(missing.len(), patience);
             // Of one that was looked at and has answered after that, the look counts.
-            let is_missing = |found: &T| missing.iter().any(|worker| index(worker) == of(found));
-            #[cfg(loom)]
-            let is_missing = |found: &T| is_broken(Broken::AnswerLate) || is_missing(found);
+            let is_missing =
+                |found: &T| left_out!(AnswerLate) || missing.iter().any(|worker| index(worker) == of(found));
             all.extend(found.into_iter().filter(is_missing));
             missing.retain(|worker| !answered.contains(&index(worker)));
             missing.retain(|worker| {

@@ -9,9 +9,7 @@
 //! # Checked by
 //! `model::offer` (loom, with a broken variant that it catches).
 
-#[cfg(loom)]
-use crate::model::{Broken, is_broken};
-use crate::sync_shim::{AtomicBool, AtomicU32, Ordering};
+use crate::sync_shim::{AtomicBool, AtomicU32, Ordering, left_out};
 
 pub(crate) const REQUEST: u32 = 2;
 pub(crate) const TICK: u32 = 4;
@@ -64,8 +62,7 @@ impl Attention {
         if !self.hungry.load(Ordering::Relaxed) {
             return false;
         }
-        #[cfg(loom)]
-        if is_broken(Broken::OfferTwice) {
+        if left_out!(OfferTwice) {
             // Relaxed: as above.
             self.hungry.store(false, Ordering::Relaxed);
             return true;

@@ -3,10 +3,11 @@
 use super::super::policy::{Order, Wake};
 use super::{BATCH, HELD, Kind, Turn, WOKEN};
 use crate::channel::{At, Owed, Party, PartyNode};
-use crate::events::protocol::{Choice, Offered, left_out};
+use crate::events::protocol::{Choice, Offered};
 use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sched::parasite::task::{Form, Task};
+use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
 /// How somebody comes to a line.

@@ -11,7 +11,8 @@
 
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Party, PartyNode};
-use crate::events::protocol::{Branch, ChoiceRef, Offered, left_out};
+use crate::events::protocol::{Branch, ChoiceRef, Offered};
+use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;

@@ -3,11 +3,10 @@
 use super::edit::Batch;
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Owed, Party, PartyNode};
-use crate::events::protocol::left_out;
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
 use crate::sched::{self, Wait};
-use crate::sync_shim::spin_loop;
+use crate::sync_shim::{left_out, spin_loop};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;

@@ -6,8 +6,8 @@
 //!    together. So neither readers nor writers starve.
 //! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take thousands of years.
 
-use crate::events::protocol::left_out;
 use crate::sync::line::{Kind, Turn};
+use crate::sync_shim::left_out;
 
 /// The rules: how many read; HELD if one writes.
 #[derive(Debug, Clone, Copy)]

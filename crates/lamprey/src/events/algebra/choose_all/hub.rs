@@ -12,9 +12,8 @@
 //! # Orderings
 //! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells when.
 
-use crate::events::protocol::left_out;
 use crate::sched::Waiter;
-use crate::sync_shim::{AtomicUsize, Mutex, Ordering};
+use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out};
 use std::cell::{Cell, OnceCell};
 // (What a `Waker` is made of.)
 use std::sync::{Arc, PoisonError};
