@@ -37,7 +37,7 @@
 //! * A second state of a node (HELD, [`party`](super::party)): needed where nodes are taken by a CAS, not under a lock.
 //!
 //! # Checked by
-//! `model::gate` (loom, with broken variants), `tests/channel_family.rs`.
+//! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.
 
 mod future;
 mod node;

@@ -50,8 +50,8 @@
 //! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined in Rust.
 //!
 //! # Checked by
-//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers), `tests/channel.rs`,
-//! `tests/stress.rs`.
+//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers), `tests/channel/rendezvous.rs`,
+//! `tests/stress/mixed.rs`.
 
 mod place;
 mod waiters;

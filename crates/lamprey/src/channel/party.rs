@@ -24,7 +24,7 @@
 //!
 //! # Checked by
 //! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
-//! `tests/channel_put_back.rs`, `tests/future_moves.rs`.
+//! `tests/channel/put_back.rs`, `tests/time/moves.rs`.
 
 use crate::events::protocol::Choice;
 use crate::queue::list::Node;

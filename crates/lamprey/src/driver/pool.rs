@@ -17,7 +17,7 @@
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any time.
 //!
 //! # Checked by
-//! `model::pool` (loom, with broken variants that it catches); `tests/block_pool.rs`, and the tests of this file.
+//! `model::pool` (loom, with broken variants that it catches); `tests/io/pool.rs`, and the tests of this file.
 
 mod future;
 

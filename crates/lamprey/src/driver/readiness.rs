@@ -39,7 +39,7 @@
 //!   2-4 % higher, not lower.
 //!
 //! # Checked by
-//! `model::readiness` (loom, with broken variants that it catches), `tests/net_tcp.rs` (crowds on one socket, runtimes that end), `tests/net_close.rs` and `tests/async_io.rs` (named by
+//! `model::readiness` (loom, with broken variants that it catches), `tests/net/tcp.rs` (crowds on one socket, runtimes that end), `tests/net/close.rs` and `tests/net/awaiting.rs` (named by
 //! the moment).
 
 #[cfg(not(loom))]

@@ -11,7 +11,7 @@
 //! errand for a parasite that is over does nothing.
 //!
 //! # Checked by
-//! `model::hosted` (loom), `tests/parasite_fn.rs`.
+//! `model::hosted` (loom), `tests/parasite/stackful.rs`.
 
 use super::handle::Outcome;
 use super::place::drop_outcome;

@@ -16,7 +16,7 @@
 //! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
 //!
 //! # Checked by
-//! `model::reify` (loom: hosts and OS threads, with a broken variant), `tests/parasite_attach.rs`.
+//! `model::reify` (loom: hosts and OS threads, with a broken variant), `tests/parasite/attach.rs`.
 
 use crate::sched::parasite::task::Form;
 use crate::sched::wait;

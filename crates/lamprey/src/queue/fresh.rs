@@ -8,7 +8,7 @@
 //! told there.
 //!
 //! # Checked by
-//! `model::fresh` (loom, with broken variants that it catches), `tests/stress.rs`.
+//! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
 use super::lent::Lent;
 use super::ring::Ring;

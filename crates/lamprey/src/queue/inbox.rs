@@ -22,7 +22,7 @@
 //! worker).
 //!
 //! # Checked by
-//! `model::inbox` (loom), `tests/stress.rs`.
+//! `model::inbox` (loom), `tests/stress/mixed.rs`.
 
 use crate::sync_shim::{AtomicPtr, Cell, Ordering, left_out};
 use std::marker::PhantomData;

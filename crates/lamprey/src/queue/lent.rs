@@ -26,7 +26,7 @@
 //!   not answer, and pays as little.
 //!
 //! # Checked by
-//! `model::fresh` (loom, with broken variants that it catches), `tests/stress.rs`.
+//! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
 use crate::sync_shim::{
     AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, left_out, light_barrier, relax,

@@ -28,7 +28,7 @@
 //!   (invariant 3), and one more word through every switch.
 //!
 //! # Checked by
-//! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads), `tests/stress.rs`, `tests/channel.rs` (named by the moment).
+//! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads), `tests/stress/mixed.rs`, `tests/channel/rendezvous.rs` (named by the moment).
 
 use super::os;
 use super::parasite::task::{Form, Task};

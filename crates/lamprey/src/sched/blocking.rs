@@ -13,7 +13,7 @@
 //! None here: from elsewhere a wake comes through the inbox.
 //!
 //! # Checked by
-//! `model::host_waits` (loom, with broken variants), `tests/wait_owed.rs`.
+//! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`.
 
 use super::block::{Waiter, Who, Woke};
 use super::guard;

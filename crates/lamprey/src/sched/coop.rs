@@ -28,7 +28,7 @@
 //!   joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
-//! `tests/coop.rs`, `tests/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
+//! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
 use super::{must_not_block, thread::Thread, unwind_cancelled, worker::Worker};

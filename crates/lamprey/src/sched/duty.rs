@@ -32,7 +32,7 @@
 //! * A timer that each worker sets before it runs a host: a system call for each sleep.
 //!
 //! # Checked by
-//! `model::duty` (loom, with broken variants that it catches), `tests/progress.rs`.
+//! `model::duty` (loom, with broken variants that it catches), `tests/sched/progress.rs`.
 
 use crate::sync_shim::{AtomicUsize, Ordering, fence, left_out};
 

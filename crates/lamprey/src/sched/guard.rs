@@ -16,7 +16,7 @@
 //! * To refuse by a panic: the callers have nowhere to go with it.
 //!
 //! # Checked by
-//! `tests/hostile_guard.rs`, `tests/hostile_generator.rs`.
+//! `tests/callouts/guard.rs`, `tests/callouts/generator.rs`.
 
 use super::thread::Thread;
 use super::worker::Worker;

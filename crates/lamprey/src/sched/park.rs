@@ -34,7 +34,7 @@
 //! * A counter of pushes that the sleeper compares (an "eventcount"): one more shared word, the same two fences.
 //!
 //! # Checked by
-//! `model::park` (loom; the model without either fence loses a wake-up and is caught), `tests/stress.rs`.
+//! `model::park` (loom; the model without either fence loses a wake-up and is caught), `tests/stress/mixed.rs`.
 
 use crate::sync_shim::{AtomicBool, Ordering, fence};
 

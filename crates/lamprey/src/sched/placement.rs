@@ -22,7 +22,7 @@
 //! * To spread from the first host on: ten hosts that talk are one worker's work.
 //!
 //! # Checked by
-//! `tests/placement.rs`; `bench` (`stalls`, `echo`).
+//! `tests/sched/placement.rs`; `bench` (`stalls`, `echo`).
 
 use super::block::Waiter;
 use super::policy::Entry;

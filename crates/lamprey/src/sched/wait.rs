@@ -38,7 +38,7 @@
 //! * A trait for what is waited for, with `enter` and `leave` as methods: a type for each of sixteen places; two closures say it in line.
 //!
 //! # Checked by
-//! `model::host_waits` (loom, with broken variants), `tests/wait_owed.rs`, and every model that blocks.
+//! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`, and every model that blocks.
 
 use super::block::{Woke, await_wake, block, block_until_woken, current, must_not_block, waiter};
 use super::reason::Wait;

@@ -23,7 +23,7 @@
 //!   (`super::parasite::attach`, 2) may do so for seconds and never come to the root. Their channels would lose their owner, for nothing.
 //!
 //! # Checked by
-//! `tests/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.
+//! `tests/sched/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.
 
 use super::block::{Waiter, Who};
 use super::duty::Duty;

@@ -26,8 +26,8 @@
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
-//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants), `tests/scope.rs`,
-//! `tests/scope_race.rs`; the way to a host: `model::reach`.
+//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants), `tests/scope/children.rs`,
+//! `tests/scope/race.rs`; the way to a host: `model::reach`.
 
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};

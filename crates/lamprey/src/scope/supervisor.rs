@@ -16,7 +16,7 @@
 //! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at once.
 //!
 //! # Checked by
-//! `tests/supervisor.rs`. Reading order: this file, `policy`, `report`, `team` (the loop).
+//! `tests/scope/supervisor.rs`. Reading order: this file, `policy`, `report`, `team` (the loop).
 
 mod policy;
 mod report;

@@ -10,7 +10,7 @@
 //! anything here, all go at once, whatever their order.)
 //!
 //! # Checked by
-//! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/barrier.rs`.
+//! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/barrier.rs`.
 
 use crate::channel::gate::{Gate, Interrupted, Place};
 #[cfg(not(loom))]

@@ -12,7 +12,7 @@
 //! 4. Between queueing and block no code of the program runs (`Line::acquire_then`).
 //!
 //! # Checked by
-//! `model::condvar` (loom), `tests/condvar.rs`.
+//! `model::condvar` (loom), `tests/sync/condvar.rs`.
 
 use super::err::LockError;
 #[cfg(not(loom))]

@@ -9,7 +9,7 @@
 //! lock for the first time. An offer of a choice is always handed over: a choice cannot try.
 //!
 //! # Checked by
-//! `model::mutex` (loom), `tests/mutex.rs`, `tests/lock_stress.rs`.
+//! `model::mutex` (loom), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
 
 mod event;
 mod guard;

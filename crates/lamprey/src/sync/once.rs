@@ -16,7 +16,7 @@
 //! `done` is set Release and looked at Acquire: who sees it sees what the code did.
 //!
 //! # Checked by
-//! `model::once` (loom, with a broken variant), `model::gate` (the gate), `tests/once.rs`.
+//! `model::once` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/once.rs`.
 
 #[cfg(not(loom))]
 mod lazy;

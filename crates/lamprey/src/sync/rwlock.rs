@@ -3,7 +3,7 @@
 //! The rules are in `sharing`, what is held in `guard`, the events in `event`.
 //!
 //! # Checked by
-//! `model::rwlock` (loom), `tests/rwlock.rs`.
+//! `model::rwlock` (loom), `tests/sync/rwlock.rs`.
 
 mod event;
 mod guard;

@@ -7,7 +7,7 @@
 //! 3. The number of free permits does not wrap: none are added beyond MOST, and giving back stops at the largest number.
 //!
 //! # Checked by
-//! `model::semaphore` (loom), `tests/semaphore.rs`.
+//! `model::semaphore` (loom), `tests/sync/semaphore.rs`.
 
 mod err;
 mod permit;

@@ -11,7 +11,7 @@
 //! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object); the
 //! token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
 //!
-//! Checked by `model::suspend` (loom), `tests/source.rs`.
+//! Checked by `model::suspend` (loom), `tests/sched/source.rs`.
 
 use crate::queue::inbox::Linked;
 use crate::sched::wait::{self, Waited};

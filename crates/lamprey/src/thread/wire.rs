@@ -18,7 +18,7 @@
 //! Those of the lock, of inboxes, and: the Release of `arrived` pairs with its owner's Acquire.
 //!
 //! # Checked by
-//! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel_race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
+//! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel/race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
 
 use super::level::{self, Left, Tripped};
 use crate::queue::list::{List, Node};

@@ -16,7 +16,7 @@
 //! * One wheel for hosts and futures: blocked hosts would pay for the lock.
 //!
 //! # Checked by
-//! `model::alarms` (loom, with a broken variant that it catches), `tests/async_time.rs`, the tests of `sleep::future`, which also run under miri.
+//! `model::alarms` (loom, with a broken variant that it catches), `tests/time/awaiting.rs`, the tests of `sleep::future`, which also run under miri.
 
 use std::cell::Cell;
 use std::pin::Pin;

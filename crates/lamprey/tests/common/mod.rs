@@ -4,8 +4,11 @@
 #[path = "../../../swapstack/tests/common/program.rs"]
 mod program;
 
+pub mod awaiting;
 pub mod beside;
 
+use std::panic::Location;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,11 +92,17 @@ pub fn with_ever_longer(what: &str, mut attempt: impl FnMut(Duration) -> bool) {
     }
 }
 
-/// This test binary again in a process of its own, running only `test`, which finds `role` in [`role`].
+/// This test binary again in a process of its own, running only `test` of the caller's file, which finds `role` in [`role`].
+#[track_caller]
 pub fn again(test: &str, role: &str) -> Command {
     let mut command = program::this_program();
+    let file = Path::new(Location::caller().file());
+    // `tests/room/file.rs` is the module `file` of the program `room`; `tests/file.rs` is a program.
+    let is_module = file.parent().is_some_and(|folder| !folder.ends_with("tests"));
+    let module = file.file_stem().filter(|_| is_module).map(|name| format!("{}::", name.display()));
+    let test = module.unwrap_or_default() + test;
     command
-        .args(["--exact", test, "--nocapture", "--test-threads=1", "--include-ignored"])
+        .args(["--exact", &test, "--nocapture", "--test-threads=1", "--include-ignored"])
         .env("LAMPREY_TEST_ROLE", role)
         .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null());

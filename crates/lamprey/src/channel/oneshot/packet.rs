@@ -29,7 +29,7 @@
 //! * The watcher under a swap to GONE: the sender could free the packet while the receiver reads it (broken variant).
 //!
 //! # Checked by
-//! `model::oneshot` (loom, with broken variants), `tests/channel_oneshot.rs`.
+//! `model::oneshot` (loom, with broken variants), `tests/channel/oneshot.rs`.
 
 use crate::queue::inbox::Linked;
 use crate::sched::Waiter;

@@ -1,4 +1,4 @@
-//! The pool by itself: its callers are plain OS threads here (hosts: `tests/block_pool.rs`).
+//! The pool by itself: its callers are plain OS threads here (hosts: `tests/io/pool.rs`).
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};

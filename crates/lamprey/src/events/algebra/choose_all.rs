@@ -21,8 +21,8 @@
 //! 3. Plain parts are finished last, all together: what they have received is still the channel's if the caller goes away.
 //!
 //! # Checked by
-//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the hub), `tests/choose_all.rs`,
-//! `tests/cancelled_choice.rs`.
+//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the hub), `tests/event/choose_all.rs`,
+//! `tests/cancel/choice.rs`.
 //!
 //! # Rejected
 //! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on the stack of whoever

@@ -39,7 +39,7 @@
 //!
 //! # Checked by
 //! `model::choice`, `model::choice_future` (loom: against a thread, crossing another, against itself, with a time-out, a
-//! disconnect; broken variants), `tests/event_laws.rs`, `tests/event_race.rs`.
+//! disconnect; broken variants), `tests/event/laws.rs`, `tests/event/race.rs`.
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, left_out, relax};

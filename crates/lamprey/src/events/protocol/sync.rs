@@ -7,7 +7,7 @@
 //! runtime ends, a thread hears of its own end first, as in a plain send or receive.
 //!
 //! # Checked by
-//! `model::interrupted` (loom), `tests/cancelled_choice.rs`, `tests/cancel_laws.rs`, `tests/stress_choice.rs`.
+//! `model::interrupted` (loom), `tests/cancel/choice.rs`, `tests/cancel/laws.rs`, `tests/stress/choice.rs`.
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::events::Event;

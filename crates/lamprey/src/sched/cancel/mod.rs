@@ -24,7 +24,7 @@
 //!    when the frame is left, or the thread ends, if at all.
 //!
 //! # Checked by
-//! `tests/cancel.rs`, `tests/cancel_race.rs`, `tests/cancel_laws.rs`, `tests/callouts_parasites.rs`; the way to a host: `model::reach`,
+//! `tests/cancel/hosts.rs`, `tests/cancel/race.rs`, `tests/cancel/laws.rs`, `tests/callouts/parasites.rs`; the way to a host: `model::reach`,
 //! `model::kin`; levels: `model::wire` (loom).
 
 pub(crate) mod reach;

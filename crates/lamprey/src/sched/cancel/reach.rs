@@ -31,7 +31,7 @@
 //! * References to the seat in each handle: the same.
 //!
 //! # Checked by
-//! `model::reach` (loom, with broken variants), `tests/cancel.rs`, `tests/cancel_race.rs`.
+//! `model::reach` (loom, with broken variants), `tests/cancel/hosts.rs`, `tests/cancel/race.rs`.
 
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, light_barrier};
 use std::ptr::{self, NonNull};

@@ -9,7 +9,7 @@
 //! `asked` is Release/Acquire: what was prepared before the question is seen by those who answer. The rest is under a lock.
 //!
 //! # Checked by
-//! `model::answers` (loom, with a broken variant that it catches), `tests/survivors.rs`.
+//! `model::answers` (loom, with a broken variant that it catches), `tests/cancel/survivors.rs`.
 
 use crate::sync_shim::{AtomicBool, Condvar, Mutex, Ordering, left_out};
 use std::sync::PoisonError;

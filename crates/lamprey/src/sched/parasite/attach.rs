@@ -15,7 +15,7 @@
 //! each turn the oldest go first (`super::carrier`), so that two parasites that wake each other for ever do not bury the others.
 //!
 //! # Checked by
-//! `tests/parasite_attach.rs` (nesting, a chain of a million, fairness), `tests/parasite_order.rs` (order), `tests/parasite_life.rs`.
+//! `tests/parasite/attach.rs` (nesting, a chain of a million, fairness), `tests/parasite/order.rs` (order), `tests/parasite/life.rs`.
 
 use super::finish::{finish, finish_cancelled};
 use super::life::Turn;

@@ -1,7 +1,7 @@
 //! How a task ends: by whoever holds the right to run it.
 //!
 //! # Checked by
-//! `model::life` and `model::completion` (loom), `tests/parasite_life.rs` (also: handles outlive their runtime).
+//! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their runtime).
 
 use super::attach::acting_as;
 use super::task::Task;

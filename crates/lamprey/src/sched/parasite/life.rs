@@ -41,7 +41,7 @@
 //! * A reference count for each wait node: the same cost again. The release of the node does it for a plain store.
 //!
 //! # Checked by
-//! `model::life` (loom, with broken variants that it catches), `tests/parasite_waker.rs` (also under miri).
+//! `model::life` (loom, with broken variants that it catches), `tests/compat/wakers.rs` (also under miri).
 
 use crate::sched::reason::Wait;
 use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};

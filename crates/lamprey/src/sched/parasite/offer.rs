@@ -23,7 +23,7 @@
 //! next doze.
 //!
 //! # Checked by
-//! `model::offer`, `tests/parasite_inflate.rs`, `bench` (`inflation`, `parasite_fib`).
+//! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
 
 use super::attention::{REQUEST, TICK};
 use super::task::{HEAVY, Task};

@@ -11,7 +11,7 @@
 //! handle is dropped.
 //!
 //! # Checked by
-//! `tests/starts.rs`.
+//! `tests/sched/starts.rs`.
 
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;

@@ -1,4 +1,4 @@
-//! Alarms by themselves, on a clock that the tests move (with workers: `tests/async_time.rs`).
+//! Alarms by themselves, on a clock that the tests move (with workers: `tests/time/awaiting.rs`).
 
 use super::*;
 use crate::sched::wakers::wake;

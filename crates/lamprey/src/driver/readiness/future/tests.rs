@@ -1,4 +1,4 @@
-//! The nodes of futures by themselves, in the one list that needs no reactor (with sockets: `tests/async_io.rs`). These run
+//! The nodes of futures by themselves, in the one list that needs no reactor (with sockets: `tests/net/awaiting.rs`). These run
 //! under miri.
 
 use super::*;

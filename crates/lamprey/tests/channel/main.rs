@@ -1,0 +1,12 @@
+//! Channels of every kind, and the suites of other systems restated for them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod family;
+mod go;
+mod oneshot;
+mod put_back;
+mod rendezvous;
+mod std_mpsc;
+mod values;

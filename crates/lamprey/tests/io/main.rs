@@ -1,0 +1,9 @@
+//! Files, and the pool for calls that block.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod block;
+mod file;
+mod file_awaiting;
+mod pool;

@@ -1,0 +1,11 @@
+//! Sockets.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod awaiting;
+mod close;
+mod os_thread;
+mod tcp;
+mod udp;
+mod unix;

@@ -1,0 +1,15 @@
+//! Parasites: how they start, wait, are attached, become hosts, and fail.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod as_host;
+mod attach;
+mod awaiting;
+mod fail;
+mod inflate;
+mod life;
+mod mixed;
+mod order;
+mod scale;
+mod stackful;

@@ -1,0 +1,235 @@
+//! Programs with a scheduling policy of their own.
+
+use crate::common::{FOREVER, Fifo, rerun, role, within};
+use lamprey::{Builder, Policy, Ready, Runtime, Unstarted, Why, block, channel, sleep, spawn, yield_now};
+use std::os::unix::process::ExitStatusExt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Lifo(Vec<Ready>);
+
+impl Policy for Lifo {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        // Who yields means to let the others run.
+        match why {
+            Why::Yielded => self.0.insert(0, thread),
+            _ => self.0.push(thread),
+        }
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        while let Some(thread) = unstarted.pop() {
+            self.0.push(thread);
+        }
+        self.0.pop()
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+struct Random(Vec<Ready>, fastrand::Rng);
+
+impl Policy for Random {
+    fn ready(&mut self, thread: Ready, _why: Why) {
+        self.0.push(thread);
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        while !unstarted.is_empty() {
+            self.0.extend(unstarted.pop());
+        }
+        (!self.0.is_empty()).then(|| self.0.swap_remove(self.1.usize(..self.0.len())))
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A program with something of everything.
+fn mixed() -> u64 {
+    let (tx, rx) = channel();
+    let hosts: Vec<_> = (0..60_u64)
+        .map(|n| {
+            let tx = tx.clone();
+            spawn(move || {
+                match n % 5 {
+                    0 => yield_now(),
+                    1 => sleep(Duration::from_micros(n * 20)),
+                    2 => assert_eq!(spawn(move || n * 2).join().unwrap(), n * 2),
+                    3 => assert!(tx.send_timeout(0, Duration::from_micros(1)).is_ok() || n > 0),
+                    _ => block(|| ()),
+                }
+                (0..20).for_each(|_| tx.send(n).unwrap());
+                n
+            })
+        })
+        .collect();
+    drop(tx);
+    let received: u64 = rx.iter().sum();
+    let joined: u64 = hosts.into_iter().map(|host| host.join().unwrap()).sum();
+    assert_eq!(received, joined * 20);
+    joined
+}
+
+fn with<P: Policy>(workers: usize, make: impl Fn() -> P + Send + Sync + 'static) -> Runtime {
+    Runtime::builder().workers(workers).policy(make).build().unwrap()
+}
+
+#[test]
+fn a_mixed_program_runs_under_every_policy() {
+    within(FOREVER, || {
+        for workers in [1, 2, 4] {
+            assert_eq!(with(workers, Fifo::default).run(mixed), 1770);
+            assert_eq!(with(workers, Lifo::default).run(mixed), 1770);
+            for seed in 0..10 {
+                let random = move || Random(Vec::new(), fastrand::Rng::with_seed(seed));
+                assert_eq!(with(workers, random).run(mixed), 1770, "seed {seed}");
+            }
+        }
+    });
+}
+
+/// In which order three hosts run that are spawned one after the other.
+fn order(runtime: &Runtime) -> Vec<u8> {
+    runtime.run(|| {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let hosts = [1, 2, 3].map(|n| {
+            let order = order.clone();
+            spawn(move || order.lock().unwrap().push(n))
+        });
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        Arc::try_unwrap(order).unwrap().into_inner().unwrap()
+    })
+}
+
+#[test]
+fn the_policy_decides_who_runs_next() {
+    assert_eq!(order(&with(1, Fifo::default)), [1, 2, 3]);
+    assert_eq!(order(&with(1, Lifo::default)), [3, 2, 1]);
+}
+
+/// What a policy has seen of a thread: its number, its name, the line of its spawn, whether it had started, and why.
+type Seen = (u64, Option<String>, u32, bool, Option<Why>);
+
+struct Watching(Fifo, Arc<Mutex<Vec<Seen>>>);
+
+impl Watching {
+    fn note(&self, thread: &Ready, why: Option<Why>) {
+        let name = thread.name().map(str::to_owned);
+        let site = thread.spawn_site();
+        assert_eq!(site.file(), file!());
+        self.1.lock().unwrap().push((thread.id(), name, site.line(), thread.is_started(), why));
+    }
+}
+
+impl Policy for Watching {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        self.note(&thread, Some(why));
+        self.0.ready(thread, why);
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        let next = self.0.next(unstarted);
+        next.iter().for_each(|thread| self.note(thread, None));
+        next
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[test]
+fn a_policy_sees_who_became_ready_and_why() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let theirs = seen.clone();
+    let runtime = with(1, move || Watching(Fifo::default(), theirs.clone()));
+    let (id, line) = runtime.run(|| {
+        let line = line!() + 1;
+        let host = Builder::new().name("watched").worker(0).spawn(|| {
+            yield_now();
+            sleep(Duration::from_millis(1));
+        });
+        let host = host.unwrap();
+        let id = host.id();
+        let somebody_to_yield_to = spawn(yield_now);
+        host.join().unwrap();
+        somebody_to_yield_to.join().unwrap();
+        (id, line)
+    });
+    drop(runtime);
+    let history: Vec<_> = seen.lock().unwrap().iter().filter(|entry| entry.0 == id).cloned().collect();
+    assert!(history.iter().all(|entry| entry.1.as_deref() == Some("watched") && entry.2 == line));
+    let steps: Vec<_> = history.iter().map(|entry| (entry.3, entry.4)).collect();
+    let expected = [
+        (false, Some(Why::Spawned)),
+        (false, None),
+        (true, Some(Why::Yielded)),
+        (true, None),
+        (true, Some(Why::Woken)),
+        (true, None),
+    ];
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn the_end_of_a_runtime_passes_through_the_policy() {
+    within(FOREVER, || {
+        for make in [|| with(2, Fifo::default), || with(2, Lifo::default)] {
+            let runtime = make();
+            let hosts: Vec<_> = (0..50).map(|_| runtime.handle().spawn(|| sleep(Duration::MAX))).collect();
+            std::thread::sleep(crate::common::SETTLE);
+            drop(runtime);
+            assert!(hosts.into_iter().all(|host| matches!(host.join(), Err(lamprey::JoinError::Cancelled))));
+        }
+    });
+}
+
+/// A policy that does what it must not, as its role says.
+struct Bad(Fifo, &'static str);
+
+impl Policy for Bad {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        self.0.ready(thread, why);
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        let next = self.0.next(unstarted)?;
+        if next.name() == Some("bait") {
+            match self.1 {
+                "panics" => panic!("on purpose"),
+                "blocks" => sleep(Duration::from_secs(1)),
+                "yields" => yield_now(),
+                "receives" => {
+                    let (_, rx) = channel::<String>();
+                    drop(rx.recv());
+                }
+                "joins" => drop(spawn(String::new).join()),
+                other => unreachable!("{other}"),
+            }
+        }
+        Some(next)
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[test]
+fn a_policy_that_panics_or_blocks_ends_the_process_with_a_message() {
+    const ME: &str = "a_policy_that_panics_or_blocks_ends_the_process_with_a_message";
+    if let Some(role) = role() {
+        let role: &'static str = role.leak();
+        with(1, move || Bad(Fifo::default(), role)).run(|| {
+            let bait = Builder::new().name("bait").spawn(|| ()).unwrap();
+            bait.join().unwrap();
+        });
+        return;
+    }
+    for role in ["panics", "blocks", "yields", "joins"] {
+        let (output, text) = rerun(ME, role);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{role}: {text}");
+        let what = if role == "panics" { "panicked" } else { "called a blocking call" };
+        assert!(text.contains(&format!("lamprey: a scheduling policy {what}")), "{role}: {text}");
+    }
+    // A receive on a channel without senders need not block: that is allowed.
+    let (output, text) = rerun(ME, "receives");
+    assert!(output.status.success(), "{text}");
+}

@@ -1,0 +1,9 @@
+//! Scopes, tokens and supervisors.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod children;
+mod hostile;
+mod race;
+mod supervisor;

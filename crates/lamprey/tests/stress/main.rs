@@ -1,0 +1,8 @@
+//! Random workloads; minutes instead of seconds with `--ignored`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod choice;
+mod compat;
+mod mixed;

@@ -1,0 +1,10 @@
+//! Hosts: spawning, joining, names, host-local values.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod extremes;
+mod hosts;
+mod join;
+mod locals;
+mod state;

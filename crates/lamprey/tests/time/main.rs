@@ -1,0 +1,8 @@
+//! Sleeping and limits of time.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod awaiting;
+mod moves;
+mod sleep;
