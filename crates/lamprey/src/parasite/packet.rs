@@ -170,7 +170,7 @@ impl<T> Packet<T> {
 /// Cancels the parasite of a packet on its home worker.
 fn end_here(head: &Head, worker: &Worker) {
     if let Some(thread) = NonNull::new(head.thread.get().cast_mut()) {
-        // SAFETY: invariant 4: it has not ended.
+        // SAFETY: not null, so it has not ended; the caller is its home worker (invariant 2).
         unsafe {
             if thread.as_ref().state.get() != State::Finished {
                 worker.cancel(thread);

@@ -48,7 +48,7 @@
 //!   lock of a mutex that has a waiter costs a switch (see [`mutex`](super::mutex)).
 //!
 //! # Checked by
-//! `model::line`, `model::mutex`, `model::condvar` (loom, with broken variants), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
+//! `model::mutex`, `model::rwlock`, `model::semaphore`, `model::condvar` (loom, with broken variants), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
 
 mod edit;
 mod offer;

@@ -127,7 +127,7 @@ impl<S> Reach<'_, S> {
     /// The canceller whom `ask` told so, after a heavy barrier: where the host is. `None`: it will see for itself, or has ended,
     /// and the visit is over.
     pub(crate) fn visit(self) -> Option<NonNull<S>> {
-        // Acquire pairs with nothing: the seat was made before the host could begin.
+        // Acquire pairs with the Release of ENDED in `end`. Of `begin` nothing has to be seen: the seat is older than the host.
         let home = self.home.load(Ordering::Acquire);
         if home.is_null() || home == ended() {
             self.leave();
