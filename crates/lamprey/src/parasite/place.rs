@@ -55,7 +55,7 @@ pub(super) unsafe fn place<F: Future>(
     life: Life,
     flags: u8,
 ) -> Option<NonNull<Task>> {
-    let placed = worker.slab.take(Layout::new::<Placed<F>>())?.cast::<Placed<F>>();
+    let placed = worker.parasites.slab.take(Layout::new::<Placed<F>>())?.cast::<Placed<F>>();
     // SAFETY: fresh memory of this layout. Field by field: a value would be copied into its place.
     unsafe {
         let place = placed.as_ptr();
@@ -306,7 +306,7 @@ pub(super) unsafe fn free<F: Future>(task: NonNull<Task>) {
     // SAFETY: made by `place` with this layout.
     unsafe {
         match Worker::current() {
-            Some(worker) => worker.slab.give(task.cast(), Layout::new::<Placed<F>>()),
+            Some(worker) => worker.parasites.slab.give(task.cast(), Layout::new::<Placed<F>>()),
             None => slab::give_from_outside(task.cast()),
         }
     }

@@ -55,14 +55,18 @@ const CALLS: u32 = 64;
 const LIMIT: Duration = Duration::from_micros(200);
 /// How often in a row somebody tries in vain, and for how long, before it counts as waiting.
 #[cfg(not(loom))]
-pub(super) const TRIES: u32 = 64;
+const TRIES: u32 = 64;
 #[cfg(not(loom))]
 const TRY_LIMIT: Duration = Duration::from_millis(2);
 
-/// What a worker has seen at the last look at the clock; its counts are fields of its own, beside what each switch touches.
+/// What a worker counts, and what it has seen at the last look at the clock.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub(super) struct Turns {
+    /// What calls may still weigh until one looks at the clock.
+    calls: Cell<u32>,
+    /// Tries in vain until one looks at the clock.
+    tries: Cell<u32>,
     /// What calls might weigh until this look.
     window: Cell<u32>,
     /// Who has looked since the root ran, how many scheduling points were left then until it is due, and when that was.
@@ -77,7 +81,7 @@ impl Turns {
     pub(super) fn new() -> Self {
         let limit = clock::in_ticks(LIMIT);
         let looker = Cell::new((std::ptr::null(), 0));
-        Self { window: 1.into(), looker, looked: 0.into(), limit }
+        Self { calls: 1.into(), tries: TRIES.into(), window: 1.into(), looker, looked: 0.into(), limit }
     }
 }
 
@@ -116,7 +120,7 @@ pub(crate) fn call_is_done() {
 pub(crate) fn turn_if_due() {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current()
-        && worker.calls.get() <= MESSAGE
+        && worker.turns.calls.get() <= MESSAGE
     {
         worker.look_in_call();
     }
@@ -137,7 +141,7 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
         if is_in_vain(&result) {
             worker.try_in_vain();
         } else {
-            worker.tries.set(TRIES);
+            worker.turns.tries.set(TRIES);
         }
     }
     #[cfg(loom)]
@@ -149,16 +153,16 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
 impl Worker {
     /// The root has run, and a host is next: whatever way led to the root, it ends here, so nobody's look outlives its visit.
     pub(super) fn begin_turns(&self) {
-        self.calls.set(1);
+        self.turns.calls.set(1);
         self.turns.window.set(1);
-        self.tries.set(TRIES);
+        self.turns.tries.set(TRIES);
         self.forget_spell();
     }
 
     /// A scheduling point that the count of those that are left does not tell from the one before: the budget begins anew.
     pub(super) fn forget_spell(&self) {
         self.turns.looker.set((std::ptr::null(), 0));
-        self.starts.forget();
+        self.parasites.starts.forget();
     }
 
     /// As [`turn`].
@@ -171,14 +175,14 @@ impl Worker {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn has_spent(&self, weight: u32) -> bool {
-        let left = self.calls.get();
-        self.calls.set(left.wrapping_sub(weight));
+        let left = self.turns.calls.get();
+        self.turns.calls.set(left.wrapping_sub(weight));
         left <= weight
     }
 
     /// The running thread's next call gives way, if it is one that may block.
     pub(super) fn give_way_at_next_call(&self, now: u64) {
-        self.calls.set(1);
+        self.turns.calls.set(1);
         self.turns.looker.set((self.running().as_ptr(), self.budget.get()));
         self.turns.looked.set(now.wrapping_sub(self.turns.limit));
     }
@@ -190,11 +194,11 @@ impl Worker {
         let turns = &self.turns;
         let window = (turns.window.get() * 2).min(CALLS);
         turns.window.set(window);
-        self.calls.set(window);
+        self.turns.calls.set(window);
         let now = clock::ticks();
         if !self.has_looked(now) {
             if self.since_root(now) >= turns.limit {
-                self.calls.set(1);
+                self.turns.calls.set(1);
             }
             return true;
         }
@@ -216,8 +220,8 @@ impl Worker {
 
     #[cold]
     fn try_in_vain(&self) {
-        let left = self.tries.get() - 1;
-        self.tries.set(if left == 0 { TRIES } else { left });
+        let left = self.turns.tries.get() - 1;
+        self.turns.tries.set(if left == 0 { TRIES } else { left });
         let limit = self.turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;
         if left == 0 && self.since_root(clock::ticks()) >= limit {
             self.let_others_go_first();
@@ -230,7 +234,7 @@ impl Worker {
     }
 
     fn since_root(&self, now: u64) -> u64 {
-        now.wrapping_sub(self.polled.get())
+        now.wrapping_sub(self.rounds.polled.get())
     }
 
     /// False, and nothing done, where the running thread must not switch.

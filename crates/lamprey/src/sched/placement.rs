@@ -31,6 +31,7 @@ use super::thread::{Body, State, Thread};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::{AtomicUsize, Ordering};
 use crate::time::clock;
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -102,6 +103,22 @@ impl Seat {
     }
 }
 
+/// What a worker remembers for the next start.
+pub(super) struct Placing {
+    /// The kind of a host whose first run is watched, and when that began in ticks.
+    watched: Cell<Option<(&'static Body, u64)>>,
+    /// The thread in whose place the root ran last. Only compared.
+    pub(super) gave_way: Cell<*const Thread>,
+    /// Which worker's hosts are counted next.
+    turn_of_others: Cell<usize>,
+}
+
+impl Placing {
+    pub(super) fn new() -> Self {
+        Self { watched: Cell::new(None), gave_way: Cell::new(ptr::null()), turn_of_others: Cell::new(0) }
+    }
+}
+
 impl Worker {
     /// True if this new host, which is about to start, starts on another worker, and has been given to it.
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -125,12 +142,12 @@ impl Worker {
             return None;
         }
         let seats = self.shared.seats();
-        let mut turn = self.turn_of_others.get() + 1;
+        let mut turn = self.placing.turn_of_others.get() + 1;
         if turn == self.seat.index {
             turn += 1;
         }
         let seat = seats.get(turn).unwrap_or_else(|| &seats[usize::from(self.seat.index == 0)]);
-        self.turn_of_others.set(seat.index);
+        self.placing.turn_of_others.set(seat.index);
         let theirs = seat.population();
         (mine > theirs + theirs / 8 + FEW).then_some(&**seat)
     }
@@ -195,7 +212,8 @@ impl Worker {
                 State::Blocked => waits_outside(),
                 _ => false,
             };
-            let yields = ptr::eq(thread, self.running().as_ptr()) || ptr::eq(thread, self.gave_way.get());
+            let yields =
+                ptr::eq(thread, self.running().as_ptr()) || ptr::eq(thread, self.placing.gave_way.get());
             let yields = yields && thread.state.get() == State::Runnable;
             if can_be_held_up && !yields && !super::parasite::carrier::is_carrier(thread) {
                 return true;
@@ -227,20 +245,20 @@ impl Worker {
 
     /// Has the next scheduling point look how long this host, which is about to run, has taken.
     fn watch_first_run(&self, new: &Thread) {
-        self.watched.set(Some((new.body, clock::ticks())));
+        self.placing.watched.set(Some((new.body, clock::ticks())));
         self.budget.set(1);
     }
 
     /// At a scheduling point: notes how long the first run was that was watched, if one was.
     pub(super) fn note_first_run(&self, now: u64) -> bool {
-        let Some((body, begun)) = self.watched.take() else { return false };
-        self.shared.kinds.note(body, now.wrapping_sub(begun) > self.poll_every * LONG);
+        let Some((body, begun)) = self.placing.watched.take() else { return false };
+        self.shared.kinds.note(body, now.wrapping_sub(begun) > self.rounds.poll_every * LONG);
         true
     }
 
     /// The running thread has computed for so many ticks.
     pub(super) fn note_run(&self, ticks: u64) {
-        if self.is_parallel() && ticks > self.poll_every * LONG {
+        if self.is_parallel() && ticks > self.rounds.poll_every * LONG {
             self.shared.kinds.note(self.running_ref().body, true);
         }
     }

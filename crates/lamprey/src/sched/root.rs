@@ -18,6 +18,7 @@ use super::worker::Worker;
 use super::{idle, switch, trim};
 use crate::sync_shim::Ordering;
 use crate::time::clock;
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,24 @@ use std::time::{Duration, Instant};
 pub(super) const POLL: Duration = Duration::from_micros(50);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
+
+/// When the root runs: by its budget of scheduling points, which is set so that it comes about every [`POLL`].
+#[derive(Debug)]
+pub(super) struct Rounds {
+    /// The budget of a round.
+    window: Cell<u32>,
+    /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of [`clock`].
+    measured: Cell<u64>,
+    pub(super) polled: Cell<u64>,
+    pub(super) poll_every: u64,
+}
+
+impl Rounds {
+    pub(super) fn new(now: u64) -> Self {
+        let poll_every = clock::in_ticks(POLL);
+        Self { window: Cell::new(8), measured: Cell::new(now), polled: Cell::new(now), poll_every }
+    }
+}
 
 impl Worker {
     /// Runs threads until the runtime stops and none is left.
@@ -36,7 +55,7 @@ impl Worker {
             }
             if self.stopping.get()
                 && self.hosts.get() == 0
-                && self.woken.pending.get() == 0
+                && self.parasites.woken.pending.get() == 0
                 && self.seat.inbox.is_empty()
             {
                 break;
@@ -50,8 +69,8 @@ impl Worker {
 
     /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
     fn go_on(&self) -> bool {
-        self.budget.set(self.window.get());
-        let next = if self.woken.pending.get() != 0 {
+        self.budget.set(self.rounds.window.get());
+        let next = if self.parasites.woken.pending.get() != 0 {
             self.pick_parasite()
         } else {
             self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
@@ -62,10 +81,10 @@ impl Worker {
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
         self.is_fed();
-        if self.on_watch.get() {
+        if self.watching.on_watch.get() {
             self.pass_watch_on();
         }
-        self.untrimmed.set(true);
+        self.stacks.untrimmed.set(true);
         self.begin_turns();
         self.switch_to(&self.root, next);
         true
@@ -91,8 +110,8 @@ impl Worker {
         self.seat.counters.rounds.add(1);
         let now = clock::ticks();
         self.measure(now);
-        if now.wrapping_sub(self.polled.get()) >= self.poll_every {
-            self.polled.set(now);
+        if now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every {
+            self.rounds.polled.set(now);
             // SAFETY: only the root reaches the sources, one call at a time.
             unsafe { &mut *self.sources.get() }.poll();
             self.trim_if_due(now, trim::BUSY);
@@ -105,35 +124,37 @@ impl Worker {
     pub(super) fn root_is_due(&self) -> bool {
         let now = clock::ticks();
         if !self.note_first_run(now) {
-            if self.window.get() == 1 {
-                self.note_run(now.wrapping_sub(self.measured.get()));
+            if self.rounds.window.get() == 1 {
+                self.note_run(now.wrapping_sub(self.rounds.measured.get()));
             }
             self.measure(now);
         }
-        self.budget.set(self.window.get());
+        self.budget.set(self.rounds.window.get());
         self.forget_spell();
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);
-        self.gave_way.set(self.running().as_ptr());
-        stop || now.wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
+        self.placing.gave_way.set(self.running().as_ptr());
+        stop || now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
+            || !self.seat.inbox.is_empty()
     }
 
     /// True if the root has something to do: what [`root_is_due`](Self::root_is_due) asks, without the bookkeeping.
     pub(super) fn root_waits(&self) -> bool {
-        clock::ticks().wrapping_sub(self.polled.get()) >= self.poll_every || !self.seat.inbox.is_empty()
+        clock::ticks().wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
+            || !self.seat.inbox.is_empty()
     }
 
     /// Adapts the budget to how long the last round took.
     fn measure(&self, now: u64) {
-        let round = now.wrapping_sub(self.measured.replace(now));
+        let round = now.wrapping_sub(self.rounds.measured.replace(now));
         if self.budget.get() != 0 {
             return; // the round was ended early: nothing was ready
         }
-        let window = self.window.get();
-        self.window.set(if round < self.poll_every {
+        let window = self.rounds.window.get();
+        self.rounds.window.set(if round < self.rounds.poll_every {
             (window * 2).min(LARGEST_WINDOW)
         } else {
-            (u64::from(window) * self.poll_every / round).max(1) as u32
+            (u64::from(window) * self.rounds.poll_every / round).max(1) as u32
         });
     }
 
@@ -154,13 +175,16 @@ impl Worker {
             self.leave_watch();
         }
         // Whoever was called for the watch alone can still be called for work.
-        if self.appointed.replace(false) || !others_awake {
+        if self.watching.appointed.replace(false) || !others_awake {
             self.lies_idle.set(true);
             idle::lie_down(&self.seat.idle, &self.shared.idle);
         }
         let others_awake = others_awake || idle::others_awake(&self.shared.awake);
-        let longest =
-            if others_awake { Some(watch.next_doze()) } else { self.untrimmed.get().then_some(trim::PERIOD) };
+        let longest = if others_awake {
+            Some(watch.next_doze())
+        } else {
+            self.stacks.untrimmed.get().then_some(trim::PERIOD)
+        };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
         if others_awake {
             self.take_watch();
@@ -174,7 +198,7 @@ impl Worker {
         self.see_to_watch();
         if !self.seat.inbox.is_empty() {
             watch.expect_messages();
-        } else if self.untrimmed.get() && !others_awake && slept >= trim::PERIOD {
+        } else if self.stacks.untrimmed.get() && !others_awake && slept >= trim::PERIOD {
             self.trim_all();
         }
         self.shared.ticker.rewind();
@@ -182,7 +206,7 @@ impl Worker {
 
     /// True if there is something to run.
     pub(super) fn has_ready(&self) -> bool {
-        !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.woken.pending.get() != 0
+        !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.parasites.woken.pending.get() != 0
     }
 
     /// The sleep itself, by the parking protocol; true if somebody has ended it.
@@ -191,13 +215,13 @@ impl Worker {
         // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
         let stop = self.shared.stopping.load(Ordering::Acquire) && !self.stopping.get();
         let unwatched = self.is_parallel()
-            && !self.on_watch.get()
+            && !self.watching.on_watch.get()
             && self.shared.duty.is_lacking(self.seat.index, &self.shared.awake);
         let is_called = self.lies_idle.get() && idle::is_called(&self.seat.idle);
         if self.seat.inbox.is_empty() && !stop && !unwatched && !is_called {
             sources.wait(timeout);
             sources.poll_others();
-            self.polled.set(clock::ticks());
+            self.rounds.polled.set(clock::ticks());
         }
         let called = is_called || !self.seat.parking.is_asleep();
         self.seat.parking.finish();
@@ -208,7 +232,7 @@ impl Worker {
     fn stop(&self) {
         self.stopping.set(true);
         // From here on every spawn looks, and is refused: what starts after the reap would never be ended.
-        self.seen.set(super::parasite::offer::NEVER);
+        self.parasites.seen.set(super::parasite::offer::NEVER);
         self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.

@@ -96,7 +96,7 @@ impl Worker {
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint (see Orderings).
         let others_awake = self.shared.awake.load(Ordering::Relaxed) > 1;
-        if self.stopping.get() || self.appointed.get() || (!others_awake && watch.spin.is_zero()) {
+        if self.stopping.get() || self.watching.appointed.get() || (!others_awake && watch.spin.is_zero()) {
             return false;
         }
         let start = Instant::now();

@@ -79,7 +79,7 @@ impl Worker {
 
     /// Lets the root run before the running host `me` goes on.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
-        self.gave_way.set(me);
+        self.placing.gave_way.set(me);
         self.policy.ready(Ready(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
@@ -98,7 +98,7 @@ impl Worker {
         if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
-        if self.woken.pending.get() != 0 {
+        if self.parasites.woken.pending.get() != 0 {
             return self.pick_parasite();
         }
         self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
@@ -160,7 +160,7 @@ impl Worker {
     #[inline]
     fn start_here(&self, thread: NonNull<Thread>) -> StackPointer {
         // SAFETY: picked, so alive until it has run.
-        match self.stacks.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
+        match self.stacks.pool.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
             Ok(stack) => {
                 // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never returns.
                 let sp = unsafe { swapstack::init(stack.top(), host_main, ptr::null_mut()) };
@@ -270,9 +270,9 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn part_with(&self, stack: PooledStack, size: u32) {
         if size > LARGEST_POOLED {
-            drop(self.parting.replace(Some(stack)));
+            drop(self.stacks.parting.replace(Some(stack)));
         } else {
-            self.stacks.give(stack);
+            self.stacks.pool.give(stack);
         }
     }
 

@@ -17,7 +17,10 @@
 use super::root::POLL;
 use super::worker::Worker;
 use crate::sync_shim::Ordering;
+use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
+use swapstack::{LocalPool, PooledStack, StackPool};
 
 /// How long stacks must have been idle.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
@@ -30,11 +33,29 @@ pub(super) const BUSY: usize = 32;
 /// As above, on one that is about to sleep.
 pub(super) const IDLE: usize = 1024;
 
+/// The stacks that a worker keeps.
+pub(super) struct Stacks {
+    pub(super) pool: LocalPool,
+    /// The last large stack that a host has ended on.
+    pub(super) parting: Cell<Option<PooledStack>>,
+    /// Hosts have run since the memory of idle stacks was last given back.
+    pub(super) untrimmed: Cell<bool>,
+    /// When this worker last looked whether stacks are not needed, in ticks.
+    trimmed: Cell<u64>,
+}
+
+impl Stacks {
+    pub(super) fn new(shared: Arc<StackPool>, now: u64) -> Self {
+        let (pool, parting) = (LocalPool::new(shared), Cell::new(None));
+        Self { pool, parting, untrimmed: Cell::new(false), trimmed: Cell::new(now) }
+    }
+}
+
 impl Worker {
     /// Called on the root: gives back what was not needed, at most `most` stacks, if it is time for that.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn trim_if_due(&self, now: u64, most: usize) {
-        if now.wrapping_sub(self.trimmed.get()) >= self.poll_every * POLLS {
+        if now.wrapping_sub(self.stacks.trimmed.get()) >= self.rounds.poll_every * POLLS {
             self.trim_some(now, most);
         }
     }
@@ -42,7 +63,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn trim_some(&self, now: u64, most: usize) {
-        let (period, pool) = (self.poll_every * POLLS, self.stacks.shared());
+        let (period, pool) = (self.rounds.poll_every * POLLS, self.stacks.pool.shared());
         // Relaxed: see the module's text.
         let begun = self.shared.trimmed.load(Ordering::Relaxed);
         if now.wrapping_sub(begun) >= period
@@ -52,18 +73,18 @@ impl Worker {
             pool.begin_period();
         }
         let are_more = pool.trim_unneeded(most) == most;
-        let pause = if are_more { self.poll_every * PAUSE } else { period };
-        self.trimmed.set(now.wrapping_sub(period).wrapping_add(pause));
+        let pause = if are_more { self.rounds.poll_every * PAUSE } else { period };
+        self.stacks.trimmed.set(now.wrapping_sub(period).wrapping_add(pause));
     }
 
     /// Called on the root of a worker that has slept for a period.
     pub(super) fn trim_all(&self) {
-        self.untrimmed.set(false);
-        drop(self.parting.take());
+        self.stacks.untrimmed.set(false);
+        drop(self.stacks.parting.take());
         self.free_contexts();
-        self.stacks.trim();
+        self.stacks.pool.trim();
         if !self.stopping.get() {
-            self.slab.trim(); // not while a carrier reaps, which enumerates it
+            self.parasites.slab.trim(); // not while a carrier reaps, which enumerates it
         }
     }
 }

@@ -31,6 +31,7 @@ use super::runtime::Shared;
 use super::source::{Helper, Sources};
 use super::worker::{Seat, Worker};
 use crate::sync_shim::Ordering;
+use std::cell::{Cell, UnsafeCell};
 use std::time::{Duration, Instant};
 
 /// How often the worker on watch looks at the others.
@@ -53,28 +54,39 @@ struct Sight {
 
 /// What a worker remembers from one look to the next.
 #[derive(Debug)]
-pub(super) struct Sights {
+struct Sights {
     of: Vec<Sight>,
     looked: Option<Instant>,
 }
 
-impl Sights {
+/// A worker's own part.
+#[derive(Debug)]
+pub(super) struct Watching {
+    /// It has an eye on the others while it sleeps.
+    pub(super) on_watch: Cell<bool>,
+    /// Somebody has put it there while it slept, and there may be nothing else to do.
+    pub(super) appointed: Cell<bool>,
+    sights: UnsafeCell<Sights>,
+}
+
+impl Watching {
     pub(super) fn new(workers: usize) -> Self {
-        Self { of: vec![Sight::default(); workers], looked: None }
+        let sights = Sights { of: vec![Sight::default(); workers], looked: None };
+        Self { on_watch: Cell::new(false), appointed: Cell::new(false), sights: UnsafeCell::new(sights) }
     }
 }
 
 impl Worker {
     /// A worker that lies down while others are awake takes the watch, if nobody has it.
     pub(super) fn take_watch(&self) {
-        if self.is_parallel() && (self.on_watch.get() || self.shared.duty.appoint(self.seat.index)) {
-            self.on_watch.set(true);
+        if self.is_parallel() && (self.watching.on_watch.get() || self.shared.duty.appoint(self.seat.index)) {
+            self.watching.on_watch.set(true);
         }
     }
 
     /// The worker has work, or nobody is awake.
     pub(super) fn leave_watch(&self) {
-        if self.on_watch.replace(false) {
+        if self.watching.on_watch.replace(false) {
             self.shared.duty.leave(self.seat.index);
         }
     }
@@ -92,7 +104,7 @@ impl Worker {
             return;
         }
         if self.shared.duty.is_mine(self.seat.index) {
-            self.appointed.set(!self.on_watch.replace(true));
+            self.watching.appointed.set(!self.watching.on_watch.replace(true));
         } else if self.shared.duty.is_vacant() {
             self.shared.appoint(self.seat.index);
         }
@@ -111,7 +123,7 @@ impl Worker {
             self.seat.brief.store(is_brief, Ordering::Relaxed);
             let called = self.park(sources, part);
             let is_over = called || left == part || self.has_something();
-            if is_over || (self.on_watch.get() && self.look_after_others()) {
+            if is_over || (self.watching.on_watch.get() && self.look_after_others()) {
                 return start.elapsed();
             }
             // Relaxed: a hint; it is looked at again before the sleep.
@@ -120,7 +132,7 @@ impl Worker {
             } else {
                 self.leave_watch();
             }
-            is_brief = self.on_watch.get();
+            is_brief = self.watching.on_watch.get();
         }
     }
 
@@ -134,7 +146,7 @@ impl Worker {
     /// Looks at the others, and relieves those that compute; true if there is something to run now.
     fn look_after_others(&self) -> bool {
         // SAFETY: only the root reaches them, and only here: nothing that is called below comes back.
-        let sights = unsafe { &mut *self.sights.get() };
+        let sights = unsafe { &mut *self.watching.sights.get() };
         // Relaxed: a hint. What begins to end is left to its own worker.
         if self.stopping.get() || self.shared.stopping.load(Ordering::Relaxed) {
             return false;

@@ -6,19 +6,22 @@
 //! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
 use super::block::{Errand, Waiter};
+use super::coop::Turns;
 use super::guard;
-use super::parasite::attach::TURN;
+use super::parasite::Parasites;
 use super::parasite::attention::Attention;
-use super::parasite::carrier::Carriers;
-use super::parasite::woken::{Exposed, Woken};
+use super::parasite::woken::Exposed;
 use super::park::Parking;
+use super::placement::Placing;
 use super::policy::{Entry, PolicySlot};
+use super::root::Rounds;
 use super::runtime::Shared;
 use super::source::{Helper, Notifier, Sources};
 use super::stats::Counters;
 use super::steal::Watch;
-use super::thread::{Body, Thread};
-use super::watch::Sights;
+use super::thread::Thread;
+use super::trim::Stacks;
+use super::watch::Watching;
 use crate::bias;
 use crate::memory::blocks::{self, Blocks};
 use crate::memory::slab::Slab;
@@ -30,7 +33,6 @@ use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, OnceLock};
-use swapstack::{LocalPool, PooledStack};
 
 /// What other kernel threads may touch of a worker.
 pub(crate) struct Seat {
@@ -161,43 +163,19 @@ pub(crate) struct Worker {
     pub(super) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
     pub(super) budget: Cell<u32>,
-    /// What parasites may still do ahead of the hosts ([`super::parasite::attach`]).
-    pub(super) turn: Cell<u32>,
-    /// What calls may still weigh until one looks at the clock ([`super::coop`]).
-    pub(super) calls: Cell<u32>,
-    /// Tries in vain until one looks at the clock.
-    pub(super) tries: Cell<u32>,
+    parallel: bool,
     /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
     slot: Option<bias::Lease>,
-    pub(super) woken: Woken,
     pub(super) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
-    pub(super) turns: super::coop::Turns,
-    pub(super) stacks: LocalPool,
-    /// The last large stack that a host has ended on.
-    pub(super) parting: Cell<Option<PooledStack>>,
-    /// Hosts have run since the memory of idle stacks was last given back.
-    pub(super) untrimmed: Cell<bool>,
-    /// When this worker last looked whether stacks are not needed, in ticks ([`trim`](super::trim)).
-    pub(super) trimmed: Cell<u64>,
+    pub(crate) parasites: Parasites,
+    pub(super) turns: Turns,
+    pub(super) stacks: Stacks,
     blocks: Blocks,
-    pub(crate) slab: Slab,
-    pub(super) carriers: Carriers,
-    /// What the worker has last seen of its seat's attention word ([`super::parasite::offer`]).
-    pub(super) seen: Cell<u32>,
-    pub(super) offers: super::parasite::offer::Offers,
-    pub(super) starts: super::parasite::starts::Starts,
-    parallel: bool,
-    pub(crate) contexts: super::parasite::contexts::Contexts,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
     pub(super) newest: Cell<*const Thread>,
     pub(super) hosts: Cell<usize>,
-    /// The kind of a host whose first run is watched, and when that began in ticks ([`super::placement`]).
-    pub(super) watched: Cell<Option<(&'static Body, u64)>>,
-    /// The thread in whose place the root ran last. Only compared.
-    pub(super) gave_way: Cell<*const Thread>,
-    /// Which worker's hosts are counted next.
-    pub(super) turn_of_others: Cell<usize>,
+    pub(super) placing: Placing,
     pub(super) stopping: Cell<bool>,
     /// It has answered the survey.
     pub(super) surveyed: Cell<bool>,
@@ -208,20 +186,11 @@ pub(crate) struct Worker {
     pub(super) root: Thread,
     pub(crate) shared: Arc<Shared>,
     pub(super) sources: UnsafeCell<Sources>,
+    pub(super) rounds: Rounds,
     pub(super) watch: UnsafeCell<Watch>,
-    /// It has an eye on the others while it sleeps ([`super::watch`]).
-    pub(super) on_watch: Cell<bool>,
-    /// Somebody has put it there while it slept, and there may be nothing else to do.
-    pub(super) appointed: Cell<bool>,
+    pub(super) watching: Watching,
     /// It sleeps, and can be called for work ([`super::idle`]).
     pub(super) lies_idle: Cell<bool>,
-    pub(super) sights: UnsafeCell<Sights>,
-    pub(super) window: Cell<u32>,
-    /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of
-    /// [`crate::time::clock`].
-    pub(super) measured: Cell<u64>,
-    pub(super) polled: Cell<u64>,
-    pub(super) poll_every: u64,
     /// Who has called the code that must not switch ([`super::guard`]).
     pub(super) caller: Cell<&'static str>,
 }
@@ -260,49 +229,33 @@ impl Worker {
     }
 
     pub(super) fn new(seat: Arc<Seat>, shared: Arc<Shared>, policy: PolicySlot, sources: Sources) -> Self {
-        let now = clock::ticks();
+        let (now, workers) = (clock::ticks(), shared.seats().len());
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
-            calls: Cell::new(1),
-            tries: Cell::new(super::coop::TRIES),
-            turns: super::coop::Turns::new(),
+            parallel: workers > 1,
             slot: bias::Lease::take(),
             policy,
-            stacks: LocalPool::new(shared.stacks.clone()),
-            parting: Cell::new(None),
-            untrimmed: Cell::new(false),
-            trimmed: Cell::new(now),
+            parasites: Parasites::new(
+                seat.woken.clone(),
+                Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
+            ),
+            turns: Turns::new(),
+            stacks: Stacks::new(shared.stacks.clone(), now),
             blocks: Blocks::new(),
-            slab: Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
-            woken: Woken::new(seat.woken.clone()),
-            carriers: Carriers::new(),
-            turn: Cell::new(TURN),
-            seen: Cell::new(super::parasite::offer::NEVER),
-            offers: super::parasite::offer::Offers::new(),
-            starts: super::parasite::starts::Starts::new(),
-            parallel: shared.seats().len() > 1,
-            contexts: super::parasite::contexts::Contexts::new(),
             newest: Cell::new(ptr::null()),
             hosts: Cell::new(0),
-            watched: Cell::new(None),
-            gave_way: Cell::new(ptr::null()),
-            turn_of_others: Cell::new(0),
+            placing: Placing::new(),
             stopping: Cell::new(false),
             surveyed: Cell::new(false),
-            lies_idle: Cell::new(false),
-            refused: UnsafeCell::new(Vec::new()),
             next_id: Cell::new(seat.index as u64 + 1),
+            refused: UnsafeCell::new(Vec::new()),
             root: Thread::root(),
             sources: UnsafeCell::new(sources),
-            watch: UnsafeCell::new(Watch::new(shared.seats().len())),
-            on_watch: Cell::new(false),
-            appointed: Cell::new(false),
-            sights: UnsafeCell::new(Sights::new(shared.seats().len())),
-            window: Cell::new(8),
-            measured: Cell::new(now),
-            polled: Cell::new(now),
-            poll_every: clock::in_ticks(super::root::POLL),
+            rounds: Rounds::new(now),
+            watch: UnsafeCell::new(Watch::new(workers)),
+            watching: Watching::new(workers),
+            lies_idle: Cell::new(false),
             caller: Cell::new(guard::SOURCE),
             seat,
             shared,

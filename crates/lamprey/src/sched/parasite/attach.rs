@@ -134,7 +134,7 @@ impl Worker {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_woken(&self, parasite: Waiter) {
-        if !self.has_turn() || !self.woken.push(parasite) {
+        if !self.has_turn() || !self.parasites.woken.push(parasite) {
             self.spill(parasite);
         }
     }
@@ -152,24 +152,24 @@ impl Worker {
     /// Puts a task whose right to run the caller holds at the back.
     pub(crate) fn give_way(&self, task: NonNull<Task>) {
         self.seat.counters.spilled.add(1);
-        self.woken.give_way(task);
+        self.parasites.woken.give_way(task);
     }
 
     /// A parasite runs, or does a channel operation: false if it should give way first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn spend(&self) -> bool {
-        let turn = self.turn.get();
+        let turn = self.parasites.turn.get();
         if turn == 0 && !self.next_turn() {
             return false;
         }
-        self.turn.set(self.turn.get() - 1);
+        self.parasites.turn.set(self.parasites.turn.get() - 1);
         true
     }
 
     /// True while parasites may go ahead of the hosts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn has_turn(&self) -> bool {
-        self.turn.get() != 0 || self.next_turn()
+        self.parasites.turn.get() != 0 || self.next_turn()
     }
 
     /// The turn is over; a new one begins at once if nobody waits for it.
@@ -186,14 +186,14 @@ impl Worker {
     /// A host that runs a task by itself gives the others their turn. True if the host has been cancelled.
     pub(crate) fn take_turn(&self) -> bool {
         let cancelled = self.yield_now();
-        self.turn.set(TURN);
+        self.parasites.turn.set(TURN);
         cancelled
     }
 
     /// A scheduling point: runs what the calling host has woken (see the module's text, 2).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn attach_woken(&self) {
-        if self.woken.pending.get() != 0 {
+        if self.parasites.woken.pending.get() != 0 {
             self.attach_some();
         }
     }
@@ -208,7 +208,7 @@ impl Worker {
         let ticks = self.seat.ticks();
         while ticks == self.seat.ticks()
             && self.has_turn()
-            && let Some(task) = self.woken.pop_task()
+            && let Some(task) = self.parasites.woken.pop_task()
         {
             self.run_task(task);
         }

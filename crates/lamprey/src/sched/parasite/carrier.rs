@@ -54,37 +54,37 @@ impl Carriers {
 impl Worker {
     /// The runtime ends: the next carrier reaps.
     pub(in crate::sched) fn reap_soon(&self) {
-        self.carriers.unreaped.set(true);
-        self.woken.count(1);
+        self.parasites.carriers.unreaped.set(true);
+        self.parasites.woken.count(1);
     }
 
     /// Parasites may go ahead of the hosts again, the oldest first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_turn(&self) {
-        self.turn.set(TURN);
-        self.carriers.oldest.set(Oldest::Tasks);
+        self.parasites.turn.set(TURN);
+        self.parasites.carriers.oldest.set(Oldest::Tasks);
     }
 
     /// Picks a parasite, or the host whose turn it is: called when parasites are ready.
     #[cold]
     #[inline(never)]
     pub(in crate::sched) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
-        self.woken.settle();
-        if self.woken.pending.get() == 0 {
+        self.parasites.woken.settle();
+        if self.parasites.woken.pending.get() == 0 {
             return self.policy.next(&self.seat.unstarted).map(|ready| ready.0);
         }
-        if self.turn.get() == 0 {
+        if self.parasites.turn.get() == 0 {
             self.begin_turn();
             if let Some(host) = self.policy.next(&self.seat.unstarted) {
                 return Some(host.0);
             }
         }
-        let parasite = match self.carriers.oldest.get() {
-            Oldest::Tasks if self.woken.has_old_task() => None,
-            Oldest::Served => self.woken.pop_thread(false),
+        let parasite = match self.parasites.carriers.oldest.get() {
+            Oldest::Tasks if self.parasites.woken.has_old_task() => None,
+            Oldest::Served => self.parasites.woken.pop_thread(false),
             Oldest::Tasks | Oldest::Thread => {
-                self.carriers.oldest.set(Oldest::Served);
-                self.woken.pop_thread(true).or_else(|| self.woken.pop_thread(false))
+                self.parasites.carriers.oldest.set(Oldest::Served);
+                self.parasites.woken.pop_thread(true).or_else(|| self.parasites.woken.pop_thread(false))
             }
         };
         if let Some(parasite) = parasite {
@@ -96,7 +96,7 @@ impl Worker {
 
     /// The carrier that is parked, to be run by the caller.
     fn take_parked(&self) -> Option<NonNull<Thread>> {
-        let parked = NonNull::new(self.carriers.parked.replace(ptr::null_mut()))?;
+        let parked = NonNull::new(self.parasites.carriers.parked.replace(ptr::null_mut()))?;
         // SAFETY: invariant 1: alive until it ends itself.
         unsafe { parked.as_ref() }.state.set(State::Runnable);
         Some(parked)
@@ -109,15 +109,15 @@ impl Worker {
         loop {
             self.carry_turn();
             if self.stopping.get() {
-                if self.woken.pending.get() == 0 {
+                if self.parasites.woken.pending.get() == 0 {
                     return;
                 }
                 // Not parked: the next carrier goes on with what is left.
-            } else if !self.carriers.parked.get().is_null() {
+            } else if !self.parasites.carriers.parked.get().is_null() {
                 return;
             } else {
                 me.state.set(State::Committed);
-                self.carriers.parked.set(thread.as_ptr());
+                self.parasites.carriers.parked.set(thread.as_ptr());
             }
             let next = self.pick();
             if next == thread {
@@ -134,19 +134,19 @@ impl Worker {
     fn carry_turn(&self) {
         self.reap_if_due();
         let ticks = self.seat.ticks();
-        if self.carriers.oldest.get() == Oldest::Tasks {
-            self.carriers.oldest.set(Oldest::Thread);
+        if self.parasites.carriers.oldest.get() == Oldest::Tasks {
+            self.parasites.carriers.oldest.set(Oldest::Thread);
             self.carry_oldest(Woken::pop_oldest);
             self.carry_oldest(Woken::pop_given_way);
         }
         let mut rounds = TURN / 4;
         while self.seat.ticks() == ticks && self.has_turn() {
-            if let Some(task) = self.woken.pop_task() {
+            if let Some(task) = self.parasites.woken.pop_task() {
                 self.run_task(task);
-            } else if !self.woken.has_no_latest() {
+            } else if !self.parasites.woken.has_no_latest() {
                 return; // a stackful one is next
             } else if rounds != 0
-                && let Some(task) = self.woken.pop_given_way()
+                && let Some(task) = self.parasites.woken.pop_given_way()
             {
                 rounds -= 1;
                 self.run_task(task);
@@ -154,7 +154,7 @@ impl Worker {
                 break;
             }
         }
-        self.turn.set(if self.woken.pending.get() == 0 { TURN } else { 0 });
+        self.parasites.turn.set(if self.parasites.woken.pending.get() == 0 { TURN } else { 0 });
     }
 
     /// No stack is to be had for a carrier (invariant 3). Called on the root, while it is no worker.
@@ -162,28 +162,31 @@ impl Worker {
     pub(in crate::sched) fn carry_without_stack(&self) {
         self.reap_if_due();
         for _ in 0..TURN {
-            let Some(task) = self.woken.pop_task().or_else(|| self.woken.pop_given_way()) else { return };
+            let Some(task) = self.parasites.woken.pop_task().or_else(|| self.parasites.woken.pop_given_way())
+            else {
+                return;
+            };
             self.run_task(task);
         }
     }
 
     fn carry_oldest(&self, pop: fn(&Woken) -> Option<NonNull<Task>>) {
         for _ in 0..OLDEST {
-            let Some(task) = pop(&self.woken) else { break };
+            let Some(task) = pop(&self.parasites.woken) else { break };
             self.run_task(task);
         }
     }
 
     /// If the runtime ends: cancels all tasks of this worker's slab, once.
     fn reap_if_due(&self) {
-        if !self.carriers.unreaped.replace(false) {
+        if !self.parasites.carriers.unreaped.replace(false) {
             return;
         }
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
         // its life says DONE, and `cancel` touches nothing then; otherwise the cancel takes the right to run, or leaves
         // the task to who has it. It is not kept beyond the call. As its home, not by a post: that would need a claim.
-        self.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
-        self.woken.count(-1);
+        self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
+        self.parasites.woken.count(-1);
         // One that is parked has nothing to wait for any more, and perhaps it is another one that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Ready(parked), Why::Woken);

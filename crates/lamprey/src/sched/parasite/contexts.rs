@@ -83,7 +83,7 @@ impl Worker {
         site: &'static Location<'static>,
         attach_inline: bool,
     ) -> io::Result<NonNull<Context>> {
-        let context = match self.contexts.pop() {
+        let context = match self.parasites.contexts.pop() {
             Some(context) => context,
             None => self.new_context()?,
         };
@@ -106,7 +106,7 @@ impl Worker {
 
     #[cold]
     fn new_context(&self) -> io::Result<NonNull<Context>> {
-        let stack = self.stacks.take(self.shared.stack_size as usize)?;
+        let stack = self.stacks.pool.take(self.shared.stack_size as usize)?;
         let label = Label::internal(0, self.shared.stack_size);
         let context = NonNull::from(Box::leak(Box::new(Context {
             thread: Thread::parasite(&NO_HOST, label),
@@ -137,13 +137,13 @@ impl Worker {
         // SAFETY: leaked by `new_context`, and freed here only.
         let context = unsafe { Box::from_raw(context.as_ptr()) };
         if let Some(stack) = context.thread.stack.take() {
-            self.stacks.give(stack);
+            self.stacks.pool.give(stack);
         }
     }
 
     /// The worker ends, or its stacks are trimmed.
     pub(in crate::sched) fn free_contexts(&self) {
-        while let Some(context) = self.contexts.pop() {
+        while let Some(context) = self.parasites.contexts.pop() {
             // SAFETY: idle, and popped.
             unsafe { self.free_context(context) };
         }
@@ -155,12 +155,12 @@ impl Worker {
         let thread = &context.thread;
         crate::sched::cancel::must_be_outside(thread);
         thread.state.set(State::Finished);
-        if self.contexts.count.get() < KEEP {
-            self.contexts.push(context);
-        } else if let Some(surplus) = self.contexts.pop() {
+        if self.parasites.contexts.count.get() < KEEP {
+            self.parasites.contexts.push(context);
+        } else if let Some(surplus) = self.parasites.contexts.pop() {
             // SAFETY: idle, and popped.
             unsafe { self.free_context(surplus) };
-            self.contexts.push(context);
+            self.parasites.contexts.push(context);
         }
         NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
     }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`life`] (who may run one), [`task`] (one that is stackless), `finish` (its end), `woken` (those that can run now), `attach` (who runs
 //! them), `carrier` (on whose stack, if nobody's), `contexts` (the stacks of stackful ones), `offer` with [`attention`] (time slices, and work for idle workers),
-//! `starts` (hosts that do nothing but start parasites).
+//! `starts` (hosts that do nothing but start parasites). `owned` is what a worker has of all this.
 
 #[cfg(not(loom))]
 pub(crate) mod attach;
@@ -19,6 +19,11 @@ pub(crate) mod offer;
 pub(in crate::sched) mod starts;
 pub(crate) mod task;
 pub(in crate::sched) mod woken;
+
+#[cfg(not(loom))]
+mod owned;
+#[cfg(not(loom))]
+pub(in crate::sched) use owned::Parasites;
 
 /// What the checker has instead.
 #[cfg(loom)]

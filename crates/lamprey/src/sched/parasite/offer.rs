@@ -85,7 +85,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
-        if self.seat.ticks() != self.seen.get() || me.penalty.get() != 0 || !me.has_room() {
+        if self.seat.ticks() != self.parasites.seen.get() || me.penalty.get() != 0 || !me.has_room() {
             return self.consider_stackless(travels);
         }
         self.deposit_or_not(travels)
@@ -103,7 +103,7 @@ impl Worker {
     /// While somebody asks for work, one parasite is kept queued, to be given away.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deposit_or_not(&self, travels: bool) -> Start {
-        if travels && self.offers.on.get() && self.woken.pending.get() == 0 {
+        if travels && self.parasites.offers.on.get() && self.parasites.woken.pending.get() == 0 {
             Start::Queued
         } else {
             Start::Now
@@ -113,7 +113,7 @@ impl Worker {
     /// As [`how_to_start`](Self::how_to_start), for a stackful parasite, which is never queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start_stackful(&self) -> Start {
-        if self.seat.ticks() == self.seen.get() && self.running_ref().penalty.get() == 0 {
+        if self.seat.ticks() == self.parasites.seen.get() && self.running_ref().penalty.get() == 0 {
             return Start::Now;
         }
         self.consider_stackful()
@@ -132,7 +132,7 @@ impl Worker {
     /// As [`how_to_start_stackful`](Self::how_to_start_stackful), for one that cannot be a host.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start_here(&self) -> Start {
-        if self.seat.ticks() == self.seen.get() { Start::Now } else { self.consider_here() }
+        if self.seat.ticks() == self.parasites.seen.get() { Start::Now } else { self.consider_here() }
     }
 
     #[cold]
@@ -165,10 +165,10 @@ impl Worker {
     /// The attention word has changed.
     fn attend_to_word(&self) {
         let word = self.seat.ticks();
-        let before = self.seen.replace(word & !REQUEST);
+        let before = self.parasites.seen.replace(word & !REQUEST);
         // What the worker on watch has taken counts as deposited until then (`super::woken`, invariant 1).
-        if self.woken.pending.get() != 0 {
-            self.woken.settle();
+        if self.parasites.woken.pending.get() != 0 {
+            self.parasites.woken.settle();
         }
         if before == NEVER {
             self.shared.ticker.hurry();
@@ -177,14 +177,14 @@ impl Worker {
             if self.shared.options.offering {
                 self.shared.ask_for_help();
             }
-            if passed(self.offers.asked.get(), word) > OFFER_FOR {
-                self.offers.on.set(false);
+            if passed(self.parasites.offers.asked.get(), word) > OFFER_FOR {
+                self.parasites.offers.on.set(false);
             }
         }
         if word & REQUEST != 0 {
             self.seat.attention.hear();
-            self.offers.on.set(true);
-            self.offers.asked.set(word);
+            self.parasites.offers.on.set(true);
+            self.parasites.offers.asked.set(word);
             self.give();
         }
     }
@@ -194,11 +194,11 @@ impl Worker {
     fn give(&self) {
         let seats = self.shared.seats();
         for seat in seats.iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
-            if self.woken.has_no_latest() {
+            if self.parasites.woken.has_no_latest() {
                 return;
             }
             if seat.attention.feed()
-                && let Some(task) = self.woken.pop_oldest_task(|task| task.life.is_shared())
+                && let Some(task) = self.parasites.woken.pop_oldest_task(|task| task.life.is_shared())
             {
                 self.seat.counters.offered.add(1);
                 // SAFETY: the right to run the task, which any worker of the runtime may do, goes with it.

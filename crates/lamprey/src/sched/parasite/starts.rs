@@ -51,13 +51,13 @@ impl Worker {
             return false;
         }
         let (now, host) = (clock::ticks(), (self.bottom(), self.budget.get()));
-        if self.starts.host.replace(host) != host {
-            self.starts.since.set(now);
+        if self.parasites.starts.host.replace(host) != host {
+            self.parasites.starts.since.set(now);
             return false;
         }
-        let is_overdue = now.wrapping_sub(self.starts.since.get()) >= self.starts.limit;
+        let is_overdue = now.wrapping_sub(self.parasites.starts.since.get()) >= self.parasites.starts.limit;
         if is_overdue {
-            self.starts.forget();
+            self.parasites.starts.forget();
             self.give_way_at_next_call(now);
         }
         is_overdue
