@@ -8,8 +8,9 @@
 use crate::sched::block::{CancelUnwind, Woke};
 use crate::sched::os;
 use crate::sched::parasite::task::Form;
+use crate::sched::seat::Seat;
 use crate::sched::thread::{Kind, State, Thread};
-use crate::sched::worker::{Seat, Worker};
+use crate::sched::worker::Worker;
 use crate::sync_shim::{Cell, Parker, thread};
 use loom::sync::mpsc::{Receiver, Sender, channel};
 use std::cell::RefCell;

@@ -134,7 +134,7 @@ impl Worker {
     /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one, a parasite.
     ///
     /// # Safety
-    /// `entry` is owned by the caller as in [`Seat::deliver`](super::worker::Seat::deliver).
+    /// `entry` is owned by the caller as in [`Seat::deliver`](super::seat::Seat::deliver).
     pub(crate) unsafe fn receive(&self, entry: Waiter) {
         // SAFETY: owned by us (contract), and threads are alive until they have run.
         unsafe {

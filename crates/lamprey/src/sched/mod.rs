@@ -37,6 +37,8 @@ mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
 #[cfg(not(loom))]
+pub(crate) mod seat;
+#[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]
 pub(crate) mod stats;
@@ -58,6 +60,10 @@ pub(crate) mod worker;
 #[cfg(loom)]
 #[path = "../model/worker.rs"]
 pub(crate) mod worker;
+
+/// What the checker has instead is with the worker.
+#[cfg(loom)]
+pub(crate) use worker as seat;
 
 pub(crate) use block::{
     Waiter, Who, gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter, wake_thread,

@@ -27,8 +27,9 @@
 use super::block::Waiter;
 use super::policy::Entry;
 use super::reason::Wait;
+use super::seat::Seat;
 use super::thread::{Body, State, Thread};
-use super::worker::{Seat, Worker};
+use super::worker::Worker;
 use crate::sync_shim::{AtomicUsize, Ordering};
 use crate::time::clock;
 use std::cell::Cell;

@@ -31,7 +31,8 @@
 use super::block::Waiter;
 use super::idle;
 use super::runtime::Shared;
-use super::worker::{Seat, Worker};
+use super::seat::Seat;
+use super::worker::Worker;
 use crate::queue::fresh::Look;
 use crate::sync_shim::Ordering;
 use std::sync::Arc;

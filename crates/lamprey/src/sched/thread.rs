@@ -23,7 +23,7 @@ use super::cancel::Frame;
 use super::cancel::reach::Reach;
 use super::parasite::task::Task;
 use super::reason::Wait;
-use super::worker::Seat;
+use super::seat::Seat;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Cell, left_out};
 use std::ptr::{self, NonNull};
 

@@ -28,8 +28,9 @@
 use super::block::{Waiter, Who};
 use super::duty::Duty;
 use super::runtime::Shared;
+use super::seat::Seat;
 use super::source::{Helper, Sources};
-use super::worker::{Seat, Worker};
+use super::worker::Worker;
 use crate::sync_shim::Ordering;
 use std::cell::{Cell, UnsafeCell};
 use std::time::{Duration, Instant};

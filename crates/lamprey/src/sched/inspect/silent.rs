@@ -10,9 +10,9 @@
 use super::stuck::{Look, look};
 use super::survey::Found;
 use crate::sched::runtime::{Options, Shared};
+use crate::sched::seat::Seat;
 use crate::sched::source::Helper;
 use crate::sched::thread::Kind;
-use crate::sched::worker::Seat;
 use crate::sync_shim::Ordering;
 use std::ptr;
 use std::time::{Duration, Instant};

@@ -28,8 +28,9 @@
 use super::attention::{REQUEST, TICK};
 use super::task::{HEAVY, Task};
 use crate::sched::block::Waiter;
+use crate::sched::seat::Seat;
 use crate::sched::thread::Thread;
-use crate::sched::worker::{Seat, Worker};
+use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -18,7 +18,8 @@ use crate::memory::slab;
 use crate::queue::inbox::Linked;
 use crate::sched::block::Waiter;
 use crate::sched::completion::Completion;
-use crate::sched::worker::{Seat, Worker};
+use crate::sched::seat::Seat;
+use crate::sched::worker::Worker;
 use crate::sync_shim::Cell;
 use std::ops::Range;
 #[cfg(all(debug_assertions, not(loom)))]
