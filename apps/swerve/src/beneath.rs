@@ -1,10 +1,12 @@
 //! Opening a file that lies in the folder, whatever its name and the links on the way say.
 //!
-//! Invariant: what [`Root::open_file`] opens was reached from the folder without ever leaving it. The kernel walks the name
-//! with `RESOLVE_BENEATH`: links may point anywhere inside, and one that leaves (or is absolute) is refused. Where `openat2` is missing
-//! (Linux before 5.6, or a sandbox that hides it) the name is walked here, part by part, and every link is refused.
+//! Invariant: what [`Root::open_file`] opens was reached from the folder without ever leaving it. The kernel
+//! walks the name with `RESOLVE_BENEATH`: links may point anywhere inside, and one that leaves (or is
+//! absolute) is refused. Where `openat2` is missing (Linux before 5.6, or a sandbox that hides it) the name
+//! is walked here, part by part, and every link is refused.
 //!
-//! The folder itself is found by its path each time: a site that is built anew, or switched by a link, is seen.
+//! The folder itself is found by its path each time: a site that is built anew, or switched by a link, is
+//! seen.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -32,14 +34,16 @@ impl Root {
         let dir = rustix::fs::open(&path, FOLDER, Mode::empty())?;
         let kernel_walks = match resolve_beneath(&dir, b".") {
             Ok(_) => true,
-            // EPERM is what sandboxes say to calls they do not know; a folder that may not be read says EACCES.
+            // EPERM is what sandboxes say to calls they do not know; a folder that may not be read says
+            // EACCES.
             Err(Errno::NOSYS | Errno::PERM) => false,
             Err(error) => return Err(error.into()),
         };
         Ok(Root { path, kernel_walks })
     }
 
-    /// Opens the file `name` (parts joined by single slashes, see `path`) for reading. It may turn out to be a folder.
+    /// Opens the file `name` (parts joined by single slashes, see `path`) for reading. It may turn out to be
+    /// a folder.
     ///
     /// # Blocking
     /// Waits for the disk: call it on the blocking pool.

@@ -1,8 +1,9 @@
 //! Small files in memory, for a short time.
 //!
-//! Invariant: a file that [`Cache::look`] calls fresh was compared with the disk less than `fresh` ago, so a change on disk is
-//! seen within that time. From half of it on, one asker at a time is sent to compare while the others still get what is there:
-//! a busy file costs one comparison per half of `fresh`, and nobody waits in a crowd.
+//! Invariant: a file that [`Cache::look`] calls fresh was compared with the disk less than `fresh` ago, so a
+//! change on disk is seen within that time. From half of it on, one asker at a time is sent to compare while
+//! the others still get what is there: a busy file costs one comparison per half of `fresh`, and nobody waits
+//! in a crowd.
 //!
 //! The lock is held for a lookup only, never across a switch or a call that blocks.
 

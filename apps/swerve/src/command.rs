@@ -40,7 +40,8 @@ enum Wish {
     Serve { root: PathBuf, addr: SocketAddr, workers: usize, log: bool },
 }
 
-/// Runs the command with its arguments (without the names of program and command). Exits with 2 if it cannot start.
+/// Runs the command with its arguments (without the names of program and command). Exits with 2 if it cannot
+/// start.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match parse(lexopt::Parser::from_args(arguments)) {
         Ok(Wish::Help) => print(HELP),
@@ -110,7 +111,8 @@ fn serve(config: Config, workers: usize) -> Result<(), String> {
     runtime.run(run)
 }
 
-/// Each connection needs a descriptor, and the usual limit is a thousand; the system lets everyone raise it to a higher one.
+/// Each connection needs a descriptor, and the usual limit is a thousand; the system lets everyone raise it
+/// to a higher one.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -118,7 +120,8 @@ fn raise_descriptor_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Prints at once, even into a pipe. A closed pipe is no reason to stop: the server may have started it that way.
+/// Prints at once, even into a pipe. A closed pipe is no reason to stop: the server may have started it that
+/// way.
 fn print(text: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

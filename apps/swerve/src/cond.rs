@@ -1,7 +1,8 @@
 //! Conditional requests: whether the client has the file already.
 //!
-//! `If-None-Match` wins over `If-Modified-Since` (RFC 9110, 13.2.2). What cannot be understood is as if it were not there: the
-//! whole file is always a right answer. For that reason several `If-None-Match` lines, which nobody sends, count as none that matches.
+//! `If-None-Match` wins over `If-Modified-Since` (RFC 9110, 13.2.2). What cannot be understood is as if it
+//! were not there: the whole file is always a right answer. For that reason several `If-None-Match` lines,
+//! which nobody sends, count as none that matches.
 
 use crate::date;
 
@@ -13,8 +14,8 @@ pub(crate) struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    /// Whether 304 is the answer for a file with this tag (with its quotes, maybe `W/` before them), last modified at
-    /// `modified` (seconds since 1970).
+    /// Whether 304 is the answer for a file with this tag (with its quotes, maybe `W/` before them), last
+    /// modified at `modified` (seconds since 1970).
     pub(crate) fn met_by(&self, tag: &[u8], modified: u64) -> bool {
         match (self.if_none_match, self.if_modified_since) {
             (Some(list), _) => names(list, tag),

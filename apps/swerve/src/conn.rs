@@ -1,7 +1,8 @@
 //! One connection, from its first request to its end: plain blocking code on a host of its own.
 //!
-//! Invariant: a request is answered once, in the order of arrival, and the next one is read only when the bytes of this one are all
-//! used. Where the end of a request is not known, or not worth waiting for, the connection ends after the answer.
+//! Invariant: a request is answered once, in the order of arrival, and the next one is read only when the
+//! bytes of this one are all used. Where the end of a request is not known, or not worth waiting for, the
+//! connection ends after the answer.
 
 use std::io;
 use std::sync::Arc;
@@ -114,7 +115,8 @@ impl Conn<'_> {
             return Ok(After::End);
         }
         if asked.manner.keep_alive {
-            // A peer whose next request is always there never makes the read wait: let the others have their turn.
+            // A peer whose next request is always there never makes the read wait: let the others have their
+            // turn.
             lamprey::yield_now();
             return Ok(After::Next);
         }

@@ -1,7 +1,7 @@
 //! HTTP dates: the current one, formatted at most once a second, and those of files and requests.
 //!
-//! Invariant: every date is within the range that HTTP can write (1970 to 9999); files from outside it are moved to its
-//! nearest end.
+//! Invariant: every date is within the range that HTTP can write (1970 to 9999); files from outside it are
+//! moved to its nearest end.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

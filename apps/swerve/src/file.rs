@@ -1,8 +1,9 @@
 //! A file as the server answers with it: its header fields, and its bytes or an open descriptor.
 //!
-//! Invariant: the fields, the length and the bytes of a [`File`] belong together: a small file is read between two looks at its
-//! stamp that agree. A stamp that is only seconds old proves nothing (another write could leave it as it is), so such a file is
-//! not *settled*: its tag is a weak one, and it is read again rather than compared.
+//! Invariant: the fields, the length and the bytes of a [`File`] belong together: a small file is read
+//! between two looks at its stamp that agree. A stamp that is only seconds old proves nothing (another write
+//! could leave it as it is), so such a file is not *settled*: its tag is a weak one, and it is read again
+//! rather than compared.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -16,7 +17,8 @@ use crate::beneath::Root;
 use crate::status::Status;
 use crate::{date, mime};
 
-/// How old a change must be before the stamp after it is trusted: more than any file system's clock tick (FAT: 2 s).
+/// How old a change must be before the stamp after it is trusted: more than any file system's clock tick
+/// (FAT: 2 s).
 const SETTLING: u64 = 3;
 
 /// A regular file.
@@ -69,8 +71,8 @@ impl Stamp {
     }
 }
 
-/// Finds `name` in the folder. Gives `known` back if that is still the file; else opens it, and reads it if it has at most
-/// `small` bytes.
+/// Finds `name` in the folder. Gives `known` back if that is still the file; else opens it, and reads it if
+/// it has at most `small` bytes.
 ///
 /// # Errors
 /// The status to answer with.

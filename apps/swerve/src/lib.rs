@@ -13,9 +13,10 @@
 //!
 //! What it promises:
 //!
-//! * **Nothing outside the folder** is served ([`Config::root`]): names are checked, and the kernel resolves them beneath it.
-//! * **A changed file is seen within [`Limits::fresh`]** (one second unless told otherwise). Small files are answered
-//!   from memory until then.
+//! * **Nothing outside the folder** is served ([`Config::root`]): names are checked, and the kernel resolves
+//!   them beneath it.
+//! * **A changed file is seen within [`Limits::fresh`]** (one second unless told otherwise). Small files are
+//!   answered from memory until then.
 //! * **A worker never waits for the disk**: what is not in the page cache is read on the blocking pool.
 //! * **Framing is never broken**: a file that shrinks while it is sent ends its connection.
 //!

@@ -1,7 +1,7 @@
 //! Accepting connections.
 //!
-//! Invariant: only a stop ends the loop. Running out of descriptors, memory or seats makes it wait a little, so that
-//! connections that end make room, and is reported now and then.
+//! Invariant: only a stop ends the loop. Running out of descriptors, memory or seats makes it wait a little,
+//! so that connections that end make room, and is reported now and then.
 
 use std::io;
 use std::sync::Arc;

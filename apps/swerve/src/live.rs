@@ -1,12 +1,13 @@
 //! Who is connected, and how they end.
 //!
-//! Invariant: a peer is listed from its acceptance until its [`Seat`] is dropped, whatever ends its host. Once `stopping` is set, no
-//! peer goes on waiting for a request: each one either sees it before it waits, or is seen waiting by [`Live::stop`].
+//! Invariant: a peer is listed from its acceptance until its [`Seat`] is dropped, whatever ends its host.
+//! Once `stopping` is set, no peer goes on waiting for a request: each one either sees it before it waits, or
+//! is seen waiting by [`Live::stop`].
 //!
 //! # Orderings
-//! The two sides write one flag and read the other (`idle` then `stopping` in `Peer::idle`, `stopping` then `idle` in
-//! `Live::stop`): a StoreLoad race. These four accesses are SeqCst; with anything weaker both sides could read the old
-//! value, and the connection would hold up the stop.
+//! The two sides write one flag and read the other (`idle` then `stopping` in `Peer::idle`, `stopping` then
+//! `idle` in `Live::stop`): a StoreLoad race. These four accesses are SeqCst; with anything weaker both sides
+//! could read the old value, and the connection would hold up the stop.
 
 use std::collections::HashMap;
 use std::io;
@@ -107,8 +108,8 @@ impl Live {
 }
 
 impl Peer {
-    /// Waits with `wait` for the first byte of a request. When the server stops, a wait that has got nothing ends as if
-    /// the peer had closed; a request that has come already is still read.
+    /// Waits with `wait` for the first byte of a request. When the server stops, a wait that has got nothing
+    /// ends as if the peer had closed; a request that has come already is still read.
     pub(crate) fn idle(&self, wait: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
         // SeqCst: pairs with the load in `Live::stop`, the StoreLoad race of Orderings.
         self.idle.store(true, Ordering::SeqCst);

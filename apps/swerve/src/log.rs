@@ -1,7 +1,7 @@
 //! The access log: one line for each request, in the common log format, times in UTC.
 //!
-//! Invariant: a worker never waits for whoever reads the log. Lines go to a buffer in memory, and a thread of its own writes it out.
-//! When more waits than [`ROOM`], lines are dropped, and the log says how many.
+//! Invariant: a worker never waits for whoever reads the log. Lines go to a buffer in memory, and a thread of
+//! its own writes it out. When more waits than [`ROOM`], lines are dropped, and the log says how many.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -51,7 +51,8 @@ impl Log {
         Ok(Log { shared })
     }
 
-    /// Writes out what waits and ends the writer; gives up after `patience` if nobody reads. Later lines go nowhere.
+    /// Writes out what waits and ends the writer; gives up after `patience` if nobody reads. Later lines go
+    /// nowhere.
     pub(crate) fn finish(&self, patience: Duration) {
         let mut waiting = self.shared.waiting();
         waiting.closed = true;

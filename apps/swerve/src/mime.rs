@@ -3,7 +3,8 @@
 /// What a file without a known ending is.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// The media type of the file at `path`, and the rest of the header's value (`; charset=utf-8` for text, or nothing).
+/// The media type of the file at `path`, and the rest of the header's value (`; charset=utf-8` for text, or
+/// nothing).
 pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let ending = match name.iter().rposition(|&byte| byte == b'.') {

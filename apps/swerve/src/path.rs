@@ -1,8 +1,9 @@
 //! From a request's target to the name of a file inside the folder.
 //!
-//! Invariant: what [`resolve`] gives has no empty, `.` or `..` segment, no NUL, no control byte, no backslash, and no slash
-//! that was not a slash in the address. It is decoded once. Odd names are refused, never repaired: an address has one form.
-//! (That the file really lies in the folder is the kernel's business, see `beneath`: this is the first of two walls.)
+//! Invariant: what [`resolve`] gives has no empty, `.` or `..` segment, no NUL, no control byte, no
+//! backslash, and no slash that was not a slash in the address. It is decoded once. Odd names are refused,
+//! never repaired: an address has one form. (That the file really lies in the folder is the kernel's
+//! business, see `beneath`: this is the first of two walls.)
 
 use crate::status::Status;
 

@@ -1,7 +1,7 @@
 //! Bytes from a peer: one header block at a time, within its limits of length and time.
 //!
-//! Invariant: `bytes[start..end]` is what was received and not yet used. The buffer stays under twice the longest header
-//! block, so a peer can hold no more memory than that; pipelined requests wait in it.
+//! Invariant: `bytes[start..end]` is what was received and not yet used. The buffer stays under twice the
+//! longest header block, so a peer can hold no more memory than that; pipelined requests wait in it.
 
 use std::io::{self, Read};
 use std::net::Shutdown;
@@ -96,8 +96,8 @@ impl Reader {
         }
     }
 
-    /// Ends the sending side, then reads and drops what the peer still sends for a while: closing at once would
-    /// reset the connection, and the peer might never see the answer.
+    /// Ends the sending side, then reads and drops what the peer still sends for a while: closing at once
+    /// would reset the connection, and the peer might never see the answer.
     pub(crate) fn linger(&mut self, from: &Peer, limits: &Limits) {
         let deadline = Instant::now() + limits.linger_time;
         if from.stream.shutdown(Shutdown::Write).is_err() {

@@ -1,8 +1,8 @@
 //! What a request's header block asks for, and how its body is framed.
 //!
-//! Invariant: a [`Request`] exists only if it is known where the request ends (no body, a length, or chunks). Whatever could be
-//! read in two ways (two lengths, a length and a coding, two hosts) is refused, so that nobody in front of this server
-//! can see other borders between requests than it does.
+//! Invariant: a [`Request`] exists only if it is known where the request ends (no body, a length, or chunks).
+//! Whatever could be read in two ways (two lengths, a length and a coding, two hosts) is refused, so that
+//! nobody in front of this server can see other borders between requests than it does.
 
 use std::mem::MaybeUninit;
 

@@ -1,7 +1,7 @@
 //! The header of a response, and the sending of header and body in one call where both are in memory.
 //!
-//! Invariant: every header ends with what it says of the body: a length, or a status that has none. The body that follows has that
-//! length, or the connection ends.
+//! Invariant: every header ends with what it says of the body: a length, or a status that has none. The body
+//! that follows has that length, or the connection ends.
 
 use std::io::{self, IoSlice, Write};
 

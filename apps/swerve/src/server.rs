@@ -44,7 +44,8 @@ const CUT_TIME: Duration = Duration::from_secs(1);
 const LOG_TIME: Duration = Duration::from_secs(1);
 
 impl Server {
-    /// Opens the folder and listens. From now on clients can connect; they are served when [`Server::run`] is called.
+    /// Opens the folder and listens. From now on clients can connect; they are served when [`Server::run`] is
+    /// called.
     ///
     /// # Errors
     /// [`Error`] names what cannot be used, and what to do.
@@ -82,8 +83,8 @@ impl Server {
         Stopper { live: self.shared.live.clone(), listener: self.listener.clone() }
     }
 
-    /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most [`Limits::stop_time`].
-    /// Returns how many connections were cut off after that.
+    /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most
+    /// [`Limits::stop_time`]. Returns how many connections were cut off after that.
     ///
     /// Connections are spread over the workers of the calling host's runtime.
     ///
@@ -127,8 +128,8 @@ fn wait_for_end(live: &Live, time: Duration) -> bool {
 }
 
 impl Stopper {
-    /// Stops the server: no connection is accepted any more, waiting ones end, and the requests that run may finish.
-    /// Stopping twice is stopping once.
+    /// Stops the server: no connection is accepted any more, waiting ones end, and the requests that run may
+    /// finish. Stopping twice is stopping once.
     pub fn stop(&self) {
         self.live.stop();
         self.listener.close();

@@ -7,7 +7,8 @@ use signal_hook::iterator::Signals;
 
 use crate::server::Stopper;
 
-/// Watches for the signals from now on, on a thread of its own: handlers may do next to nothing, threads may do all.
+/// Watches for the signals from now on, on a thread of its own: handlers may do next to nothing, threads may
+/// do all.
 ///
 /// # Errors
 /// If the handlers or the thread cannot be had.

@@ -1,7 +1,8 @@
 //! Sending a file that is too large for memory, inside the kernel.
 //!
-//! Invariant: exactly the promised length is sent, or the connection ends: a file that shrinks meanwhile breaks off, one
-//! that grows is cut at the promise. The worker does not wait for the disk (see [`TcpStream::sendfile`]).
+//! Invariant: exactly the promised length is sent, or the connection ends: a file that shrinks meanwhile
+//! breaks off, one that grows is cut at the promise. The worker does not wait for the disk (see
+//! [`TcpStream::sendfile`]).
 
 use std::os::fd::OwnedFd;
 

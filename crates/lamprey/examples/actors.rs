@@ -1,8 +1,9 @@
 //! A small library of actors, and the thread ring on it (swapstack-taco-2013, 7.4).
 //!
-//! An actor is a host with a state and a mailbox: it handles its messages one after the other, and nobody else touches its state. An
-//! address sends to it without waiting, knows what it may be sent by its type, and keeps it alive: an actor ends when it says so, or
-//! when no address of it is left. Whoever started it gets its state back.
+//! An actor is a host with a state and a mailbox: it handles its messages one after the other, and nobody
+//! else touches its state. An address sends to it without waiting, knows what it may be sent by its type, and
+//! keeps it alive: an actor ends when it says so, or when no address of it is left. Whoever started it gets
+//! its state back.
 //!
 //! ```sh
 //! cargo run --example actors
@@ -44,7 +45,8 @@ impl<M: Send + 'static> Address<M> {
         self.0.send(message).is_ok()
     }
 
-    /// Asks: `question` makes the message of a place for the answer. `None` if the actor ends without answering.
+    /// Asks: `question` makes the message of a place for the answer. `None` if the actor ends without
+    /// answering.
     pub fn ask<A>(&self, question: impl FnOnce(lamprey::Sender<A>) -> M) -> Option<A> {
         let (reply, answer) = lamprey::channel();
         if self.tell(question(reply)) { answer.recv().ok() } else { None }

@@ -1,8 +1,8 @@
 //! A buffered channel, written as a thread: the first example of every book on Concurrent ML.
 //!
-//! The buffer is a host that holds the values and, at each moment, offers what can be done: to take one in, to give one out, or
-//! both. There is no lock, no condition and no counting of waiters: the choice is all of it. (Use `lamprey::bounded` in earnest;
-//! this shows that it need not be built in.)
+//! The buffer is a host that holds the values and, at each moment, offers what can be done: to take one in,
+//! to give one out, or both. There is no lock, no condition and no counting of waiters: the choice is all of
+//! it. (Use `lamprey::bounded` in earnest; this shows that it need not be built in.)
 //!
 //! ```sh
 //! cargo run --example buffered_channel
@@ -19,7 +19,8 @@ enum Step<T> {
     Out(Result<(), SendError<T>>),
 }
 
-/// A channel that holds up to `capacity` values. Both ends are those of ordinary channels, so they can be chosen from.
+/// A channel that holds up to `capacity` values. Both ends are those of ordinary channels, so they can be
+/// chosen from.
 ///
 /// When all senders are gone, what is in the buffer is still received.
 pub fn buffered<T: Clone + Send + 'static>(capacity: usize) -> (Sender<T>, Receiver<T>) {
@@ -34,7 +35,8 @@ fn serve<T: Clone>(capacity: usize, inbound: &Receiver<T>, outbound: &Sender<T>)
     let mut is_open = true;
     while is_open || !values.is_empty() {
         let take_in = || inbound.recv_evt().wrap(Step::In);
-        // An event that is not chosen drops what it was to send, so the buffer keeps the value until it has been.
+        // An event that is not chosen drops what it was to send, so the buffer keeps the value until it has
+        // been.
         let give_out = |value: &T| outbound.send_evt(value.clone()).wrap(Step::Out);
         let step = match values.front() {
             None => take_in().sync(),

@@ -1,8 +1,8 @@
 //! `choose_all`: wait for all of several things at once, in the time of the slowest.
 //!
-//! The implementation is Figure 5 of *Lightweight asynchrony using parasitic threads* (parasitic-threads-2011, 2.3.2), with
-//! nothing but its primitives and an atomic counter. It shows what they are for: a new blocking operation that the
-//! scheduler knows nothing of.
+//! The implementation is Figure 5 of *Lightweight asynchrony using parasitic threads*
+//! (parasitic-threads-2011, 2.3.2), with nothing but its primitives and an atomic counter. It shows what they
+//! are for: a new blocking operation that the scheduler knows nothing of.
 //!
 //! ```sh
 //! cargo run --example choose_all
@@ -24,7 +24,8 @@ struct Shared<T> {
 }
 
 impl<T: Send + 'static> Shared<T> {
-    /// The paper's `finish`: whoever counts to zero goes on with the caller, here and now, without a scheduler.
+    /// The paper's `finish`: whoever counts to zero goes on with the caller, here and now, without a
+    /// scheduler.
     fn finish(&self) {
         // AcqRel pairs with itself: the last one sees the results of all others.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -38,9 +39,9 @@ impl<T: Send + 'static> Shared<T> {
 
 /// Runs all futures, each in a parasite, and returns their outputs in order.
 ///
-/// A future that is ready at once costs about a call; if all are, nothing is suspended at all. If one panics, or is cancelled,
-/// the caller is cancelled, because nobody is left to prepare it. Dropping the `choose_all` drops the futures: the handles of
-/// the parasites are its own.
+/// A future that is ready at once costs about a call; if all are, nothing is suspended at all. If one panics,
+/// or is cancelled, the caller is cancelled, because nobody is left to prepare it. Dropping the `choose_all`
+/// drops the futures: the handles of the parasites are its own.
 pub async fn choose_all<F>(futures: Vec<F>) -> Vec<F::Output>
 where
     F: Future + Send + 'static,

@@ -1,12 +1,13 @@
 //! A lock server: locks by name, whose requests can be withdrawn. What nacks are for.
 //!
-//! A client asks for a lock with an event. If it chooses something else (it has waited long enough, or another lock was free first),
-//! the server must not give it the lock, for nobody would ever give that back. A `choose` around the answer alone is not enough: the
-//! request has been made by then. So the request carries a **nack**, an event that happens if and only if the client chooses
-//! otherwise; the server's answer is a choice between the hand-over and the nack, and exactly one of the two happens.
+//! A client asks for a lock with an event. If it chooses something else (it has waited long enough, or
+//! another lock was free first), the server must not give it the lock, for nobody would ever give that back.
+//! A `choose` around the answer alone is not enough: the request has been made by then. So the request
+//! carries a **nack**, an event that happens if and only if the client chooses otherwise; the server's answer
+//! is a choice between the hand-over and the nack, and exactly one of the two happens.
 //!
-//! What is handed over is the lock itself: dropped, it goes back, wherever it is by then. So it cannot be lost either if the client
-//! is cancelled with the lock in its hand.
+//! What is handed over is the lock itself: dropped, it goes back, wherever it is by then. So it cannot be
+//! lost either if the client is cancelled with the lock in its hand.
 //!
 //! ```sh
 //! cargo run --example lock_server

@@ -1,9 +1,10 @@
 //! A print server with swap channels: two threads meet, and each goes away with what the other one had.
 //!
-//! A client fills a page and swaps it for an empty one; the printer swaps an empty page for a full one, and prints. Nobody copies a
-//! page, nobody allocates one after the start, and a client that is faster than the printer waits, because there is nobody to swap
-//! with. Two printers at the same place share the work; a client that does not want to wait chooses between the swap and a timeout.
-//! (Clients must not meet each other, and nor must printers: so each page says what it is.)
+//! A client fills a page and swaps it for an empty one; the printer swaps an empty page for a full one, and
+//! prints. Nobody copies a page, nobody allocates one after the start, and a client that is faster than the
+//! printer waits, because there is nobody to swap with. Two printers at the same place share the work; a
+//! client that does not want to wait chooses between the swap and a timeout. (Clients must not meet each
+//! other, and nor must printers: so each page says what it is.)
 //!
 //! ```sh
 //! cargo run --example print_server

@@ -1,8 +1,8 @@
 //! A blocking operation of one's own: a latch that opens once, for hosts, parasites and OS threads alike.
 //!
-//! Lamprey has no latch. A library can add one that is as good as if it were built in, because a thread of control that waits
-//! can be had as a value: `reify` suspends it and hands it over, `prepare` gives it what it waits for, `attach` lets it go on.
-//! What kind of thread it is makes no difference.
+//! Lamprey has no latch. A library can add one that is as good as if it were built in, because a thread of
+//! control that waits can be had as a value: `reify` suspends it and hands it over, `prepare` gives it what
+//! it waits for, `attach` lets it go on. What kind of thread it is makes no difference.
 //!
 //! ```sh
 //! cargo run --example user_event
@@ -37,7 +37,8 @@ impl Latch {
         })
     }
 
-    /// Opens the latch. All who wait go on: parasites here and now, on this stack, before `open` returns; threads soon.
+    /// Opens the latch. All who wait go on: parasites here and now, on this stack, before `open` returns;
+    /// threads soon.
     pub fn open(&self) {
         // The lock is free again before anybody goes on: `attach` runs other people's code.
         let state = std::mem::replace(&mut *self.0.lock().unwrap(), State::Open);

@@ -1,8 +1,8 @@
-//! Where it ends: impossible states, which end the process with a message that names the place, because going on would corrupt
-//! memory; and panics of the program that have nobody to go to.
+//! Where it ends: impossible states, which end the process with a message that names the place, because going
+//! on would corrupt memory; and panics of the program that have nobody to go to.
 
-/// Writes a line to standard error. Unlike `eprintln!` it does not panic if that is closed: it is used where a panic has
-/// nowhere to go.
+/// Writes a line to standard error. Unlike `eprintln!` it does not panic if that is closed: it is used where
+/// a panic has nowhere to go.
 macro_rules! say {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -47,8 +47,8 @@ pub(crate) fn quietly(code: impl FnOnce()) {
     }
 }
 
-/// Drops what a panic carried. That runs code of the program, too, which may panic again; what that carries is leaked, because it may
-/// go on like this for ever.
+/// Drops what a panic carried. That runs code of the program, too, which may panic again; what that carries
+/// is leaked, because it may go on like this for ever.
 #[cold]
 fn drop_payload(payload: Box<dyn std::any::Any + Send>) {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(payload))).unwrap_or_else(std::mem::forget);

@@ -1,11 +1,12 @@
 //! Files without blocking the worker: [`File`], in the shape of [`std::fs::File`].
 //!
-//! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first tried
-//! with the order not to wait (`RWF_NOWAIT`), which costs what the plain call costs; only when the kernel would have to
-//! wait, or its file system cannot tell, does the call go to the blocking pool.
+//! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first
+//! tried with the order not to wait (`RWF_NOWAIT`), which costs what the plain call costs; only when the
+//! kernel would have to wait, or its file system cannot tell, does the call go to the blocking pool.
 //!
 //! For everything else that has to do with files, run the standard library's call on the pool:
-//! `lamprey::block(|| std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
+//! `lamprey::block(|| std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(||
+//! std::fs::read_dir(path)).await`.
 
 mod future;
 
@@ -49,16 +50,18 @@ const CURSOR: u64 = u64::MAX;
 /// ```
 ///
 /// # Cancellation
-/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds, if at all, before anything is read or written.
+/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds, if at all, before
+/// anything is read or written.
 ///
 /// # Blocking
-/// A read or write at the cursor moves 1 MiB at most, in one piece; others have their turn before the next. See the text of the [module](self). Plain OS threads make the calls themselves.
+/// A read or write at the cursor moves 1 MiB at most, in one piece; others have their turn before the next.
+/// See the text of the [module](self). Plain OS threads make the calls themselves.
 ///
 /// # In async code
-/// Each call has an awaitable form. What goes to the blocking pool cannot be called back: when such a future is dropped
-/// meanwhile, the call is made all the same, unless no thread of the pool had come to it. So a `read_async` that is
-/// dropped may have moved the file's cursor, and a `write_async` may have written. The result is lost. Turning the file into another type
-/// waits for such a call.
+/// Each call has an awaitable form. What goes to the blocking pool cannot be called back: when such a future
+/// is dropped meanwhile, the call is made all the same, unless no thread of the pool had come to it. So a
+/// `read_async` that is dropped may have moved the file's cursor, and a `write_async` may have written. The
+/// result is lost. Turning the file into another type waits for such a call.
 pub struct File(Arc<std::fs::File>);
 
 impl File {
@@ -150,8 +153,8 @@ fn write_chunks(file: &std::fs::File, buf: &[u8], from: Option<u64>) -> Result<u
     })
 }
 
-/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others their turns in between. At the
-/// cursor (no `from`) it is called once.
+/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others
+/// their turns in between. At the cursor (no `from`) it is called once.
 fn in_chunks(
     length: usize,
     from: Option<u64>,
@@ -178,7 +181,8 @@ fn in_chunks(
     }
 }
 
-/// Does the plain call have to be made, on the pool? `EAGAIN`: it would wait. The others: it is not known whether it would.
+/// Does the plain call have to be made, on the pool? `EAGAIN`: it would wait. The others: it is not known
+/// whether it would.
 fn would_wait(error: Errno) -> bool {
     matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
 }

@@ -1,7 +1,8 @@
 //! Lamprey: plain blocking code, millions of threads of control, a few kernel threads.
 //!
 //! A **host** is a thread with a stack of its own: it runs any Rust code and blocks anywhere, and costs a few
-//! nanoseconds to switch to and one page of memory to keep. **Workers** are the kernel threads that run hosts.
+//! nanoseconds to switch to and one page of memory to keep. **Workers** are the kernel threads that run
+//! hosts.
 //!
 //! ```
 //! lamprey::run(|| {
@@ -31,46 +32,58 @@
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
 //!
 //! # What to know before trusting it
-//! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and values that are not
-//!   `Send` across blocking calls. The thread-locals themselves are those of the kernel thread, shared with the worker's other hosts: see
-//!   *Unsound corners*. Hosts that have not started are taken by idle workers, so what moves into a host must be `Send`.
-//! * Hosts of one worker take turns at calls of this crate that may block: at those that wait, and every so often at those that need not, such as the
-//!   `recv` of a channel that always has something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. Whoever only tries (`try_recv`,
-//!   `try_lock`), in vain and for more than 2 ms, lets the others have a turn, too. Calls that never wait and succeed (the `send` of a channel without a bound,
-//!   [`spawn`], the join of a parasite that has ended at once) are no such place, but for one join of a parasite every few milliseconds. A host that computes for long without such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker runs
-//!   within about a millisecond); give such work to [`block`].
-//! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when another of its hosts wants it; the same goes
-//!   for a loop that tries in vain. Use those of [`sync`] there. Nor may a thread-local's `RefCell` stay borrowed across such a call.
+//! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and
+//!   values that are not `Send` across blocking calls. The thread-locals themselves are those of the kernel
+//!   thread, shared with the worker's other hosts: see *Unsound corners*. Hosts that have not started are
+//!   taken by idle workers, so what moves into a host must be `Send`.
+//! * Hosts of one worker take turns at calls of this crate that may block: at those that wait, and every so
+//!   often at those that need not, such as the `recv` of a channel that always has something, the `lock` of a
+//!   free [`sync::Mutex`], or the read of a file in memory. Whoever only tries (`try_recv`, `try_lock`), in
+//!   vain and for more than 2 ms, lets the others have a turn, too. Calls that never wait and succeed (the
+//!   `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at once) are no
+//!   such place, but for one join of a parasite every few milliseconds. A host that computes for long without
+//!   such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker
+//!   runs within about a millisecond); give such work to [`block`].
+//! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when
+//!   another of its hosts wants it; the same goes for a loop that tries in vain. Use those of [`sync`] there.
+//!   Nor may a thread-local's `RefCell` stay borrowed across such a call.
 //! * A call that would block while its host is unwinding fails instead.
 //! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
-//! * `std`'s locks that a thread may take twice, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel thread: they do not keep
-//!   the hosts of one worker apart. What must not be mixed goes out by one `println!`, or under a [`sync::Mutex`].
-//! * What the program lends to the runtime ([`Policy`], [`Source`], [`Notifier`], wakers) must not block: that ends the process, with a message
-//!   that says who it was. So does a generator of `swapstack` that is suspended within a scope, time limit, token, [`shield`] or
-//!   [`HostLocal::with`].
+//! * `std`'s locks that a thread may take twice, such as [`stdout().lock()`](std::io::Stdout::lock), belong
+//!   to the kernel thread: they do not keep the hosts of one worker apart. What must not be mixed goes out by
+//!   one `println!`, or under a [`sync::Mutex`].
+//! * What the program lends to the runtime ([`Policy`], [`Source`], [`Notifier`], wakers) must not block:
+//!   that ends the process, with a message that says who it was. So does a generator of `swapstack` that is
+//!   suspended within a scope, time limit, token, [`shield`] or [`HostLocal::with`].
 //!
 //! # Unsound corners
-//! Code that is sound on kernel threads can trust that a thread's calls end in the reverse order of their beginning, and that nobody else runs
-//! on it meanwhile. Hosts of one worker break that for whatever is kept **for each kernel thread**, and no library can prevent it: `std`'s
-//! thread-locals are safe to use, and blocking is a function call. With the following, safe code can read memory that is gone or see a
-//! reference that is not the only one. None of it is needed with Lamprey.
+//! Code that is sound on kernel threads can trust that a thread's calls end in the reverse order of their
+//! beginning, and that nobody else runs on it meanwhile. Hosts of one worker break that for whatever is kept
+//! **for each kernel thread**, and no library can prevent it: `std`'s thread-locals are safe to use, and
+//! blocking is a function call. With the following, safe code can read memory that is gone or see a reference
+//! that is not the only one. None of it is needed with Lamprey.
 //!
-//! * **A `thread_local!` whose initialiser blocks**, or makes any other call at which hosts take turns (see above). While one host initialises it, another host of the worker finds it uninitialised and does the same;
-//!   the second value replaces the first, to which references exist. Initialise without such calls, or use [`host_local!`] or
-//!   [`sync::OnceLock`].
-//! * **Crates that set a thread-local for the time of a call** and take it for theirs ("scoped" thread-locals; an "entered" context whose guard
-//!   restores what was before). If that call blocks, other hosts see the value, and restore theirs in another order. The crate's own unsafe code
-//!   may trust that this cannot be.
-//! * **Unsafe code that takes "one call at a time on this kernel thread" for exclusive access** (a `static` cell in a thread-local, of which a
-//!   reference is taken for a call that runs code of yours). If that code blocks, another host gets a second one. `RefCell` and `Cell` are fine:
-//!   they check, or give no references.
-//! * **[`std::process::exit`] in a host**, with thread-locals on its kernel thread whose destructors block: other hosts then run with thread-locals that have
-//!   been destroyed. Return from `main`, or let a kernel thread do it: `std::thread::spawn(|| std::process::exit(0)).join()`.
-//! * **Coroutines of other crates** (any safe interface that switches stacks) that are suspended within a call of this crate that takes a closure, and
-//!   then resumed on another thread, or leaked. Those of `swapstack` are checked; of others most of it is found, and ends the process, when the
-//!   call ends.
-//! * **A thread-local that a generator or coroutine has borrowed** by [`LocalKey::with`](std::thread::LocalKey::with), suspended there, and that ends
-//!   before it with its kernel thread.
+//! * **A `thread_local!` whose initialiser blocks**, or makes any other call at which hosts take turns (see
+//!   above). While one host initialises it, another host of the worker finds it uninitialised and does the
+//!   same; the second value replaces the first, to which references exist. Initialise without such calls, or
+//!   use [`host_local!`] or [`sync::OnceLock`].
+//! * **Crates that set a thread-local for the time of a call** and take it for theirs ("scoped"
+//!   thread-locals; an "entered" context whose guard restores what was before). If that call blocks, other
+//!   hosts see the value, and restore theirs in another order. The crate's own unsafe code may trust that
+//!   this cannot be.
+//! * **Unsafe code that takes "one call at a time on this kernel thread" for exclusive access** (a `static`
+//!   cell in a thread-local, of which a reference is taken for a call that runs code of yours). If that code
+//!   blocks, another host gets a second one. `RefCell` and `Cell` are fine: they check, or give no
+//!   references.
+//! * **[`std::process::exit`] in a host**, with thread-locals on its kernel thread whose destructors block:
+//!   other hosts then run with thread-locals that have been destroyed. Return from `main`, or let a kernel
+//!   thread do it: `std::thread::spawn(|| std::process::exit(0)).join()`.
+//! * **Coroutines of other crates** (any safe interface that switches stacks) that are suspended within a
+//!   call of this crate that takes a closure, and then resumed on another thread, or leaked. Those of
+//!   `swapstack` are checked; of others most of it is found, and ends the process, when the call ends.
+//! * **A thread-local that a generator or coroutine has borrowed** by
+//!   [`LocalKey::with`](std::thread::LocalKey::with), suspended there, and that ends before it with its
+//!   kernel thread.
 
 // Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
 #![cfg_attr(loom, allow(dead_code))]

@@ -1,4 +1,5 @@
-//! Names the thread whose stack has overflowed, for the report that `swapstack` prints before it aborts; then says what helps, and shows the stack.
+//! Names the thread whose stack has overflowed, for the report that `swapstack` prints before it aborts; then
+//! says what helps, and shows the stack.
 
 use crate::sched::inspect::overflowed;
 use crate::sched::worker::Worker;
@@ -33,16 +34,17 @@ fn advice(size: usize) -> &'static str {
 
 /// Puts the handler in place, once for the process.
 pub(crate) fn install() {
-    // SAFETY: `describe` allocates nothing, locks nothing and does not panic (formatting into a report cannot), and
-    // what it reads of the running thread does not change while that runs. `advise` writes a constant, and waits.
+    // SAFETY: `describe` allocates nothing, locks nothing and does not panic (formatting into a report
+    // cannot), and what it reads of the running thread does not change while that runs. `advise` writes a
+    // constant, and waits.
     unsafe {
         swapstack::overflow::install(Some(describe));
         swapstack::overflow::before_abort(advise);
     }
 }
 
-/// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant fields,
-/// allocates nothing, locks nothing.
+/// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant
+/// fields, allocates nothing, locks nothing.
 fn describe(_fault: &Fault, report: &mut Report) -> bool {
     Worker::current().is_some_and(|worker| worker.running_ref().describe(report).is_ok())
 }

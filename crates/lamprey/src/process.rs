@@ -9,10 +9,11 @@ use std::future::Future;
 use std::io;
 use std::process::{Child, ExitStatus};
 
-/// The event that `child` has ended, with its status: to choose between it and others, or to wait for it without blocking the worker.
+/// The event that `child` has ended, with its status: to choose between it and others, or to wait for it
+/// without blocking the worker.
 ///
-/// If another event is chosen, nothing is lost: the child runs on, or its status waits. Like [`Child::try_wait`] it does not
-/// close the child's standard input.
+/// If another event is chosen, nothing is lost: the child runs on, or its status waits. Like
+/// [`Child::try_wait`] it does not close the child's standard input.
 ///
 /// # Examples
 /// ```

@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs `main` as the first host of a runtime of its own, and returns its result.
 ///
-/// The runtime has one worker for each CPU. When `main` has returned, the hosts that are left are ended: each is
-/// unwound from the call that it blocks in, so that its destructors run (see [`Runtime`], *The end*).
+/// The runtime has one worker for each CPU. When `main` has returned, the hosts that are left are ended: each
+/// is unwound from the call that it blocks in, so that its destructors run (see [`Runtime`], *The end*).
 ///
 /// # Examples
 /// ```
@@ -30,11 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ```
 ///
 /// # Panics
-/// With `main`'s own panic, if it panics; and if no runtime can be made (kernel threads or memory are exhausted): build
-/// a [`Runtime`] to get that as an error.
+/// With `main`'s own panic, if it panics; and if no runtime can be made (kernel threads or memory are
+/// exhausted): build a [`Runtime`] to get that as an error.
 ///
 /// # Cancellation
-/// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with it.
+/// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call.
+/// `main` is not cancelled with it.
 ///
 /// # Blocking
 /// The calling OS thread, or host, waits.
@@ -46,17 +47,18 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Workers and the hosts that run on them. Several can live in one process; they share nothing but the signal handler
-/// for stack overflows.
+/// Workers and the hosts that run on them. Several can live in one process; they share nothing but the signal
+/// handler for stack overflows.
 ///
 /// # The end
-/// Dropping the runtime ends it. Hosts that have not started are dropped unrun. All others are cancelled: the blocking
-/// call that they are in, or come to next, unwinds, so that their destructors run; whoever joins them gets
-/// [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of waiting. A call on the
-/// blocking pool is waited for. A host that computes without end, or catches the unwind and goes on, cannot be ended:
-/// after 10 seconds the drop says so on standard error, lists such hosts, and leaves their kernel threads running
-/// ([`shutdown`](Self::shutdown) has a deadline of one's own). A runtime that is dropped by
-/// one of its own hosts, or within [`block`](crate::block), is told to end and not waited for.
+/// Dropping the runtime ends it. Hosts that have not started are dropped unrun. All others are cancelled: the
+/// blocking call that they are in, or come to next, unwinds, so that their destructors run; whoever joins
+/// them gets [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of
+/// waiting. A call on the blocking pool is waited for. A host that computes without end, or catches the
+/// unwind and goes on, cannot be ended: after 10 seconds the drop says so on standard error, lists such
+/// hosts, and leaves their kernel threads running ([`shutdown`](Self::shutdown) has a deadline of one's own).
+/// A runtime that is dropped by one of its own hosts, or within [`block`](crate::block), is told to end and
+/// not waited for.
 ///
 /// # Examples
 /// ```
@@ -102,14 +104,17 @@ impl Runtime {
         }
     }
 
-    /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is dropped.
+    /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is
+    /// dropped.
     ///
     /// # Panics
-    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate) those. Before `main` is started: on a
-    /// kernel thread that ends, whose thread-locals have been destroyed; on a host of this runtime that unwinds.
+    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate)
+    /// those. Before `main` is started: on a kernel thread that ends, whose thread-locals have been
+    /// destroyed; on a host of this runtime that unwinds.
     ///
     /// # Cancellation
-    /// A caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with it.
+    /// A caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with
+    /// it.
     ///
     /// # Blocking
     /// The calling OS thread, or host of whatever runtime, waits; uninterruptibly, because `main` may borrow.
@@ -149,36 +154,40 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see [`Builder::stack_size`](crate::Builder::stack_size). The main host
-    /// of [`run`](Runtime::run) has at least 1 MiB.
+    /// Bytes of stack for hosts and stackful parasites that do not ask for a size: see
+    /// [`Builder::stack_size`](crate::Builder::stack_size). The main host of [`run`](Runtime::run) has at
+    /// least 1 MiB.
     ///
-    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or `1M`; less than 16 KiB counts as that); without it 64 KiB, and
-    /// 256 KiB where this crate is compiled with debug assertions, as the profile `dev` does: code that is not optimised needs several times
+    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or
+    /// `1M`; less than 16 KiB counts as that); without it 64 KiB, and 256 KiB where this crate is compiled
+    /// with debug assertions, as the profile `dev` does: code that is not optimised needs several times
     /// as much stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Most kernel threads that the pool for [`block`](crate::block) may have. Default: 64. They are started when
-    /// needed and end when idle.
+    /// Most kernel threads that the pool for [`block`](crate::block) may have. Default: 64. They are started
+    /// when needed and end when idle.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = threads;
         self
     }
 
-    /// How long a parasite may compute before it counts as long: see [`inflation`](Self::inflation). Default: 10 ms. At
-    /// least 0.2 ms.
+    /// How long a parasite may compute before it counts as long: see [`inflation`](Self::inflation). Default:
+    /// 10 ms. At least 0.2 ms.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.slice = slice;
         self
     }
 
-    /// When a worker that has not come to its scheduler counts as stuck. Default: 3 s. Then, if others of its threads could run, the thread that holds
-    /// it up is named on standard error, with its spawn site, once for each site: it computes without a call of this crate, or waits
-    /// in the system. `Duration::MAX`: nobody is named.
+    /// When a worker that has not come to its scheduler counts as stuck. Default: 3 s. Then, if others of its
+    /// threads could run, the thread that holds it up is named on standard error, with its spawn site, once
+    /// for each site: it computes without a call of this crate, or waits in the system. `Duration::MAX`:
+    /// nobody is named.
     ///
-    /// The kernel thread of such a worker gets the signal SIGURG then, which interrupts system calls that do not restart: see [`Survivor::stack`].
+    /// The kernel thread of such a worker gets the signal SIGURG then, which interrupts system calls that do
+    /// not restart: see [`Survivor::stack`].
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;
         self
@@ -187,8 +196,8 @@ impl RuntimeBuilder {
     /// Whether a parasite that has used more than its time slice becomes a host, and its spawner pays a
     /// [`penalty`](Self::penalty). Default: true. (parasitic-threads-2011, 5.3)
     ///
-    /// A stackless parasite is looked at when it blocks, a stackful one also when it spawns. [`parasite::inflate`] asks for it
-    /// explicitly.
+    /// A stackless parasite is looked at when it blocks, a stackful one also when it spawns.
+    /// [`parasite::inflate`] asks for it explicitly.
     ///
     /// [`parasite::inflate`]: crate::parasite::inflate
     pub fn inflation(mut self, on: bool) -> Self {
@@ -196,15 +205,17 @@ impl RuntimeBuilder {
         self
     }
 
-    /// How many of its next parasites a thread starts as hosts after one of them has used up its time slice: it will
-    /// probably spawn more of the kind, and hosts can run on other workers. Default: 10, as in the paper.
+    /// How many of its next parasites a thread starts as hosts after one of them has used up its time slice:
+    /// it will probably spawn more of the kind, and hosts can run on other workers. Default: 10, as in the
+    /// paper.
     pub fn penalty(mut self, parasites: u8) -> Self {
         self.options.penalty = parasites;
         self
     }
 
-    /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do. Default: true. While
-    /// another worker is asking, now and then a new parasite is queued, for that worker to take, instead of started at once.
+    /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do.
+    /// Default: true. While another worker is asking, now and then a new parasite is queued, for that worker
+    /// to take, instead of started at once.
     pub fn offering(mut self, on: bool) -> Self {
         self.options.offering = on;
         self
@@ -247,8 +258,9 @@ impl RuntimeBuilder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB, 0 blocking
-    /// threads), and for a `LAMPREY_STACK` that is no size; what the system says if it refuses kernel threads, memory or descriptors.
+    /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
+    /// 0 blocking threads), and for a `LAMPREY_STACK` that is no size; what the system says if it refuses
+    /// kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
         if !(1..=1024).contains(&self.workers) {
@@ -274,12 +286,14 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Ends the runtime: cancels all threads, waits until they have ended, `within` at most, and returns those that have not.
+    /// Ends the runtime: cancels all threads, waits until they have ended, `within` at most, and returns
+    /// those that have not.
     ///
-    /// It is what dropping the runtime does (see [`Runtime`], *The end*), with a deadline of one's own and an answer. An empty vector means that
-    /// all threads of the runtime are over, and every destructor of what they owned has run. Its kernel threads are on their way out: what they
-    /// still do is to run the destructors of their own `thread_local!`s, and to give the memory of the stacks back (half a second for a million
-    /// stacks). A survivor is left alone: it goes on if it can, on a kernel thread that
+    /// It is what dropping the runtime does (see [`Runtime`], *The end*), with a deadline of one's own and an
+    /// answer. An empty vector means that all threads of the runtime are over, and every destructor of what
+    /// they owned has run. Its kernel threads are on their way out: what they still do is to run the
+    /// destructors of their own `thread_local!`s, and to give the memory of the stacks back (half a second
+    /// for a million stacks). A survivor is left alone: it goes on if it can, on a kernel thread that
     /// nobody waits for any more; what it waits for may still come, or never, and harms nobody.
     ///
     /// # Examples
@@ -306,8 +320,9 @@ impl Runtime {
     /// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call.
     ///
     /// # Blocking
-    /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the runtime's own hosts, or within
-    /// [`block`](crate::block), it cannot wait for itself: it only tells the runtime to end, and returns nobody.
+    /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the
+    /// runtime's own hosts, or within [`block`](crate::block), it cannot wait for itself: it only tells the
+    /// runtime to end, and returns nobody.
     pub fn shutdown(mut self, within: Duration) -> Vec<Survivor> {
         match self.end(within) {
             // With no worker left, those that were found have ended meanwhile.
@@ -323,7 +338,8 @@ impl Runtime {
         }
         let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
         if own || pool::on_pool_thread() {
-            // The runtime waits for the calling host; within `block`, for the host that waits for this call, perhaps.
+            // The runtime waits for the calling host; within `block`, for the host that waits for this call,
+            // perhaps.
             self.shared.stop(Duration::ZERO);
             return None;
         }

@@ -1,16 +1,16 @@
 //! One path for `std` and for the model checker.
 //!
-//! Every lock-free protocol of this crate imports its atomics, cells and kernel-thread calls from here. Built with
-//! `RUSTFLAGS="--cfg loom"` the same code runs under loom, which explores the interleavings; the tests of that
-//! build are `crates/lamprey/src/model/*.rs`.
+//! Every lock-free protocol of this crate imports its atomics, cells and kernel-thread calls from here. Built
+//! with `RUSTFLAGS="--cfg loom"` the same code runs under loom, which explores the interleavings; the tests
+//! of that build are `crates/lamprey/src/model/*.rs`.
 //!
-//! No file but this one names `std::sync::atomic` (`check-source` sees to that), so that whatever is built for the checker
-//! is seen by it; [`plain`] has what need not be.
+//! No file but this one names `std::sync::atomic` (`check-source` sees to that), so that whatever is built
+//! for the checker is seen by it; [`plain`] has what need not be.
 //!
-//! The only thing that is ours is the **asymmetric barrier**: [`light_barrier`] on the side that runs often (a
-//! compiler barrier), [`heavy_barrier`] on the side that runs rarely (the `membarrier` system call, which makes
-//! every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst fences
-//! forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
+//! The only thing that is ours is the **asymmetric barrier**: [`light_barrier`] on the side that runs often
+//! (a compiler barrier), [`heavy_barrier`] on the side that runs rarely (the `membarrier` system call, which
+//! makes every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst
+//! fences forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
 
 /// A `const fn`, but for the checker, whose atomics have no constants.
 macro_rules! const_fn {
@@ -25,7 +25,8 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-/// True in the variant of a model that leaves something out, which the checker must find (`model::Broken`); otherwise false, known to the compiler.
+/// True in the variant of a model that leaves something out, which the checker must find (`model::Broken`);
+/// otherwise false, known to the compiler.
 macro_rules! left_out {
     ($what:ident) => {{
         #[cfg(loom)]
@@ -37,8 +38,8 @@ macro_rules! left_out {
 }
 pub(crate) use left_out;
 
-/// Atomics that no protocol relies on: statistics, hints, numbers and constants of the process. The checker does not see them,
-/// and they may be `static`.
+/// Atomics that no protocol relies on: statistics, hints, numbers and constants of the process. The checker
+/// does not see them, and they may be `static`.
 pub(crate) mod plain {
     #[cfg(loom)]
     pub(crate) use std::sync::atomic::AtomicUsize;
@@ -127,10 +128,11 @@ mod std_form {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Asks the kernel for `membarrier` once; until this has run (and where it fails) the light side pays a real
-    /// fence. Called before the first worker of a process starts.
+    /// Asks the kernel for `membarrier` once; until this has run (and where it fails) the light side pays a
+    /// real fence. Called before the first worker of a process starts.
     pub(crate) fn probe_membarrier() {
-        // Relaxed: the value is a constant of the process; a thread that reads the old one only pays a fence more.
+        // Relaxed: the value is a constant of the process; a thread that reads the old one only pays a fence
+        // more.
         if MEMBARRIER.load(Ordering::Relaxed) == 1 {
             let state = if membarrier(REGISTER_PRIVATE_EXPEDITED) { 2 } else { 3 };
             // Relaxed: as above.
@@ -156,17 +158,20 @@ mod std_form {
     pub(crate) fn light_barrier() {
         // Relaxed: a stale value only means a fence that was not needed.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 {
-            // StoreLoad race, as below: the compiler keeps the order, the membarrier in `heavy_barrier` adds the CPU.
+            // StoreLoad race, as below: the compiler keeps the order, the membarrier in `heavy_barrier` adds
+            // the CPU.
             compiler_fence(Ordering::SeqCst);
         } else {
-            // StoreLoad race: the caller's store before against its load after; pairs with the fence in `heavy_barrier`.
+            // StoreLoad race: the caller's store before against its load after; pairs with the fence in
+            // `heavy_barrier`.
             fence(Ordering::SeqCst);
         }
     }
 
     /// The dear half of the asymmetric barrier (about 1-15 us): pairs with [`light_barrier`].
     pub(crate) fn heavy_barrier() {
-        // Relaxed: see `probe_membarrier`. A light side that still fences for real pairs with the fence below.
+        // Relaxed: see `probe_membarrier`. A light side that still fences for real pairs with the fence
+        // below.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
             crate::bug::bug!("membarrier was registered and then refused");
         }
@@ -174,8 +179,8 @@ mod std_form {
         fence(Ordering::SeqCst);
     }
 
-    /// An acquire fence after a Relaxed or Release access to `count` by which the caller has become its last user. A load
-    /// for ThreadSanitizer, which does not know fences.
+    /// An acquire fence after a Relaxed or Release access to `count` by which the caller has become its last
+    /// user. A load for ThreadSanitizer, which does not know fences.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_fence(count: &AtomicUsize) {
         if cfg!(feature = "tsan") {
@@ -218,8 +223,8 @@ mod loom_form {
     }
     pub(crate) use modelled_local as thread_local;
 
-    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it. Not loom's `Arc`: it
-    /// cannot be dropped after a failure, with the thread-locals.)
+    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it. Not
+    /// loom's `Arc`: it cannot be dropped after a failure, with the thread-locals.)
     #[derive(Debug, Clone)]
     pub(crate) struct Parker(std::sync::Arc<loom::sync::Notify>);
 

@@ -1,5 +1,5 @@
-//! How a process ends when a host outgrows its stack or touches what it must not, and what a panic prints. Each in a
-//! process of its own.
+//! How a process ends when a host outgrows its stack or touches what it must not, and what a panic prints.
+//! Each in a process of its own.
 mod common;
 
 use common::{again, outcome, rerun, role, runtime};
@@ -38,7 +38,8 @@ fn an_overflow_names_the_host_its_size_and_its_spawn_site() {
     }
 }
 
-/// Of each kind of thread, the one that the program has spawned is named, with the program's line; and its stack is shown.
+/// Of each kind of thread, the one that the program has spawned is named, with the program's line; and its
+/// stack is shown.
 #[test]
 fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
     const ME: &str = "an_overflow_names_the_spawn_of_the_program_and_shows_the_stack";
@@ -62,7 +63,8 @@ fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
         let report = text.lines().find(|line| line.contains("stack overflow in")).expect(&text);
         let (_, who) = report.split_once("stack overflow in ").unwrap();
         assert!(who.starts_with(what), "{kind}: {report}");
-        // A parasite's own spawn site is known where debug assertions are on, and so is always that of the host that it runs on.
+        // A parasite's own spawn site is known where debug assertions are on, and so is always that of the
+        // host that it runs on.
         assert!(who.contains(here) || !cfg!(debug_assertions), "{kind}: {report}");
         assert!(!report.contains("lamprey/src/"), "{kind}: {report}");
         assert!(text.contains("LAMPREY_STACK"), "{kind}: {text}");

@@ -1,5 +1,5 @@
-//! Running out of address space, threads or descriptors is an `Err` where it can be told, never an abort or a hang.
-//! Each in a process of its own, whose limits it lowers.
+//! Running out of address space, threads or descriptors is an `Err` where it can be told, never an abort or a
+//! hang. Each in a process of its own, whose limits it lowers.
 mod common;
 
 use common::{count, counter, rerun, role, runtime, tick, within};
@@ -129,7 +129,8 @@ fn a_detached_host_without_a_stack_is_reported() {
 fn a_build_without_room_for_threads_fails() {
     const ME: &str = "a_build_without_room_for_threads_fails";
     if role().is_none() {
-        // Large stacks for kernel threads: what is left when no more of them fits is enough for what those few allocate.
+        // Large stacks for kernel threads: what is left when no more of them fits is enough for what those
+        // few allocate.
         let me = std::env::current_exe().unwrap();
         let child = std::process::Command::new(me)
             .args(["--exact", ME, "--nocapture"])

@@ -84,7 +84,8 @@ fn survives(test: &str, kind: &str) {
     for peer in &mut peers {
         peer.write_all(b"x").unwrap();
     }
-    // As many as there are descriptors are served; the first that waits a second for nothing is the first in the queue.
+    // As many as there are descriptors are served; the first that waits a second for nothing is the first in
+    // the queue.
     let served = peers
         .iter_mut()
         .position(|peer| !echoes(peer, Duration::from_secs(1)))

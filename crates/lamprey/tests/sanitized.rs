@@ -1,5 +1,5 @@
-//! That a sanitizer sees what hosts do: each of these commits the fault on purpose, in a process of its own, and wants the report.
-//! Without a sanitizer there is nothing here (HACKING.md, steps `asan` and `tsan`).
+//! That a sanitizer sees what hosts do: each of these commits the fault on purpose, in a process of its own,
+//! and wants the report. Without a sanitizer there is nothing here (HACKING.md, steps `asan` and `tsan`).
 #![cfg(any(feature = "asan", feature = "tsan"))]
 mod common;
 
@@ -45,7 +45,8 @@ fn a_race_of_two_hosts_on_two_workers() {
         STEP.store(step + 1, Ordering::Relaxed);
     }
 
-    // The second is already waiting when the first takes its turn, so nothing that the first does afterwards can order them.
+    // The second is already waiting when the first takes its turn, so nothing that the first does afterwards
+    // can order them.
     reports("a_race_of_two_hosts_on_two_workers", "data race", || {
         let first = Builder::new().worker(0).spawn(|| take(1)).unwrap();
         let second = Builder::new().worker(1).spawn(|| {
@@ -74,7 +75,8 @@ fn a_host_uses_what_another_has_freed() {
 #[test]
 #[cfg(feature = "asan")]
 fn a_host_uses_a_local_of_a_call_that_is_over() {
-    /// Tells where a local of its is. (No `black_box` here: functions with inline assembly keep their locals on the real stack.)
+    /// Tells where a local of its is. (No `black_box` here: functions with inline assembly keep their locals
+    /// on the real stack.)
     #[inline(never)]
     fn local(kept: &AtomicPtr<u64>) {
         let mut local = 7;

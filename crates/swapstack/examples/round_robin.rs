@@ -48,7 +48,8 @@ unsafe extern "C" fn run(_word: usize, task: *mut ()) -> ! {
         }
         (task.scheduler, task.stack)
     };
-    // SAFETY: as above. We still run on `stack`: whoever ends next gives it back, as we do for the one before us.
+    // SAFETY: as above. We still run on `stack`: whoever ends next gives it back, as we do for the one before
+    // us.
     unsafe {
         (*scheduler).ended = Some(stack);
         let next = (*scheduler).ready.pop_front();

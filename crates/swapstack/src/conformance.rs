@@ -5,8 +5,9 @@ use crate::stack::{MIN_STACK_SIZE, Stack, page_size};
 use crate::{StackPointer, init, jump, switch};
 use std::ptr::NonNull;
 
-/// Checks what can be checked of the promises that an implementation of [`Stack`] makes, and panics at the first
-/// that is broken. Meant for tests: runs a context on the stack, writes all of its memory, and moves the value.
+/// Checks what can be checked of the promises that an implementation of [`Stack`] makes, and panics at the
+/// first that is broken. Meant for tests: runs a context on the stack, writes all of its memory, and moves
+/// the value.
 ///
 /// That nobody else uses the memory, and that it stays valid if the value is leaked, cannot be seen from
 /// outside.

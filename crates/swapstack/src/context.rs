@@ -86,15 +86,15 @@ impl fmt::Debug for StackPointer {
 /// a `ret` that crosses a switch is mispredicted and costs ten times what the switch costs.
 ///
 /// # Safety
-/// * `save` is valid for a write; it may be on the stack of either context. It is written before this
-///   stack is left, but another kernel thread may resume what it finds there only once this
-///   thread has arrived at `to` (publish it from there).
-/// * `to` comes from [`init`] or from a `switch` that has not been resumed since, and its stack is
-///   still there.
-/// * A context that has run on one kernel thread stays on that thread, unless nothing on its stack
-///   depends on the thread. (The compiler keeps addresses of thread-locals across this call.)
-/// * Whoever resumes this context uses `switch` or `jump`, not the [`payload`](crate::payload) forms with
-///   a type that has padding.
+/// * `save` is valid for a write; it may be on the stack of either context. It is written before this stack
+///   is left, but another kernel thread may resume what it finds there only once this thread has arrived at
+///   `to` (publish it from there).
+/// * `to` comes from [`init`] or from a `switch` that has not been resumed since, and its stack is still
+///   there.
+/// * A context that has run on one kernel thread stays on that thread, unless nothing on its stack depends on
+///   the thread. (The compiler keeps addresses of thread-locals across this call.)
+/// * Whoever resumes this context uses `switch` or `jump`, not the [`payload`](crate::payload) forms with a
+///   type that has padding.
 /// * No panic is unwinding on this thread, unless the panic count is the caller's concern.
 ///
 /// # Examples
@@ -144,8 +144,8 @@ pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
 /// Nothing runs yet, and a context that is never resumed needs no clean-up.
 ///
 /// # Safety
-/// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that nobody
-///   else uses until the context is over.
+/// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that nobody else uses
+///   until the context is over.
 /// * `entry` keeps its promise not to return. A panic that leaves it aborts the process.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn init(

@@ -34,8 +34,8 @@
 //! assert!(Generator::new(move |out, ()| walk(&tree, out)).eq([1, 2]));
 //! ```
 //!
-//! A [`Generator`] owns what it works on and goes wherever its owner puts it; a [scoped](Generator::scoped) one may borrow
-//! and is over when the call that lends it returns.
+//! A [`Generator`] owns what it works on and goes wherever its owner puts it; a [scoped](Generator::scoped)
+//! one may borrow and is over when the call that lends it returns.
 //!
 //! # The switch
 //!
@@ -51,15 +51,15 @@
 //! # Stacks
 //!
 //! Pools cut stacks from large reservations of address space: one page of memory for each stack
-//! that is used a little, and no more than a few dozen mappings for a million of them. Below each is a guard. Who
-//! brings stacks of their own implements [`Stack`] and lets [`conformance::check`] look at them.
+//! that is used a little, and no more than a few dozen mappings for a million of them. Below each is a guard.
+//! Who brings stacks of their own implements [`Stack`] and lets [`conformance::check`] look at them.
 //!
 //! # When things go wrong
 //!
 //! * **Overflow**: the guard is hit, one line says whose stack it was, how large and made where, and the
 //!   process aborts. See [`overflow`].
-//! * **Panic**: comes out of the [`resume`](Generator::resume) that ran the generator. In bare contexts, it must be caught before
-//!   the entry function ends; otherwise it aborts the process.
+//! * **Panic**: comes out of the [`resume`](Generator::resume) that ran the generator. In bare contexts, it
+//!   must be caught before the entry function ends; otherwise it aborts the process.
 //! * **No memory, no mappings, no guards**: an `Err` that names the limit.
 //!
 //! Backtraces, debuggers and profilers that start inside a context stop at its entry function.
@@ -67,13 +67,16 @@
 //! # What a context must not do
 //!
 //! * Run on one kernel thread first and on another later. The compiler may have kept the address of a
-//!   thread-local, and code may hold things that are not `Send`. Generators cannot be moved; bare contexts are up to you.
-//! * Wait (switch away) while it or its thread unwinds: the panic count belongs to the kernel thread. Generators refuse.
+//!   thread-local, and code may hold things that are not `Send`. Generators cannot be moved; bare contexts
+//!   are up to you.
+//! * Wait (switch away) while it or its thread unwinds: the panic count belongs to the kernel thread.
+//!   Generators refuse.
 //! * Keep a scoped thread-local of others' making set across a switch: the next context sees it.
-//! * Outlast a thread-local that it has borrowed. A generator that is suspended inside of a [`LocalKey::with`] must be over
-//!   before its thread ends: `with` trusts the order of calls on one stack, and destructors of thread-locals run in
-//!   no order that this crate could see or enforce. No compiler notices, and what is read then is freed. Do not suspend there; take
-//!   what you need out of the thread-local (a clone, an `Rc`).
+//! * Outlast a thread-local that it has borrowed. A generator that is suspended inside of a
+//!   [`LocalKey::with`] must be over before its thread ends: `with` trusts the order of calls on one stack,
+//!   and destructors of thread-locals run in no order that this crate could see or enforce. No compiler
+//!   notices, and what is read then is freed. Do not suspend there; take what you need out of the
+//!   thread-local (a clone, an `Rc`).
 //!
 //! [`LocalKey::with`]: std::thread::LocalKey::with
 //!

@@ -10,7 +10,8 @@ use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
-/// A value on its way to another context: the first argument of an entry function that [`init_value`] prepares.
+/// A value on its way to another context: the first argument of an entry function that [`init_value`]
+/// prepares.
 #[repr(transparent)]
 pub struct Parcel<T> {
     word: Word,

@@ -267,7 +267,8 @@ fn a_leaked_generator_keeps_its_stack() {
     assert_eq!(MARKS.get(), 0);
 }
 
-/// The payload of a forced unwind, thrown again in a generator that is not being dropped, is a panic like any other.
+/// The payload of a forced unwind, thrown again in a generator that is not being dropped, is a panic like any
+/// other.
 #[test]
 fn a_stolen_unwind_does_not_end_another_generator_silently() {
     let stolen = Rc::new(RefCell::new(None));

@@ -196,7 +196,8 @@ fn trimming_gives_memory_back_and_keeps_the_guards() {
             // All of it, as its lowest word is written.
             assert_eq!(stack.high_water(), stack.size());
         }
-        // Every third stays out: the runs between are short, and the memory of those that are out is untouched.
+        // Every third stays out: the runs between are short, and the memory of those that are out is
+        // untouched.
         let mut kept = Vec::new();
         for (index, stack) in stacks.into_iter().enumerate() {
             if index % 3 == 0 { kept.push(stack) } else { pool.give(stack) }

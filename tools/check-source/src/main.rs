@@ -1,25 +1,30 @@
-//! Checks the house rules that rustc and clippy do not know, in every Rust file below the folders it is given (default:
-//! the current one). Unlike clippy it also reads what this build leaves out: other architectures, loom, features.
+//! Checks the house rules that rustc and clippy do not know, in every Rust file below the folders it is given
+//! (default: the current one). Unlike clippy it also reads what this build leaves out: other architectures,
+//! loom, features.
 //!
 //! # The rules
-//! * **ordering**: where `Relaxed`, `Acquire`, `Release` or `AcqRel` is passed, a comment names that ordering or says what
-//!   it pairs with. `SeqCst` needs a comment that names the StoreLoad race it is there for.
-//! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`; an
-//!   `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
+//! * **ordering**: where `Relaxed`, `Acquire`, `Release` or `AcqRel` is passed, a comment names that ordering
+//!   or says what it pairs with. `SeqCst` needs a comment that names the StoreLoad race it is there for.
+//! * **unsafe**: an `unsafe` block, impl, extern block or expression attribute has a comment with `SAFETY:`;
+//!   an `unsafe fn` or `unsafe trait` has its contract, as a `# Safety` section or a `SAFETY:` comment.
 //! * **shim**: below `crates/lamprey/src` only `sync_shim.rs` names `std::sync::atomic`.
-//! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that does not begin with "Never" has a section `# Cancellation`.
-//! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of HACKING.md ([`rooms`]).
-//! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are listed.
+//! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that
+//!   does not begin with "Never" has a section `# Cancellation`.
+//! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of
+//!   HACKING.md ([`rooms`]).
+//! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are
+//!   listed.
 //!
-//! A comment counts for a statement if it stands on one of the statement's lines, up to the word in question, or ends
-//! above it: directly above for `unsafe`, at most three lines above for an ordering. The whole block of a comment
-//! counts, however long. Statements end at `;`, at a brace, and at a comma directly within braces (match arms).
+//! A comment counts for a statement if it stands on one of the statement's lines, up to the word in question,
+//! or ends above it: directly above for `unsafe`, at most three lines above for an ordering. The whole block
+//! of a comment counts, however long. Statements end at `;`, at a brace, and at a comma directly within
+//! braces (match arms).
 //!
-//! Tests (folders `tests` and `benches`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need only
-//! justify their `unsafe` blocks and impls.
+//! Tests (folders `tests` and `benches`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need
+//! only justify their `unsafe` blocks and impls.
 //!
-//! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a rule is
-//! broken, 2 if there is nothing to check or a file cannot be read.
+//! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a
+//! rule is broken, 2 if there is nothing to check or a file cannot be read.
 
 mod lex;
 mod rooms;

@@ -1,9 +1,10 @@
 //! The order of the rooms: each uses only those above it in the table of HACKING.md.
 //!
-//! A room is a folder or file directly below [`SOURCES`]; `lib.rs`, which puts the public names together, and the models of the
-//! checker, which play several rooms, are none. What counts as a use is a path from the crate's root (`crate::room::..`), in an
-//! import or in the code, wherever it is not a test. So that none escapes, paths to names that the crate's root only exports again are errors,
-//! and so is `super` up to the root.
+//! A room is a folder or file directly below [`SOURCES`]; `lib.rs`, which puts the public names together, and
+//! the models of the checker, which play several rooms, are none. What counts as a use is a path from the
+//! crate's root (`crate::room::..`), in an import or in the code, wherever it is not a test. So that none
+//! escapes, paths to names that the crate's root only exports again are errors, and so is `super` up to the
+//! root.
 
 use crate::lex::{Lexed, Token};
 use std::collections::BTreeMap;

@@ -166,8 +166,8 @@ impl File<'_> {
         self.report.errors.push(format!("{}:{line}: {message}", self.name));
     }
 
-    /// The comments that count for a token: those on its statement's lines up to its own, and the block that ends at
-    /// most `reach` lines above.
+    /// The comments that count for a token: those on its statement's lines up to its own, and the block that
+    /// ends at most `reach` lines above.
     fn comments(&self, token: usize, reach: usize) -> String {
         let lines = &self.lexed.lines;
         let (start, end) = (self.outline.start[token], self.lexed.tokens[token].line);
@@ -292,7 +292,7 @@ impl File<'_> {
         }
         let (what, contract) = match self.text(next) {
             "fn" if self.text(next + 1) == "(" => return, // a type
-            "(" => return, // `#[unsafe(..)]`: what it asserts is for the linker
+            "(" => return,                                // `#[unsafe(..)]`: its assertion is for the linker
             "fn" => ("fn", true),
             "trait" => ("trait", true),
             "impl" => ("impl", false),

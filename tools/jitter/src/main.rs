@@ -1,9 +1,11 @@
-//! `jitter MILLISECONDS COMMAND [ARGUMENT...]` runs a command, and all the while stops one or other of its threads for up to so
-//! many milliseconds. So it goes to threads on a loaded machine: the one that a test relies on does not run for a while, and the
-//! others do. A test that fails here and nowhere else believes in some length of time.
+//! `jitter MILLISECONDS COMMAND [ARGUMENT...]` runs a command, and all the while stops one or other of its
+//! threads for up to so many milliseconds. So it goes to threads on a loaded machine: the one that a test
+//! relies on does not run for a while, and the others do. A test that fails here and nowhere else believes in
+//! some length of time.
 //!
-//! Its main thread is spared, as are the processes that it starts. A system call that is interrupted by a stop may end early (`EINTR`),
-//! which a loaded machine does not do. Exits as the command does; 2 if it cannot be run.
+//! Its main thread is spared, as are the processes that it starts. A system call that is interrupted by a
+//! stop may end early (`EINTR`), which a loaded machine does not do. Exits as the command does; 2 if it
+//! cannot be run.
 
 mod stall;
 
@@ -31,7 +33,8 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Stops threads of `child` until it ends; gives its exit code, or 128 and the number of the signal that ended it.
+/// Stops threads of `child` until it ends; gives its exit code, or 128 and the number of the signal that
+/// ended it.
 fn disturb(mut child: std::process::Child, longest: Duration) -> u8 {
     let mut stalls = Stalls::new(child.id(), longest);
     loop {

@@ -1,4 +1,5 @@
-//! Stopping single threads of another process, by ptrace(2): attached without a signal, stopped, and let go after a while.
+//! Stopping single threads of another process, by ptrace(2): attached without a signal, stopped, and let go
+//! after a while.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -98,7 +99,8 @@ fn seize(thread: Tid) -> bool {
     }
 }
 
-/// Detaches from a thread that has stopped; it goes on, with `signal` if that is not 0. False if it does not stand still yet, or any more.
+/// Detaches from a thread that has stopped; it goes on, with `signal` if that is not 0. False if it does not
+/// stand still yet, or any more.
 fn let_go(thread: Tid, signal: i32) -> bool {
     let (none, signal) =
         (ptr::null_mut::<libc::c_void>(), ptr::without_provenance_mut::<libc::c_void>(signal as usize));

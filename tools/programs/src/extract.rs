@@ -1,5 +1,5 @@
-//! Programs out of Markdown, as rustdoc takes them: lines that begin with `# ` are part of the program and not of the page, and what has no
-//! `main` gets one.
+//! Programs out of Markdown, as rustdoc takes them: lines that begin with `# ` are part of the program and
+//! not of the page, and what has no `main` gets one.
 
 /// A program that is to be run.
 pub struct Program {

@@ -1,6 +1,7 @@
-//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package of its own that is no member of the
-//! workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails if one does not build, ends with an error, or takes longer than
-//! [`LIMIT`]. The tests of the workspace do not see what an unoptimised build does to stacks: its profile `dev` is optimised.
+//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package of its
+//! own that is no member of the workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails
+//! if one does not build, ends with an error, or takes longer than [`LIMIT`]. The tests of the workspace do
+//! not see what an unoptimised build does to stacks: its profile `dev` is optimised.
 //!
 //! A program that is marked `no_run` serves for ever: it is run for [`A_WHILE`], and must still be there.
 

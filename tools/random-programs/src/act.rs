@@ -336,7 +336,8 @@ fn onces(world: &Arc<World>, act: Act, how: How) {
     }
 }
 
-/// The asynchronous form. Receives from the first channel not at all: a future that is dropped may have been handed a value.
+/// The asynchronous form. Receives from the first channel not at all: a future that is dropped may have been
+/// handed a value.
 pub fn task(world: &Arc<World>, act: Act) -> Task {
     let (w, on) = (world.clone(), usize::from(act.on));
     Box::pin(async move {

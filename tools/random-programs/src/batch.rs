@@ -20,7 +20,8 @@ pub fn command(arguments: &Arguments) -> io::Result<Command> {
         .args(arguments.classes.arguments())
         .stdin(Stdio::null());
     if arguments.classes.has(Class::PanickingDestructors) || arguments.classes.has(Class::Destructors) {
-        // rustc forgets a function's result if the destructor of a local unwinds after the result was made (rust-lang/rust#47949).
+        // rustc forgets a function's result if the destructor of a local unwinds after the result was made
+        // (rust-lang/rust#47949).
         command.env("ASAN_OPTIONS", "detect_leaks=0");
     }
     Ok(command)

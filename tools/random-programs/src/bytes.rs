@@ -1,6 +1,7 @@
 //! Where a program's choices come from.
 
-/// A string of bytes that is read from front to back; past its end there are only zeros, which choose nothing.
+/// A string of bytes that is read from front to back; past its end there are only zeros, which choose
+/// nothing.
 pub struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {

@@ -1,4 +1,5 @@
-//! The program's code that Lamprey calls: what it does is a script of the program, within the bounds of the place.
+//! The program's code that Lamprey calls: what it does is a script of the program, within the bounds of the
+//! place.
 
 use crate::class::Class;
 use crate::run::{Context, quietly, run};
@@ -74,8 +75,8 @@ pub fn mark_own() {
 /// Runs a script, if the program is still there.
 pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     let (Some(script), Some(world)) = (script, world.upgrade()) else { return };
-    // Wakers of futures that are polled outside of every runtime are called by a worker of Lamprey's own: what is spawned there lives as long as the
-    // process.
+    // Wakers of futures that are polled outside of every runtime are called by a worker of Lamprey's own:
+    // what is spawned there lives as long as the process.
     if lamprey::Handle::current().is_some() && !IS_OWN.get() {
         return;
     }

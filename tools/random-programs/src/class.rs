@@ -41,7 +41,8 @@ impl Classes {
         self.0 = if on { self.0 | bit } else { self.0 & !bit };
     }
 
-    /// Turns a class on or off by its name, `all` stands for all of them. False if there is none of that name.
+    /// Turns a class on or off by its name, `all` stands for all of them. False if there is none of that
+    /// name.
     pub fn set_named(&mut self, name: &str, on: bool) -> bool {
         let mut found = false;
         for &(class, its_name, _) in Class::ALL {

@@ -15,8 +15,8 @@ use std::time::Duration;
 /// The values that have been sent by the time it has happened.
 pub type Sent = Vec<u32>;
 
-/// Whether it is known of each value in it whether it was sent, however the synchronisation ends: no code of the program's own
-/// runs between the choice and its return.
+/// Whether it is known of each value in it whether it was sent, however the synchronisation ends: no code of
+/// the program's own runs between the choice and its return.
 pub fn is_exact(evt: &Evt) -> bool {
     match evt {
         Evt::Act(act) => act.script.is_none() && matches!(act.what, What::Send | What::Recv),
@@ -27,7 +27,8 @@ pub fn is_exact(evt: &Evt) -> bool {
     }
 }
 
-/// Whether it may wait without a limit whatever its caller says: for the rest of a `choose_all` of which a part has happened.
+/// Whether it may wait without a limit whatever its caller says: for the rest of a `choose_all` of which a
+/// part has happened.
 pub fn is_endless(evt: &Evt) -> bool {
     match evt {
         Evt::All(_) => true,
@@ -155,7 +156,8 @@ impl<'a> Builder<'a> {
             // Once it has met it waits for an answer.
             What::Call if !self.context.blocks => never().boxed(),
             What::Call => w.client.call_evt(value()).wrap(received).boxed(),
-            // Two of one `choose_all` may meet each other, and wait for each other without end, as documented.
+            // Two of one `choose_all` may meet each other, and wait for each other without end, as
+            // documented.
             What::Swap => never().boxed(),
             What::IGet => w.ivars[on % 2].get_evt().wrap(nothing).boxed(),
             What::MPut => w.mvar.put_evt(value()).wrap(nothing).boxed(),

@@ -1,4 +1,5 @@
-//! Books on every value of a program: made once, received at most once, dropped once; what was told to be unsent is not received.
+//! Books on every value of a program: made once, received at most once, dropped once; what was told to be
+//! unsent is not received.
 
 use crate::call_out::{Site, call_out};
 use crate::world::World;
@@ -55,8 +56,9 @@ impl Ledger {
         self.edit(id, |entry| entry.unsent = true);
     }
 
-    /// What is wrong, now that all is over. `all_are_dropped`: a value that is forgotten is wrong, too. (Where a destructor may unwind, because it
-    /// panics or because it blocks in a thread that is cancelled, rustc forgets a result that was made before: rust-lang/rust#47949.)
+    /// What is wrong, now that all is over. `all_are_dropped`: a value that is forgotten is wrong, too.
+    /// (Where a destructor may unwind, because it panics or because it blocks in a thread that is cancelled,
+    /// rustc forgets a result that was made before: rust-lang/rust#47949.)
     pub fn close(&self, all_are_dropped: bool) -> Vec<String> {
         let books = self.books();
         let mut wrongs = books.wrongs.clone();

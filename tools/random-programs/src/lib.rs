@@ -1,9 +1,10 @@
-//! Random safe programs over Lamprey's public API: a string of bytes stands for a program of hosts, parasites of both kinds, OS
-//! threads, scopes, events and shared objects, whose destructors, wakers and notifiers call the API too.
+//! Random safe programs over Lamprey's public API: a string of bytes stands for a program of hosts, parasites
+//! of both kinds, OS threads, scopes, events and shared objects, whose destructors, wakers and notifiers call
+//! the API too.
 //!
-//! A program ends by itself: what waits without a limit is cancelled at its end. So a hang is a failure; and so is a crash, a
-//! value that is lost, or received or dropped twice, a value that was received although its sender was told the opposite, and
-//! a thread that outlives its cancelled runtime.
+//! A program ends by itself: what waits without a limit is cancelled at its end. So a hang is a failure; and
+//! so is a crash, a value that is lost, or received or dropped twice, a value that was received although its
+//! sender was told the opposite, and a thread that outlives its cancelled runtime.
 //!
 //! The same bytes give the same program. They do not give the same schedule: a failure may need many runs.
 #![forbid(unsafe_code)]

@@ -34,7 +34,8 @@ fn bytes(arguments: &Arguments, seed: u64) -> Vec<u8> {
     arguments.bytes.clone().unwrap_or_else(|| of_seed(seed))
 }
 
-/// Runs programs in this process; says which one it is about to run, so that somebody knows if it does not come back.
+/// Runs programs in this process; says which one it is about to run, so that somebody knows if it does not
+/// come back.
 fn here(arguments: &Arguments) -> ExitCode {
     for seed in arguments.seed..arguments.seed + arguments.count.unwrap_or(1) {
         println!("{seed}");

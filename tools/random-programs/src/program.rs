@@ -229,7 +229,8 @@ impl Program {
         let mut d = Decoder { bytes: Bytes::new(bytes), classes, scripts: 0 };
         let runtimes: Vec<_> = (0..1 + d.bytes.below(2)).map(|_| d.shape()).collect();
         let count = d.bytes.below(5);
-        // A script makes values only of the scripts before it: else their destructors could make values for ever.
+        // A script makes values only of the scripts before it: else their destructors could make values for
+        // ever.
         let mut scripts = Vec::new();
         for _ in 0..count {
             scripts.push(d.body(3));

@@ -322,7 +322,8 @@ pub fn step(context: &Context, op: &Op) {
         Op::Prepared(what, script) => prepared(context, *what, *script),
         Op::Inflate if context.blocks => lamprey::parasite::inflate().sync(),
         Op::Inflate => {}
-        // One that is made in a call-out does nothing when it is dropped: what destructors of values leave behind time and again is leaked.
+        // One that is made in a call-out does nothing when it is dropped: what destructors of values leave
+        // behind time and again is leaked.
         Op::Local(script) => {
             let script = script.filter(|_| context.endless);
             LOCAL.with(|local| local.borrow_mut().push(T::new(w, script)));

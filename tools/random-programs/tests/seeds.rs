@@ -1,4 +1,5 @@
-//! A few seconds of random programs, in every run of the test suite; an hour of them is one command in HACKING.md.
+//! A few seconds of random programs, in every run of the test suite; an hour of them is one command in
+//! HACKING.md.
 
 use std::process::{Command, Output};
 

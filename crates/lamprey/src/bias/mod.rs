@@ -1,7 +1,8 @@
 //! Owner bias: an object that only one worker uses is used without an atomic read-modify-write.
 //!
-//! Whoever wants to touch the object [enters](Bias::enter) its bias first, and learns how: as the **owner**, in a section in
-//! which nobody else touches it (plain loads and stores), or **shared**, by the object's own atomic protocol.
+//! Whoever wants to touch the object [enters](Bias::enter) its bias first, and learns how: as the **owner**,
+//! in a section in which nobody else touches it (plain loads and stores), or **shared**, by the object's own
+//! atomic protocol.
 //!
 //! # States (the word of a [`Bias`])
 //! ```text
@@ -11,40 +12,45 @@
 //! OWNED(t)  if t is over: --op by the worker of the same slot: CAS--> OWNED(its tenure)   --anyone else: CAS--> SHARED
 //! REVOKING  everybody but the revoker waits                            SHARED  for good
 //! ```
-//! A **tenure** is a number that names a slot and a stretch of time in which one worker has it. It ends with the worker, or by a
-//! revocation in a [storm](storm): then all that the worker owned needs no barrier any more to be taken from it, and one
-//! CAS of its own to be kept.
+//! A **tenure** is a number that names a slot and a stretch of time in which one worker has it. It ends with
+//! the worker, or by a revocation in a [storm](storm): then all that the worker owned needs no barrier any
+//! more to be taken from it, and one CAS of its own to be kept.
 //!
 //! # Invariants
-//! 1. A section is open only while `busy` of the owner's slot holds the address of the word; after that store and a light
-//!    barrier the owner has read `OWNED(t)` in the word, and then `t` in its slot's `tenure`.
+//! 1. A section is open only while `busy` of the owner's slot holds the address of the word; after that store
+//!    and a light barrier the owner has read `OWNED(t)` in the word, and then `t` in its slot's `tenure`.
 //! 2. `over >= t` in a slot: all sections of tenure `t` and older have ended, and none will begin.
-//! 3. A word leaves `OWNED(t)` (a) to REVOKING, (b) to SHARED by anyone once `t` is over, (c) to anything by the worker of t's
-//!    slot while it is in no section. So whoever reads SHARED, or a new tenure, comes after all earlier sections.
-//! 4. A word leaves REVOKING by its revoker, who has passed the heavy barrier and then seen the owner outside of this word.
-//! 5. A worker is in at most one section; in it, it runs no code of the program, does not switch and does not wait. So the
-//!    revoker waits for a few dozen instructions of the owner (and for its kernel thread, if that does not run just then), and
-//!    those who wait for SHARED wait for the revoker: nobody waits in a circle. Nobody waits inside a section.
-//! 6. A tenure's number is never used again: when a slot has no more of them, nobody owns anything through it.
+//! 3. A word leaves `OWNED(t)` (a) to REVOKING, (b) to SHARED by anyone once `t` is over, (c) to anything by
+//!    the worker of t's slot while it is in no section. So whoever reads SHARED, or a new tenure, comes after
+//!    all earlier sections.
+//! 4. A word leaves REVOKING by its revoker, who has passed the heavy barrier and then seen the owner outside
+//!    of this word.
+//! 5. A worker is in at most one section; in it, it runs no code of the program, does not switch and does not
+//!    wait. So the revoker waits for a few dozen instructions of the owner (and for its kernel thread, if
+//!    that does not run just then), and those who wait for SHARED wait for the revoker: nobody waits in a
+//!    circle. Nobody waits inside a section.
+//! 6. A tenure's number is never used again: when a slot has no more of them, nobody owns anything through
+//!    it.
 //!
 //! # Who may touch what
-//! `busy`: stores by the worker that has the slot. `tenure`: the worker when it takes the slot, revokers by CAS. `over`: only
-//! ever raised. The object: by invariant 1 or as SHARED.
+//! `busy`: stores by the worker that has the slot. `tenure`: the worker when it takes the slot, revokers by
+//! CAS. `over`: only ever raised. The object: by invariant 1 or as SHARED.
 //!
 //! # Orderings
-//! Owner: store `busy`, light barrier, load word and `tenure`; revoker: change word (and `tenure`), heavy barrier, load
-//! `busy`. At least one of the two sees the other (StoreLoad on both sides). Every store to `busy`, that of the entry too, is
-//! Release and the revoker's loads are Acquire, so it comes after the owner's last section, also when it sees the owner in another
-//! object already. SHARED is stored Release and read Acquire; so is `over`.
-//! The heavy barrier is there when it is needed: slots are given out only where `membarrier` works, and who reads a tenure
-//! (Acquire) comes after the probe.
+//! Owner: store `busy`, light barrier, load word and `tenure`; revoker: change word (and `tenure`), heavy
+//! barrier, load `busy`. At least one of the two sees the other (StoreLoad on both sides). Every store to
+//! `busy`, that of the entry too, is Release and the revoker's loads are Acquire, so it comes after the
+//! owner's last section, also when it sees the owner in another object already. SHARED is stored Release and
+//! read Acquire; so is `over`. The heavy barrier is there when it is needed: slots are given out only where
+//! `membarrier` works, and who reads a tenure (Acquire) comes after the probe.
 //!
 //! # Rejected
 //! * A lock in front of the word (tried): a foreign operation pays for the lock and for the object; here the
 //!   object's own protocol begins behind SHARED.
-//! * Back from SHARED to OWNED: needs a count at each shared operation (3 ns of 16 in a prototype), and a moment at which
-//!   nobody is in the middle of a shared one.
-//! * Ownership that passes to the next worker in the slot: then all that it inherits is revoked by membarrier.
+//! * Back from SHARED to OWNED: needs a count at each shared operation (3 ns of 16 in a prototype), and a
+//!   moment at which nobody is in the middle of a shared one.
+//! * Ownership that passes to the next worker in the slot: then all that it inherits is revoked by
+//!   membarrier.
 //!
 //! # Checked by
 //! `model::bias` (loom, with broken variants that it catches), the tests below.
@@ -98,7 +104,8 @@ impl Bias {
         }
     }
 
-    /// True if the object has no owner, and never will have: whoever sees that may touch it by its atomic steps.
+    /// True if the object has no owner, and never will have: whoever sees that may touch it by its atomic
+    /// steps.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_shared(&self) -> bool {
         // Acquire pairs with the Release store of SHARED in `revoke` and with the changes in `claim`.
@@ -108,7 +115,8 @@ impl Bias {
     /// How the caller may touch the object now: once for each operation.
     ///
     /// # Safety
-    /// `slot` is that of the calling kernel thread's worker (`None` if it has none), and none of its sections is open.
+    /// `slot` is that of the calling kernel thread's worker (`None` if it has none), and none of its sections
+    /// is open.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn enter(&self, slot: Option<&'static Slot>) -> Access<'_> {
         // SAFETY: as promised by the caller.
@@ -176,14 +184,16 @@ impl Bias {
 
     /// Makes the object the property of `tenure`, or shared, if the word is still `word`.
     fn claim(&self, word: u32, tenure: Option<u32>) {
-        // AcqRel pairs with the Acquire loads in `look`: who finds the new word comes after all that the caller comes after.
-        // Relaxed on failure: the caller looks again.
+        // AcqRel pairs with the Acquire loads in `look`: who finds the new word comes after all that the
+        // caller comes after. Relaxed on failure: the caller looks again.
         let _ = self.0.compare_exchange(word, tenure.unwrap_or(SHARED), Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Takes the object from its owner: shared when this returns, unless somebody else has changed the word meanwhile.
+    /// Takes the object from its owner: shared when this returns, unless somebody else has changed the word
+    /// meanwhile.
     fn revoke(&self, word: u32, owner: &Slot) {
-        // AcqRel: comes after whoever stored `word`; nothing is published yet. Relaxed on failure: the caller looks again.
+        // AcqRel: comes after whoever stored `word`; nothing is published yet. Relaxed on failure: the caller
+        // looks again.
         if self.0.compare_exchange(word, REVOKING, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return;
         }
@@ -199,7 +209,8 @@ impl Bias {
         if ends_tenure {
             owner.has_ended(word);
         }
-        // Release pairs with the Acquire loads in `look`; `wait_outside` has acquired the owner's last section.
+        // Release pairs with the Acquire loads in `look`; `wait_outside` has acquired the owner's last
+        // section.
         self.0.store(SHARED, release_unless!(BiasShared));
     }
 

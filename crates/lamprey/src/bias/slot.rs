@@ -1,7 +1,7 @@
 //! The slots of the owners: where a worker says which object it is inside of, for all kernel threads to see.
 //!
-//! They are static, so that whoever finds a tenure in a word can look at its slot, whatever has become of the worker. The
-//! protocol is told in [`bias`](super).
+//! They are static, so that whoever finds a tenure in a word can look at its slot, whatever has become of the
+//! worker. The protocol is told in [`bias`](super).
 
 use super::storm::{CALM, Storm};
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out, relax};
@@ -15,7 +15,8 @@ pub(super) use loom::sync::atomic::AtomicU32;
 
 /// How many workers of a process can own objects at a time; what the others use is shared.
 const SLOTS: usize = if cfg!(loom) { 2 } else { 256 };
-/// A tenure is its slot's index and, from this bit on, its number there, beginning with 1: never a state of the word.
+/// A tenure is its slot's index and, from this bit on, its number there, beginning with 1: never a state of
+/// the word.
 const NUMBER: u32 = 256;
 /// Instead of a tenure, when there is no number left. No word is ever this.
 const NO_TENURE: u32 = 3;
@@ -48,7 +49,8 @@ impl Slot {
     pub(super) fn announce(&self, address: usize) {
         // Relaxed: the owner reads its own store.
         debug_assert_eq!(self.busy.load(Ordering::Relaxed), 0, "a section within a section");
-        // Release pairs with the Acquire loads in `wait_outside`: a revoker that sees this comes after the section before.
+        // Release pairs with the Acquire loads in `wait_outside`: a revoker that sees this comes after the
+        // section before.
         self.busy.store(address, release_unless!(BiasEntry));
     }
 
@@ -87,8 +89,8 @@ impl Slot {
         self.over.load(Ordering::Acquire) >= tenure || (left_out!(BiasStale) && self.tenure() != tenure)
     }
 
-    /// Has another tenure follow `tenure`; false if one does already. It is not over before a heavy barrier and
-    /// [`wait_outside`](Self::wait_outside).
+    /// Has another tenure follow `tenure`; false if one does already. It is not over before a heavy barrier
+    /// and [`wait_outside`](Self::wait_outside).
     pub(super) fn end_tenure(&self, tenure: u32) -> bool {
         let next = tenure.checked_add(NUMBER).unwrap_or(NO_TENURE);
         // Relaxed: the caller's heavy barrier is between this and its look at `busy`; nothing is published.
@@ -101,8 +103,9 @@ impl Slot {
         self.over.fetch_max(tenure, release_unless!(BiasOver));
     }
 
-    /// After the heavy barrier: waits until the owner has left the section on `address`, if it is in one (`any`: on whatever
-    /// object). A section that begins only now has seen what the caller did before the barrier, so one is all there can be.
+    /// After the heavy barrier: waits until the owner has left the section on `address`, if it is in one
+    /// (`any`: on whatever object). A section that begins only now has seen what the caller did before the
+    /// barrier, so one is all there can be.
     pub(super) fn wait_outside(&self, address: usize, any: bool) {
         // Acquire pairs with the Release stores of `busy`: the caller comes after the section that was last.
         let inside = self.busy.load(Ordering::Acquire);
@@ -125,7 +128,8 @@ impl Slot {
             tenure => tenure.checked_add(NUMBER),
         };
         self.storm.forget();
-        // Relaxed: a revoker of an older tenure may change it, too, hence the atomic step; it is compared only.
+        // Relaxed: a revoker of an older tenure may change it, too, hence the atomic step; it is compared
+        // only.
         self.tenure.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 }

@@ -1,11 +1,13 @@
 //! How many of a worker's objects are being taken from it: a bound on what that may cost.
 //!
-//! One revocation costs revoker and owner together about 16 us, as much as the owner saves in 5,000 operations or more. A program that
-//! hands out a million objects which their maker has already used would pay that a million times. So for each slot the revocations of
-//! a window of [`WINDOW`] are counted, and
-//! * every [`CALM`]th also ends the owner's tenure: what the owner does not use again in the meantime costs no barrier any more;
+//! One revocation costs revoker and owner together about 16 us, as much as the owner saves in 5,000
+//! operations or more. A program that hands out a million objects which their maker has already used would
+//! pay that a million times. So for each slot the revocations of a window of [`WINDOW`] are counted, and
+//! * every [`CALM`]th also ends the owner's tenure: what the owner does not use again in the meantime costs
+//!   no barrier any more;
 //! * from the [`CALM`]th on, what nobody has used yet becomes shared;
-//! * from the twice [`CALM`]th on, what the owner has lost with its tenure does, too: there is nothing left to be revoked.
+//! * from the twice [`CALM`]th on, what the owner has lost with its tenure does, too: there is nothing left
+//!   to be revoked.
 //!
 //! So at most twice [`CALM`] revocations, and those that are under way, happen to a worker in a window.
 //!

@@ -6,8 +6,8 @@ use crate::events::Spawned;
 impl<T: Send + 'static> Sender<T> {
     /// An asynchronous send: [`a_sync`](crate::event::AsyncEvent::a_sync) queues `value` and returns.
     ///
-    /// Values that one thread sends arrive in the order of its calls. A value that waits has a clone of the sender with it, so the
-    /// channel stays open for it.
+    /// Values that one thread sends arrive in the order of its calls. A value that waits has a clone of the
+    /// sender with it, so the channel stays open for it.
     ///
     /// # Examples
     /// ```
@@ -28,8 +28,8 @@ impl<T: Send + 'static> Sender<T> {
 }
 
 impl<T: Send + 'static> Receiver<T> {
-    /// An asynchronous receive: [`a_sync`](crate::event::AsyncEvent::a_sync) takes its place among the receivers and returns. It has a
-    /// clone of the receiver with it.
+    /// An asynchronous receive: [`a_sync`](crate::event::AsyncEvent::a_sync) takes its place among the
+    /// receivers and returns. It has a clone of the receiver with it.
     ///
     /// # Examples
     /// ```

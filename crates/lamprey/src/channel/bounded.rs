@@ -1,7 +1,7 @@
 //! The bounded channel: a ring of places between senders and receivers.
 //!
-//! Invariant: a place is taken by a value, or granted to a sender that has been woken for it, or free; a value is free to be
-//! received, or granted to a receiver (`channel::gate`).
+//! Invariant: a place is taken by a value, or granted to a sender that has been woken for it, or free; a
+//! value is free to be received, or granted to a receiver (`channel::gate`).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -25,9 +25,10 @@ const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 
 /// A channel with a buffer of `capacity` values: `send` waits while it is full, `recv` while it is empty.
 ///
-/// Values come out in the order in which they went in, and who waits is served in order of arrival. Both ends can be cloned
-/// and used from hosts of any runtime, parasites and OS threads alike. When the last sender is gone, receivers get what is
-/// buffered and then [`RecvError`]; when the last receiver is gone, sends fail and what is buffered is dropped.
+/// Values come out in the order in which they went in, and who waits is served in order of arrival. Both ends
+/// can be cloned and used from hosts of any runtime, parasites and OS threads alike. When the last sender is
+/// gone, receivers get what is buffered and then [`RecvError`]; when the last receiver is gone, sends fail
+/// and what is buffered is dropped.
 ///
 /// # Examples
 /// ```
@@ -39,8 +40,8 @@ const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 /// ```
 ///
 /// # Panics
-/// If `capacity` is 0: that is [`channel`](crate::channel()). If there is no memory for `capacity` values, which are all
-/// allocated here, so that no later call can fail for that reason.
+/// If `capacity` is 0: that is [`channel`](crate::channel()). If there is no memory for `capacity` values,
+/// which are all allocated here, so that no later call can fail for that reason.
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "bounded(0): a channel without a buffer is made by `lamprey::channel()`");
     let mut values = VecDeque::new();
@@ -113,12 +114,12 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when the value is in the buffer; then the call returns. A host that is cancelled before that unwinds
-    /// from here, and the value is dropped.
+    /// The commit point is the moment when the value is in the buffer; then the call returns. A host that is
+    /// cancelled before that unwinds from here, and the value is dropped.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if there is no place,
-    /// the value comes back as if no receiver were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// there is no place, the value comes back as if no receiver were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.send_until(value, None).map_err(|error| SendError(error.into_inner()))
@@ -206,12 +207,12 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if nothing is buffered and no sender is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when the value leaves the buffer; then the call returns. A host that is cancelled before that unwinds
-    /// from here, and has taken nothing.
+    /// The commit point is the moment when the value leaves the buffer; then the call returns. A host that is
+    /// cancelled before that unwinds from here, and has taken nothing.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is
-    /// buffered, the call fails as if no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// nothing is buffered, the call fails as if no sender were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
@@ -223,8 +224,8 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if nothing is buffered and no sender is left.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, it has taken nothing; if a value was reserved for it, that goes to the
-    /// next receiver.
+    /// If the future is dropped before it is ready, it has taken nothing; if a value was reserved for it,
+    /// that goes to the next receiver.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.

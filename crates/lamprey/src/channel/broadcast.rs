@@ -1,7 +1,7 @@
 //! The broadcast channel: each receiver sees the values in order, out of a ring of the last n.
 //!
-//! Invariant: the value number `first + i` is at place `i` of the ring. A receiver's `next` is at most one past the last.
-//! The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
+//! Invariant: the value number `first + i` is at place `i` of the ring. A receiver's `next` is at most one
+//! past the last. The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
 
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -19,11 +19,12 @@ use std::time::{Duration, Instant};
 const RECEIVERS: usize = 0;
 const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 
-/// A channel whose every receiver gets every value that is sent while it is there; the last `capacity` values are kept.
+/// A channel whose every receiver gets every value that is sent while it is there; the last `capacity` values
+/// are kept.
 ///
 /// Sends never wait. A receiver that falls more than `capacity` values behind is told how many it has missed
-/// ([`RecvError::Lagged`]) and goes on with the oldest that is left. The last receiver of a value gets it without a clone
-/// if it has left the ring by then.
+/// ([`RecvError::Lagged`]) and goes on with the oldest that is left. The last receiver of a value gets it
+/// without a clone if it has left the ring by then.
 ///
 /// # Examples
 /// ```
@@ -64,7 +65,8 @@ struct Ring<T> {
 /// The sending end of a [`broadcast()`] channel.
 pub struct Sender<T>(Arc<Gate<Ring<T>>>);
 
-/// The receiving end of a [`broadcast()`] channel, with a place of its own in the stream. A clone begins at the same place.
+/// The receiving end of a [`broadcast()`] channel, with a place of its own in the stream. A clone begins at
+/// the same place.
 pub struct Receiver<T> {
     gate: Arc<Gate<Ring<T>>>,
     next: u64,
@@ -73,7 +75,8 @@ pub struct Receiver<T> {
 /// `recv` failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecvError {
-    /// So many values were sent and overwritten before this receiver came to them. The next call gets the oldest that is left.
+    /// So many values were sent and overwritten before this receiver came to them. The next call gets the
+    /// oldest that is left.
     Lagged(u64),
     /// All has been received and no sender is left (or the caller is unwinding and must not block).
     Disconnected,
@@ -130,7 +133,8 @@ impl<T> Sender<T> {
     /// Gives `value` to all receivers that are there now; returns how many these are.
     ///
     /// # Errors
-    /// [`SendError`] with the value if there is no receiver; there may be one later ([`subscribe`](Self::subscribe)).
+    /// [`SendError`] with the value if there is no receiver; there may be one later
+    /// ([`subscribe`](Self::subscribe)).
     ///
     /// # Blocking
     /// Never. If the ring is full, the oldest value goes.
@@ -221,8 +225,8 @@ impl<T: Clone> Receiver<T> {
     /// A cancelled host unwinds from here, and has missed nothing.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
-    /// the call fails as if no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// nothing is there, the call fails as if no sender were left.
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|error| match error {
             RecvTimeoutError::Lagged(missed) => RecvError::Lagged(missed),
@@ -314,7 +318,8 @@ impl<T> Drop for Receiver<T> {
             (section.state.receivers == 0).then_some(section.state.capacity)
         });
         if let Some(capacity) = capacity {
-            // Nobody will see them: a later receiver begins at the end. Made, and dropped, outside of the lock.
+            // Nobody will see them: a later receiver begins at the end. Made, and dropped, outside of the
+            // lock.
             let mut other = VecDeque::with_capacity(capacity);
             self.gate.with(|section| {
                 if section.state.receivers == 0 {

@@ -3,8 +3,8 @@
 //! # Invariants
 //! 1. Whoever waits here holds a reference to its own end, so while it waits its side is not gone.
 //! 2. A waiter's outcome is decided by its node's word, never by why its block ended.
-//! 3. A parasite that is unblocked runs, if at all inside this call, as the very last thing ([`wake`]): everything of the
-//!    channel has been let go by then.
+//! 3. A parasite that is unblocked runs, if at all inside this call, as the very last thing ([`wake`]):
+//!    everything of the channel has been let go by then.
 
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
@@ -36,7 +36,8 @@ pub(super) enum Ended<T> {
     TimedOut(MaybeUninit<T>),
 }
 
-/// A value that was handed back, as a sender without a thread. The node comes first: the peer that takes it frees the whole.
+/// A value that was handed back, as a sender without a thread. The node comes first: the peer that takes it
+/// frees the whole.
 #[repr(C)]
 pub(super) struct Ghost<T> {
     node: PartyNode<T>,
@@ -196,7 +197,8 @@ impl<T> Chan<T> {
     fn after_early(side: Side, node: &PartyNode<T>, waited: Waited) -> Ended<T> {
         if let Waited::Late(_) = waited {
             return match outcome(node) {
-                // It has happened, so the caller hears of that; and of its cancellation at its next blocking call.
+                // It has happened, so the caller hears of that; and of its cancellation at its next blocking
+                // call.
                 Ended::Closed(slot) if waited.is_cancelled() => cancelled(side, slot),
                 ended => ended,
             };
@@ -213,11 +215,13 @@ impl<T> Chan<T> {
     /// The last handle of `side` is gone: everyone who waits is of the other side.
     #[cold]
     pub(super) fn disconnect(&self, side: Side) {
-        // What may run code of the program comes after all nodes have been ended, because that code may wait for one of them:
-        // the destructor of a value, a foreign waker, a parasite that is sent home and finds its runtime gone.
+        // What may run code of the program comes after all nodes have been ended, because that code may wait
+        // for one of them: the destructor of a value, a foreign waker, a parasite that is sent home and finds
+        // its runtime gone.
         let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
         self.meeting.close(side, |node| {
-            // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is attached inline.
+            // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is
+            // attached inline.
             unsafe {
                 let party = &node.as_ref().value;
                 let waiter = match party.waiter() {
@@ -302,8 +306,8 @@ fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     }
 }
 
-/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller, perhaps,
-/// and is to hear of that first.
+/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller,
+/// perhaps, and is to hear of that first.
 #[cold]
 fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
     if sched::is_cancelled() { cancelled(side, slot) } else { Ended::Closed(slot) }
@@ -388,11 +392,12 @@ unsafe fn deal_with_thread<T>(
 /// Ends a peer's wait.
 ///
 /// # Safety
-/// The caller has taken the node out, and it is no ghost. The node is its owner's again when this begins to wake.
+/// The caller has taken the node out, and it is no ghost. The node is its owner's again when this begins to
+/// wake.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
-    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and held over the notification of a
-    // parasite (Party, invariant 3).
+    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and held over the
+    // notification of a parasite (Party, invariant 3).
     unsafe {
         let party = &node.as_ref().value;
         let waiter = party.raw_waiter();

@@ -1,10 +1,10 @@
 //! A send or a receive as a future: the awaitable form of [`exchange`](super::exchange).
 //!
 //! # Invariants
-//! 1. The node is pinned with the future; while it is queued or taken, the future is not dropped before the node is its
-//!    own again ([`party`](super::party), invariants 1 and 3).
-//! 2. The word says how far it is: New (not polled), Waiting, Met or Closed (not yet returned), and, once it has returned,
-//!    `chan` is gone.
+//! 1. The node is pinned with the future; while it is queued or taken, the future is not dropped before the
+//!    node is its own again ([`party`](super::party), invariants 1 and 3).
+//! 2. The word says how far it is: New (not polled), Waiting, Met or Closed (not yet returned), and, once it
+//!    has returned, `chan` is gone.
 //! 3. The slot is full: a sender's until it has met, a receiver's from then until it has returned.
 //!
 //! # Cancellation
@@ -33,8 +33,8 @@ pub(super) struct Exchange<'a, T, const IS_SEND: bool> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its protocol; what crosses
-// is a `T`.
+// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its
+// protocol; what crosses is a `T`.
 unsafe impl<T: Send, const IS_SEND: bool> Send for Exchange<'_, T, IS_SEND> {}
 // SAFETY: a shared future can do nothing.
 unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}

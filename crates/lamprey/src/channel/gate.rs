@@ -1,40 +1,44 @@
-//! What every channel with a state of its own is built from: a state, two queues of those that wait for it, and a lock
-//! around both.
+//! What every channel with a state of its own is built from: a state, two queues of those that wait for it,
+//! and a lock around both.
 //!
-//! Waiting is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues its node in
-//! the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for futures, [`node`] what they
-//! queue). What wakes it is a **grant**: a unit (a value, a free place) that stays in the state, reserved for it. Who
-//! arrives later leaves as many units alone as have been granted, so nobody is overtaken; and a waiter that goes away with
-//! a grant hands it to the next, so nothing is lost.
+//! Waiting is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
+//! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
+//! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
+//! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so
+//! nobody is overtaken; and a waiter that goes away with a grant hands it to the next, so nothing is lost.
 //!
 //! # States
-//! Those of [`Guarded`]: a section works on the state, the queues and the nodes that are linked in them; after its end the wakes
-//! that it owes are delivered. A node: NEW, LINKED (waiter set), and unlinked again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//! Those of [`Guarded`]: a section works on the state, the queues and the nodes that are linked in them;
+//! after its end the wakes that it owes are delivered. A node: NEW, LINKED (waiter set), and unlinked again:
+//! by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
 //!
 //! # Invariants
-//! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch. What is to be
-//!    dropped or woken is carried out of it.
-//! 2. While a node is queued, no unit that it waits for is there that has not been granted: whoever adds a unit, or declines
-//!    a grant, grants it to the first in the queue ([`Section::offer`]).
-//! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped without the lock
-//!    while it is queued, and the parasite not before its future, so it is alive for the notification. After that the
-//!    [`Delivery`](crate::sched::parasite::task::Delivery) keeps alive what it needs.
+//! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch.
+//!    What is to be dropped or woken is carried out of it.
+//! 2. While a node is queued, no unit that it waits for is there that has not been granted: whoever adds a
+//!    unit, or declines a grant, grants it to the first in the queue ([`Section::offer`]).
+//! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped
+//!    without the lock while it is queued, and the parasite not before its future, so it is alive for the
+//!    notification. After that the [`Delivery`](crate::sched::parasite::task::Delivery) keeps alive what it
+//!    needs.
 //! 4. A thread is woken after the section; it may not return from its wait without that wake
 //!    ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)).
-//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later, who have seen the
-//!    state that they are woken for, in sections of a few nodes each.
+//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later,
+//!    who have seen the state that they are woken for, in sections of a few nodes each.
 //!
 //! # Who may touch what
-//! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued: its owner.
+//! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued:
+//! its owner.
 //!
 //! # Orderings
 //! A section sees all that earlier ones did ([`Guarded`]).
 //!
 //! # Rejected
-//! * Handing the value over in the waiter's node, as the rendezvous does: a future that is dropped then has to put it back,
-//!   in its old place, in each kind. Here it never leaves the state.
+//! * Handing the value over in the waiter's node, as the rendezvous does: a future that is dropped then has
+//!   to put it back, in its old place, in each kind. Here it never leaves the state.
 //! * Waking without a grant: who waits is overtaken by who runs, in an `MVar` for ever.
-//! * A second state of a node (HELD, [`party`](super::party)): needed where nodes are taken by a CAS, not under a lock.
+//! * A second state of a node (HELD, [`party`](super::party)): needed where nodes are taken by a CAS, not
+//!   under a lock.
 //!
 //! # Checked by
 //! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.
@@ -88,7 +92,8 @@ impl Place {
     }
 }
 
-// SAFETY: the state moves and is reached under the lock, by one kernel thread at a time; of the nodes others take waiters.
+// SAFETY: the state moves and is reached under the lock, by one kernel thread at a time; of the nodes others
+// take waiters.
 unsafe impl<S: Send> Send for Gate<S> {}
 // SAFETY: as above.
 unsafe impl<S: Send> Sync for Gate<S> {}
@@ -109,7 +114,8 @@ impl<S> Gate<S> {
         Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
     }
 
-    /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program (invariant 1).
+    /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program
+    /// (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         self.with_form(Form::AsTask, section)
@@ -137,8 +143,8 @@ impl<S> Gate<S> {
         result
     }
 
-    /// Wakes all who wait in the queues whose bits are set; those whose wake runs code of the program last, because that may wait for one
-    /// of the others.
+    /// Wakes all who wait in the queues whose bits are set; those whose wake runs code of the program last,
+    /// because that may wait for one of the others.
     #[cold]
     #[inline(never)]
     fn wake_rounds(&self, queues: u8) {
@@ -178,7 +184,8 @@ impl Queue {
     fn grant(&mut self) -> Option<Owed> {
         let node = self.list.pop()?;
         self.granted += 1;
-        // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is held.
+        // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is
+        // held.
         let waiting = unsafe { &node.as_ref().value };
         waiting.granted.set(true);
         Some(waiting.take())
@@ -214,8 +221,8 @@ impl<S> Section<'_, S> {
         self.queues[queue].granted
     }
 
-    /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a section, because an
-    /// operation adds one unit at most.
+    /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a
+    /// section, because an operation adds one unit at most.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn offer(&mut self, queue: usize, units: usize) {
         if units > self.queues[queue].granted {
@@ -233,8 +240,8 @@ impl<S> Section<'_, S> {
         self.owed.is_none() && *self.all == 0
     }
 
-    /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so this is for queues
-    /// without grants, and for states in which nobody waits there any more.
+    /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so
+    /// this is for queues without grants, and for states in which nobody waits there any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {
@@ -243,7 +250,8 @@ impl<S> Section<'_, S> {
     }
 
     /// # Safety
-    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place` is always the same.
+    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place` is
+    /// always the same.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn push(&mut self, place: Place, node: NonNull<Node<Waiting>>) {
         let queue = &mut self.queues[place.queue];
@@ -263,7 +271,8 @@ impl<S> Section<'_, S> {
         unsafe { self.queues[place.queue].list.remove(NonNull::from(node)) }
     }
 
-    /// The node's owner takes its grant, if it has one: what was reserved for it is there for whoever tries next.
+    /// The node's owner takes its grant, if it has one: what was reserved for it is there for whoever tries
+    /// next.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accept(&mut self, place: Place, node: &Node<Waiting>) -> bool {
         let granted = node.value.granted.replace(false);

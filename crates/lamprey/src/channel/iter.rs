@@ -1,6 +1,8 @@
-//! Receivers as iterators, in the shape of [`std::sync::mpsc`]: `for value in &receiver`, `for value in receiver`, `iter`.
+//! Receivers as iterators, in the shape of [`std::sync::mpsc`]: `for value in &receiver`, `for value in
+//! receiver`, `iter`.
 
-/// Makes `$receiver` iterable: by `&` or `&mut`, whichever is given and receives, and by value. `$next` gives the next item, or `None` at the end.
+/// Makes `$receiver` iterable: by `&` or `&mut`, whichever is given and receives, and by value. `$next` gives
+/// the next item, or `None` at the end.
 macro_rules! iterates {
     (&$($mut:ident)?, $receiver:ident<$($of:ident),+> $(where $bounded:ident: $bound:path)?, $item:ty, $next:expr) => {
         /// See

@@ -1,7 +1,7 @@
 //! The IVar: a variable that is written once and read by anyone, as often as they like.
 //!
-//! Invariant: the value is in its place before those who wait are woken, and who queues has looked under the lock, so either
-//! it sees the value or it is woken. Reading does not need the lock.
+//! Invariant: the value is in its place before those who wait are woken, and who queues has looked under the
+//! lock, so either it sees the value or it is woken. Reading does not need the lock.
 
 use super::gate::{Gate, Interrupted, Place};
 use crate::events::{FutureEvt, future_evt};
@@ -76,7 +76,8 @@ impl<T> IVar<T> {
         })
     }
 
-    /// As [`get_ref`](Self::get_ref), waiting at most `timeout`; `None` after that, and where `get_ref` panics.
+    /// As [`get_ref`](Self::get_ref), waiting at most `timeout`; `None` after that, and where `get_ref`
+    /// panics.
     ///
     /// # Cancellation
     /// As for `get_ref`.

@@ -1,10 +1,10 @@
 //! The mailbox: a queue without a bound, from many senders to one receiver.
 //!
-//! Values lie in chunks, a list of which is filled under the lock and taken out of it as a whole by the receiver, who
-//! reads it in peace. Chunks are allocated outside of the lock too.
+//! Values lie in chunks, a list of which is filled under the lock and taken out of it as a whole by the
+//! receiver, who reads it in peace. Chunks are allocated outside of the lock too.
 //!
-//! Invariant: the values of the receiver's own list are older than all in the state. Of the chunks in the state only the
-//! last may have room, and only an only one may be empty.
+//! Invariant: the values of the receiver's own list are older than all in the state. Of the chunks in the
+//! state only the last may have room, and only an only one may be empty.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -25,9 +25,9 @@ type Chunks<T> = LinkedList<VecDeque<T>>;
 
 /// A channel without a bound: `send` never waits. The receiver is one, and reads whole batches at once.
 ///
-/// Without a bound nothing holds a sender back that is faster than the receiver: the memory of what waits is the limit.
-/// Where that matters, use [`bounded`](crate::bounded()). When the last sender is gone, the receiver gets what waits and then
-/// [`RecvError`]; when the receiver is gone, sends fail.
+/// Without a bound nothing holds a sender back that is faster than the receiver: the memory of what waits is
+/// the limit. Where that matters, use [`bounded`](crate::bounded()). When the last sender is gone, the
+/// receiver gets what waits and then [`RecvError`]; when the receiver is gone, sends fail.
 ///
 /// # Examples
 /// ```
@@ -187,8 +187,8 @@ impl<T> Receiver<T> {
     /// A cancelled host unwinds from here, and has taken nothing.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
-    /// the call fails as if no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// nothing is there, the call fails as if no sender were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)

@@ -1,9 +1,10 @@
 //! How a sender and a receiver find each other: one word, changed in one atomic step.
 //!
-//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the state of the channel lives in the low bits of the
-//! pointer to its waiters, so that "nobody is there" and "I wait here" cannot come apart. Differs from the paper in
-//! what happens with more than one waiter: those are kept in a list under a bit of the same word, so that a waiter can
-//! leave from the middle (timeout, cancellation), and no thread ever reads a node that may be gone.
+//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the state of the channel lives in the low bits of
+//! the pointer to its waiters, so that "nobody is there" and "I wait here" cannot come apart. Differs from
+//! the paper in what happens with more than one waiter: those are kept in a list under a bit of the same
+//! word, so that a waiter can leave from the middle (timeout, cancellation), and no thread ever reads a node
+//! that may be gone.
 //!
 //! # States (`word`)
 //! ```text
@@ -16,42 +17,45 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both lists have nodes only
-//!    while an offer is among them that cannot be met: its choice is decided, or waits on both sides.
-//! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out owes its
-//!    thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)). Of an offer, that
-//!    holds if it has synched the choice too ([`Choice`](crate::events::protocol::Choice)); if not, it only lets the node go.
-//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the node's owner
-//!    learns of it, and when the node is the owner's again: [`party`](super::party).
+//! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both
+//!    lists have nodes only while an offer is among them that cannot be met: its choice is decided, or waits
+//!    on both sides.
+//! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out
+//!    owes its thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block),
+//!    invariant 1; [`sched::wait`](crate::sched::wait)). Of an offer, that holds if it has synched the choice
+//!    too ([`Choice`](crate::events::protocol::Choice)); if not, it only lets the node go.
+//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the
+//!    node's owner learns of it, and when the node is the owner's again: [`party`](super::party).
 //! 4. CLOSED is final.
-//! 5. An offer is looked for in the lists and queued under one LOCK, because it must not take a peer out before its own choice is
-//!    synched. Where nobody waits it comes into the word as others do.
+//! 5. An offer is looked for in the lists and queued under one LOCK, because it must not take a peer out
+//!    before its own choice is synched. Where nobody waits it comes into the word as others do.
 //!
 //! # Who may touch what
-//! The lists and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and after it has left;
-//! in between, whoever took it out.
+//! The lists and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and
+//! after it has left; in between, whoever took it out.
 //!
 //! # Orderings
-//! Every successful change of the word is AcqRel (or the Release store that drops LOCK): it publishes the node that it
-//! puts in and sees the nodes that others have put in. Loads are Relaxed guesses that a CAS confirms. The way back (the
-//! value) travels with the node's own word.
+//! Every successful change of the word is AcqRel (or the Release store that drops LOCK): it publishes the
+//! node that it puts in and sees the nodes that others have put in. Loads are Relaxed guesses that a CAS
+//! confirms. The way back (the value) travels with the node's own word.
 //!
-//! A CAS may succeed although the node went and came back in between (ABA): the node that is in the word is then a
-//! waiter all the same, and nothing of it was read before, so nothing can be stale.
+//! A CAS may succeed although the node went and came back in between (ABA): the node that is in the word is
+//! then a waiter all the same, and nothing of it was read before, so nothing can be stale.
 //!
 //! # Owner bias
-//! While one worker alone uses the channel, the same steps are taken by plain loads and stores, in a section of
-//! [`bias`](crate::bias): `place` is written once for both. In a section nobody else is here, so no guess fails and
-//! LOCK is never seen. It may spin for a choice that is CLAIMED on another kernel thread, which lasts a few instructions and waits for
-//! no section (`event::protocol::choice`, invariant 3).
+//! While one worker alone uses the channel, the same steps are taken by plain loads and stores, in a section
+//! of [`bias`](crate::bias): `place` is written once for both. In a section nobody else is here, so no guess
+//! fails and LOCK is never seen. It may spin for a choice that is CLAIMED on another kernel thread, which
+//! lasts a few instructions and waits for no section (`event::protocol::choice`, invariant 3).
 //!
 //! # Rejected
 //! * A lock around state and queue: 16 ns a message against 13 (measured on a prototype).
-//! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined in Rust.
+//! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined
+//!   in Rust.
 //!
 //! # Checked by
-//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers), `tests/channel/rendezvous.rs`,
-//! `tests/stress/mixed.rs`.
+//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers),
+//! `tests/channel/rendezvous.rs`, `tests/stress/mixed.rs`.
 
 mod place;
 mod waiters;
@@ -105,7 +109,8 @@ impl Side {
 /// See the module's text.
 pub(super) struct Meeting<T>(Place<T>);
 
-// SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the bias and the word.
+// SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the bias
+// and the word.
 unsafe impl<T: Send> Send for Meeting<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Meeting<T> {}
@@ -157,11 +162,12 @@ impl<T> Meeting<T> {
 
     /// Takes the oldest waiter of the other side, or else waits with `mine` (if it is given).
     ///
-    /// With `mine`, the arrival is [`Arrival::Waiting`] and the caller must block; without, it only says that nobody
-    /// was there.
+    /// With `mine`, the arrival is [`Arrival::Waiting`] and the caller must block; without, it only says that
+    /// nobody was there.
     ///
     /// # Safety
-    /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling thread.
+    /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling
+    /// thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<PartyNode<T>>>) -> Arrival<T> {
         // SAFETY: as promised by the caller.
@@ -212,7 +218,8 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })
     }
 
-    /// Gives `mine`, if it still waits, another waiter; gives the one that it had. `None` if somebody has taken the node.
+    /// Gives `mine`, if it still waits, another waiter; gives the one that it had. `None` if somebody has
+    /// taken the node.
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
@@ -221,9 +228,9 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.renew(mode, mine, waiter) })
     }
 
-    /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a thread, goes
-    /// before all other senders, and stays also if there is no sender left. Unless a receiver waits: then that is
-    /// returned, and the ghost is still the caller's.
+    /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a
+    /// thread, goes before all other senders, and stays also if there is no sender left. Unless a receiver
+    /// waits: then that is returned, and the ghost is still the caller's.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
@@ -232,8 +239,9 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.put_back(mode, ghost) })
     }
 
-    /// Closes the channel, because `side` is gone. `each` gets all of the other side, oldest first, to give them their `end` and
-    /// their wake. Values that were handed back are senders: they stay until the receivers are gone too.
+    /// Closes the channel, because `side` is gone. `each` gets all of the other side, oldest first, to give
+    /// them their `end` and their wake. Values that were handed back are senders: they stay until the
+    /// receivers are gone too.
     pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
         let left = enter!(self, mode => self.0.close(mode, side));
         // A node is out of the list before its thread is woken; those behind it have not been let go.

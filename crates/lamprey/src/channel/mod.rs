@@ -15,12 +15,12 @@
 //! | `rpc` | none kept | many, many | the reply |
 //!
 //! `swap` and `rpc` are built on the rendezvous, all others but the oneshot on [`gate`].
-//! When the last sender is gone, receivers get what is there and then an error; when the last receiver is gone, sends fail
-//! and give the value back; who waits is woken.
+//! When the last sender is gone, receivers get what is there and then an error; when the last receiver is
+//! gone, sends fail and give the value back; who waits is woken.
 //!
-//! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`: its awaitable form), [`meeting`] the
-//! protocol by which two threads find each other, [`party`] what a waiting one shows to the other, [`offer`]
-//! both as events, [`err`] what can go wrong.
+//! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`:
+//! its awaitable form), [`meeting`] the protocol by which two threads find each other, [`party`] what a
+//! waiting one shows to the other, [`offer`] both as events, [`err`] what can go wrong.
 
 #[cfg(not(loom))]
 mod asynchronous;

@@ -1,9 +1,11 @@
-//! The multicast channel of the book on Concurrent ML: a stream that any number of ports read, each at its own pace.
+//! The multicast channel of the book on Concurrent ML: a stream that any number of ports read, each at its
+//! own pace.
 //!
-//! The stream is a list: each link holds a message and the next link, and is written once. A port is a place in the list, so
-//! what a port has yet to read is kept by that port, and freed behind the last one.
+//! The stream is a list: each link holds a message and the next link, and is written once. A port is a place
+//! in the list, so what a port has yet to read is kept by that port, and freed behind the last one.
 //!
-//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the ports are woken.
+//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the
+//! ports are woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -19,10 +21,12 @@ use std::time::{Duration, Instant};
 const PORTS: usize = 0;
 const RECV: Place = Place::new(PORTS, Wait::Recv);
 
-/// A channel whose every port gets every message that is sent after the port was made. Nothing is lost and sends never wait:
-/// the memory of what the slowest port has not read is the limit. ([`broadcast`](crate::broadcast()) has a bound instead.)
+/// A channel whose every port gets every message that is sent after the port was made. Nothing is lost and
+/// sends never wait: the memory of what the slowest port has not read is the limit.
+/// ([`broadcast`](crate::broadcast()) has a bound instead.)
 ///
-/// When the last sender is gone, ports get what is there and then [`RecvError`]. A send without any port fails.
+/// When the last sender is gone, ports get what is there and then [`RecvError`]. A send without any port
+/// fails.
 ///
 /// # Examples
 /// ```
@@ -95,7 +99,8 @@ impl<T> Sender<T> {
             section.wake_all(PORTS);
             Some(old)
         });
-        // Outside of the lock: perhaps the last port has gone meanwhile, and this was the last to hold the message.
+        // Outside of the lock: perhaps the last port has gone meanwhile, and this was the last to hold the
+        // message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
     }
@@ -149,8 +154,8 @@ impl<T: Clone> Port<T> {
     /// A cancelled host unwinds from here, and has missed nothing.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing is there,
-    /// the call fails as if no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// nothing is there, the call fails as if no sender were left.
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }

@@ -1,8 +1,9 @@
 //! The MVar: a place that is full or empty, as in Concurrent Haskell.
 //!
-//! Invariant: while it is full, one taker is granted the value or none waits; while it is empty, one putter is granted the
-//! place or none waits ([`gate`](super::gate)). A reader takes the value out for as long as it clones it, and puts it back
-//! before anybody else can have it (LENT), because a clone is the program's and must not run under the lock.
+//! Invariant: while it is full, one taker is granted the value or none waits; while it is empty, one putter
+//! is granted the place or none waits ([`gate`](super::gate)). A reader takes the value out for as long as it
+//! clones it, and puts it back before anybody else can have it (LENT), because a clone is the program's and
+//! must not run under the lock.
 
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
 use crate::events::{FutureEvt, future_evt};
@@ -20,11 +21,12 @@ const PUT: Place = Place::new(PUTTERS, Wait::Put);
 /// Readers go before takers: the value is there for those behind them.
 const READ: Place = Place { in_front: true, ..TAKE };
 
-/// A place for one value: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is empty. Clones are the
-/// same place.
+/// A place for one value: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is empty.
+/// Clones are the same place.
 ///
-/// A channel of one value, a lock around one, a signal: what Concurrent Haskell builds everything from. Who waits is served in
-/// order of arrival and woken one at a time; a value that is put goes to the first taker, and nobody can overtake it.
+/// A channel of one value, a lock around one, a signal: what Concurrent Haskell builds everything from. Who
+/// waits is served in order of arrival and woken one at a time; a value that is put goes to the first taker,
+/// and nobody can overtake it.
 ///
 /// # Examples
 /// ```
@@ -42,8 +44,8 @@ const READ: Place = Place { in_front: true, ..TAKE };
 /// ```
 pub struct MVar<T>(Arc<Gate<Cell<T>>>);
 
-/// A call of an [`MVar`] would have had to wait, and could not: its time is over, or the caller is a host that is unwinding
-/// from a panic. A value that was to be put comes back.
+/// A call of an [`MVar`] would have had to wait, and could not: its time is over, or the caller is a host
+/// that is unwinding from a panic. A value that was to be put comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotNow<V = ()>(
     /// What was not put.
@@ -149,7 +151,8 @@ impl<T> MVar<T> {
     /// Takes the value out, waiting for one if need be.
     ///
     /// # Errors
-    /// [`NotNow`] if it is empty and the caller is a host that is unwinding from a panic, which must not wait.
+    /// [`NotNow`] if it is empty and the caller is a host that is unwinding from a panic, which must not
+    /// wait.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here, and has taken nothing.
@@ -164,8 +167,8 @@ impl<T> MVar<T> {
     /// [`take`](Self::take) for async code.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, it has taken nothing; a value that was reserved for it goes to the next
-    /// taker.
+    /// If the future is dropped before it is ready, it has taken nothing; a value that was reserved for it
+    /// goes to the next taker.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -179,7 +182,8 @@ impl<T> MVar<T> {
         future_evt(self.take_async())
     }
 
-    /// Takes the value out if there is one that is not reserved for a taker that waits already, nor being read at this moment.
+    /// Takes the value out if there is one that is not reserved for a taker that waits already, nor being
+    /// read at this moment.
     pub fn try_take(&self) -> Option<T> {
         coop::tried(self.0.with(take), Option::is_none)
     }
@@ -207,7 +211,8 @@ impl<T> MVar<T> {
     /// Puts `value` in, waiting until it is empty if need be.
     ///
     /// # Errors
-    /// [`NotNow`] with the value if it is full and the caller is a host that is unwinding from a panic, which must not wait.
+    /// [`NotNow`] with the value if it is full and the caller is a host that is unwinding from a panic, which
+    /// must not wait.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here; the value has then not been put, and is dropped.
@@ -258,7 +263,8 @@ impl<T> MVar<T> {
         self.put_until(value, time::deadline(timeout))
     }
 
-    /// Exchanges the value for `value` in one step, waiting for one as [`take`](Self::take) does; no putter comes in between.
+    /// Exchanges the value for `value` in one step, waiting for one as [`take`](Self::take) does; no putter
+    /// comes in between.
     ///
     /// # Errors
     /// [`NotNow`] with `value` if it is empty and the caller is a host that is unwinding from a panic.
@@ -306,8 +312,9 @@ impl<T> MVar<T> {
 }
 
 impl<T: Clone> MVar<T> {
-    /// A clone of the value, waiting for one if need be; before all takers that wait. It is not taken out: who comes while
-    /// it is being cloned waits for that. (A `clone` that itself uses the variable waits for ever.)
+    /// A clone of the value, waiting for one if need be; before all takers that wait. It is not taken out:
+    /// who comes while it is being cloned waits for that. (A `clone` that itself uses the variable waits for
+    /// ever.)
     ///
     /// # Errors
     /// As [`take`](Self::take).

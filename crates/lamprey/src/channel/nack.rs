@@ -1,7 +1,8 @@
 //! `with_nack`: an event that is told when it was not chosen.
 //!
-//! A nack is a channel on which nothing is ever sent: it happens when the sending end is dropped, and to all who wait for it. The
-//! branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it. Being chosen is what needs a call.
+//! A nack is a channel on which nothing is ever sent: it happens when the sending end is dropped, and to all
+//! who wait for it. The branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it.
+//! Being chosen is what needs a call.
 
 use super::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
 use crate::events::algebra::awaitable;
@@ -12,13 +13,15 @@ use std::convert::Infallible;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// An event that `f` makes, as [`guard`](crate::event::guard) does; `f` is given a [`Nack`], an event that happens if and only if the
-/// synchronisation ends without choosing this one: another branch is chosen, the time is over, the thread is cancelled, or a guard
-/// panics. So a server that has begun to work for a client can stop.
+/// An event that `f` makes, as [`guard`](crate::event::guard) does; `f` is given a [`Nack`], an event that
+/// happens if and only if the synchronisation ends without choosing this one: another branch is chosen, the
+/// time is over, the thread is cancelled, or a guard panics. So a server that has begun to work for a client
+/// can stop.
 ///
 /// # Cancellation
-/// Once this event has been chosen, be it by a peer, its nack never happens, even if the client is cancelled just then: a thread returns the
-/// result; a future that is dropped has its value go back, or dropped. So let a value that grants something give it back in its destructor.
+/// Once this event has been chosen, be it by a peer, its nack never happens, even if the client is cancelled
+/// just then: a thread returns the result; a future that is dropped has its value go back, or dropped. So let
+/// a value that grants something give it back in its destructor.
 ///
 /// # Examples
 /// ```
@@ -46,8 +49,8 @@ pub fn with_nack<E: Event, F: FnOnce(Nack) -> E>(f: F) -> WithNack<F> {
 #[derive(Debug, Clone)]
 pub struct WithNack<F>(F);
 
-/// The event that another one was not chosen; see [`with_nack`]. It stays so: any number of threads may synchronise on it, at any
-/// time. If the other one is chosen, it never happens.
+/// The event that another one was not chosen; see [`with_nack`]. It stays so: any number of threads may
+/// synchronise on it, at any time. If the other one is chosen, it never happens.
 #[derive(Debug, Clone)]
 pub struct Nack(Receiver<Infallible>);
 
@@ -76,7 +79,8 @@ impl Event for Nack {
     }
 }
 
-/// The branch of a [`Nack`]: that of the receive, but for one thing. Whoever must not wait is not told that it has happened.
+/// The branch of a [`Nack`]: that of the receive, but for one thing. Whoever must not wait is not told that
+/// it has happened.
 pub struct Told(<Closed as Event>::Branch);
 
 impl Branch for Told {

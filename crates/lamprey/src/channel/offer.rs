@@ -6,7 +6,8 @@
 //!  └──attempt, offer--> Met or Closed --finish--> Done
 //! ```
 //! # Invariants
-//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of [`Branch::offer`]).
+//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of
+//!    [`Branch::offer`]).
 //! 2. The slot is full: a sender's in all states but Met and Done, a receiver's in Met.
 //!
 //! # Cancellation
@@ -165,8 +166,8 @@ enum State {
     Done,
 }
 
-// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its protocol; what crosses is
-// an item.
+// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its
+// protocol; what crosses is an item.
 unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 
 impl<E: End> Offer<E> {

@@ -77,7 +77,8 @@ impl<T> Sender<T> {
     /// Leaves `value` for the receiver.
     ///
     /// # Errors
-    /// [`SendError`] with the value if the receiver is gone. That it is there is no promise that it will receive.
+    /// [`SendError`] with the value if the receiver is gone. That it is there is no promise that it will
+    /// receive.
     ///
     /// # Blocking
     /// Never.
@@ -192,7 +193,8 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// What the sender's end has left, if it has come; the packet is freed then. `Err` has the waiter that is registered.
+    /// What the sender's end has left, if it has come; the packet is freed then. `Err` has the waiter that is
+    /// registered.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self) -> Result<Result<T, RecvError>, Option<Waiter>> {
         let Some(packet) = self.0 else { return Ok(Err(RecvError)) };
@@ -264,12 +266,13 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if the sender was dropped without sending, or the value has been received already.
     ///
     /// # Cancellation
-    /// The commit point is the moment when the value is sent. A host that is cancelled before that unwinds from here, and the receiver is
-    /// gone; after it the value is returned, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when the value is sent. A host that is cancelled before that unwinds
+    /// from here, and the receiver is gone; after it the value is returned, and the host unwinds at its next
+    /// blocking call.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if nothing was sent,
-    /// the call fails as if the sender were gone.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
+    /// nothing was sent, the call fails as if the sender were gone.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)

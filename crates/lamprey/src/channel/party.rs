@@ -12,19 +12,22 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Between "taken" and MET, CLOSED or STALE the node is the peer's, who runs no code of the program meanwhile and does not
-//!    switch: its owner may spin for that.
-//! 2. The peer does not touch the node after it has written MET, CLOSED or STALE, nor the choice behind an offer.
-//! 3. **Held**: a parasite may be woken by several nodes at once (a `select!`), by different kernel threads, and a wake node
-//!    holds no reference to it. So the peer notifies it while the word is HELD, and its future, which owns the node, is not
-//!    dropped before HELD has ended: the parasite is alive for the notification.
+//! 1. Between "taken" and MET, CLOSED or STALE the node is the peer's, who runs no code of the program
+//!    meanwhile and does not switch: its owner may spin for that.
+//! 2. The peer does not touch the node after it has written MET, CLOSED or STALE, nor the choice behind an
+//!    offer.
+//! 3. **Held**: a parasite may be woken by several nodes at once (a `select!`), by different kernel threads,
+//!    and a wake node holds no reference to it. So the peer notifies it while the word is HELD, and its
+//!    future, which owns the node, is not dropped before HELD has ended: the parasite is alive for the
+//!    notification.
 //!
 //! # Orderings
-//! Every store of the word by the peer is Release, every load by the owner Acquire: the slot's content goes with it.
+//! Every store of the word by the peer is Release, every load by the owner Acquire: the slot's content goes
+//! with it.
 //!
 //! # Checked by
-//! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice` (offers),
-//! `tests/channel/put_back.rs`, `tests/time/moves.rs`.
+//! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice`
+//! (offers), `tests/channel/put_back.rs`, `tests/time/moves.rs`.
 
 use crate::events::protocol::Choice;
 use crate::queue::list::Node;
@@ -130,7 +133,8 @@ impl<T> Party<T> {
         if word.addr() == GHOST { At::Ghost } else { waiting(word) }
     }
 
-    /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an offer.
+    /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an
+    /// offer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn raw_waiter(&self) -> Waiter {
         // Relaxed: as in `waiter`.
@@ -165,8 +169,8 @@ impl<T> Party<T> {
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
 
-    /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was decided before: then the
-    /// node is its owner's again.
+    /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was
+    /// decided before: then the node is its owner's again.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn accept(&self) -> bool {
         !self.is_offer() || left_out!(PeerSynch) || self.synch()
@@ -176,7 +180,8 @@ impl<T> Party<T> {
     #[inline(never)]
     fn synch(&self) -> bool {
         let At::Offer(choice) = self.waiter() else { return true };
-        // SAFETY: the choice outlives its nodes, and this one is not its owner's before `set_stale`, or `end`.
+        // SAFETY: the choice outlives its nodes, and this one is not its owner's before `set_stale`, or
+        // `end`.
         let is_ours = unsafe { choice.as_ref() }.synch();
         if !is_ours {
             self.set_stale();

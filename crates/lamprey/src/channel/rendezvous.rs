@@ -17,8 +17,9 @@ use std::time::Duration;
 
 /// A channel without a buffer: `send` and `recv` wait for each other.
 ///
-/// Both ends can be cloned, sent to other threads and used from hosts of any runtime and from OS threads alike. When
-/// one side is gone (all its clones dropped), the other side's calls fail, those that wait included.
+/// Both ends can be cloned, sent to other threads and used from hosts of any runtime and from OS threads
+/// alike. When one side is gone (all its clones dropped), the other side's calls fail, those that wait
+/// included.
 ///
 /// # Examples
 /// ```
@@ -42,12 +43,13 @@ pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::for_once())
 }
 
-/// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it: it runs on the
-/// caller's stack, before that call returns (parasitic-threads-2011, 2.2).
+/// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
+/// it runs on the caller's stack, before that call returns (parasitic-threads-2011, 2.2).
 ///
-/// Faster by one queue, and surprising where the caller holds a lock or a `RefCell` borrow that the parasite wants too: that
-/// deadlocks, or panics. Therefore not the default, where it runs at the caller's next scheduling point. One such attach at
-/// most is under way on a stack: a parasite that is unblocked inside it waits for the next scheduling point after all.
+/// Faster by one queue, and surprising where the caller holds a lock or a `RefCell` borrow that the parasite
+/// wants too: that deadlocks, or panics. Therefore not the default, where it runs at the caller's next
+/// scheduling point. One such attach at most is under way on a stack: a parasite that is unblocked inside it
+/// waits for the next scheduling point after all.
 ///
 /// # Examples
 /// ```
@@ -90,12 +92,13 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when a receiver takes the value, also while this call is blocked. A host that is
-    /// cancelled before that unwinds from here, and the value is dropped; after it the call returns as usual, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when a receiver takes the value, also while this call is blocked. A
+    /// host that is cancelled before that unwinds from here, and the value is dropped; after it the call
+    /// returns as usual, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no receiver is
-    /// there, the value comes back as if none were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
+    /// receiver is there, the value comes back as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
@@ -111,8 +114,8 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// Dropping the future takes the offer back: the value has then either been received or is dropped with the future. Which of
-    /// the two, whoever drops it cannot tell; [`send_timeout`](Self::send_timeout) can.
+    /// Dropping the future takes the offer back: the value has then either been received or is dropped with
+    /// the future. Which of the two, whoever drops it cannot tell; [`send_timeout`](Self::send_timeout) can.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -121,7 +124,8 @@ impl<T> Sender<T> {
         Exchange::send(&self.0, value)
     }
 
-    /// [`send`](Self::send) as an event: to choose between it and others. If another is chosen, `value` is dropped with it.
+    /// [`send`](Self::send) as an event: to choose between it and others. If another is chosen, `value` is
+    /// dropped with it.
     ///
     /// # Examples
     /// ```
@@ -186,12 +190,13 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if no sender is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when a sender gives the value, also while this call is blocked. A host that is
-    /// cancelled before that unwinds from here, and has taken nothing; after it the value is returned, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when a sender gives the value, also while this call is blocked. A host
+    /// that is cancelled before that unwinds from here, and has taken nothing; after it the value is
+    /// returned, and the host unwinds at its next blocking call.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no sender is
-    /// there, the call fails as if none were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
+    /// sender is there, the call fails as if none were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
@@ -207,9 +212,9 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if no sender is left.
     ///
     /// # Cancellation
-    /// Dropping the future takes the offer back, and nothing is lost: a value that it has been given and has not yet returned
-    /// goes to another receiver, or back into the channel, before all values that are waiting there. If no sender is left by
-    /// then, it is what the next receive gets.
+    /// Dropping the future takes the offer back, and nothing is lost: a value that it has been given and has
+    /// not yet returned goes to another receiver, or back into the channel, before all values that are
+    /// waiting there. If no sender is left by then, it is what the next receive gets.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -308,7 +313,8 @@ impl<T> Iterator for TryIter<'_, T> {
 }
 
 impl<T> Sender<T> {
-    /// The end of a handle that leaves its side as it is: if this was the last, nobody will ever hear of that.
+    /// The end of a handle that leaves its side as it is: if this was the last, nobody will ever hear of
+    /// that.
     pub(crate) fn keep_open(self) {
         let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: moved out once; the rest of the handle's drop, the count, is left out.

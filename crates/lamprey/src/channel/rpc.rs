@@ -1,7 +1,7 @@
 //! Requests with replies: a rendezvous channel for the requests, and a oneshot with each for its reply.
 //!
-//! A client that gives up drops its end of the oneshot, which the server can see and wait for: the negative acknowledgement
-//! of the book on Concurrent ML.
+//! A client that gives up drops its end of the oneshot, which the server can see and wait for: the negative
+//! acknowledgement of the book on Concurrent ML.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
 use super::iter::iterates;
@@ -12,8 +12,8 @@ use std::fmt;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits until a server has
-/// taken the request and replied to it.
+/// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits
+/// until a server has taken the request and replied to it.
 ///
 /// # Examples
 /// ```
@@ -73,8 +73,9 @@ impl<Q, A> Client<Q, A> {
     /// [`CallError`].
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that the client has
-    /// given up. A reply that has come by then is returned, and the host unwinds at its next blocking call.
+    /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that
+    /// the client has given up. A reply that has come by then is returned, and the host unwinds at its next
+    /// blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -92,8 +93,8 @@ impl<Q, A> Client<Q, A> {
     /// [`CallError`].
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, the request has not been taken, or the server is told that the client
-    /// has given up.
+    /// If the future is dropped before it is ready, the request has not been taken, or the server is told
+    /// that the client has given up.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -104,8 +105,8 @@ impl<Q, A> Client<Q, A> {
         answer.await.map_err(|RecvError| CallError::NoReply)
     }
 
-    /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped, or the server is told that the client
-    /// has given up.
+    /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped,
+    /// or the server is told that the client has given up.
     pub fn call_evt(
         &self,
         request: Q,
@@ -141,8 +142,9 @@ impl<Q, A> Server<Q, A> {
     /// [`RecvError`] if no client is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when a client gives its request. A host that is cancelled before that unwinds from here, and has taken
-    /// nothing; after it the request is returned, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when a client gives its request. A host that is cancelled before that
+    /// unwinds from here, and has taken nothing; after it the request is returned, and the host unwinds at
+    /// its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -156,8 +158,8 @@ impl<Q, A> Server<Q, A> {
     /// As `recv`.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, the request goes to another server, or waits for one, also when its client has given
-    /// up meanwhile ([`Reply::is_abandoned`]).
+    /// If the future is dropped before it is ready, the request goes to another server, or waits for one,
+    /// also when its client has given up meanwhile ([`Reply::is_abandoned`]).
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.

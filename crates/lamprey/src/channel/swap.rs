@@ -1,10 +1,11 @@
 //! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
 //!
-//! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What is sent is a place
-//! with the value, and the way back. Whoever receives takes the other's value and answers with its own, so of two that have met,
-//! either both have swapped, or (the receiver was cancelled in between) the sender finds its value where it was, and offers it
-//! again. A sender that must not wait for the answer takes its value back, if the receiver has not got it yet; that finds the place
-//! empty then, and has met nobody.
+//! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What
+//! is sent is a place with the value, and the way back. Whoever receives takes the other's value and answers
+//! with its own, so of two that have met, either both have swapped, or (the receiver was cancelled in
+//! between) the sender finds its value where it was, and offers it again. A sender that must not wait for the
+//! answer takes its value back, if the receiver has not got it yet; that finds the place empty then, and has
+//! met nobody.
 
 use super::rendezvous::{self, Receiver, Sender};
 use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};
@@ -49,7 +50,8 @@ enum Met<T> {
     Swapped(T),
     /// The other one has our offer, and will answer.
     Offered(oneshot::Receiver<T>),
-    /// Not at all: the caller unwinds, and nobody was there; or the other one did, and has taken its value back.
+    /// Not at all: the caller unwinds, and nobody was there; or the other one did, and has taken its value
+    /// back.
     Nobody,
 }
 
@@ -108,7 +110,8 @@ impl<T> SwapChannel<T> {
         ))
     }
 
-    /// The end of a swap that has met. `None`: there was no partner, or it was cancelled, and ours is where it was.
+    /// The end of a swap that has met. `None`: there was no partner, or it was cancelled, and ours is where
+    /// it was.
     fn end(&self, met: Met<T>, mine: &Mine<T>) -> Option<T> {
         match met {
             Met::Swapped(value) => Some(value),
@@ -118,7 +121,8 @@ impl<T> SwapChannel<T> {
         }
     }
 
-    /// Waits for the partner's answer. Who is cancelled meanwhile takes its value back; if the partner has got that, they have swapped.
+    /// Waits for the partner's answer. Who is cancelled meanwhile takes its value back; if the partner has
+    /// got that, they have swapped.
     fn answer(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
         let unwinding = match catch_unwind(AssertUnwindSafe(|| answered.recv_until(None))) {
             Ok(answer) => return answer.ok(),
@@ -131,8 +135,8 @@ impl<T> SwapChannel<T> {
         resume_unwind(unwinding)
     }
 
-    /// For a caller that must not wait: its own value, unless the partner has that. Then the answer is a few steps away, on another
-    /// kernel thread.
+    /// For a caller that must not wait: its own value, unless the partner has that. Then the answer is a few
+    /// steps away, on another kernel thread.
     #[cold]
     fn end_at_once(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
         let mut spins = 0;
@@ -160,12 +164,13 @@ impl<T> SwapChannel<T> {
     /// Gives `value` to a partner and returns the partner's, waiting for one if need be.
     ///
     /// # Cancellation
-    /// The commit point is the moment when one of the two has the other's value. A host that is cancelled before that unwinds from here, and
-    /// `value` is dropped; after it the call returns what it got, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when one of the two has the other's value. A host that is cancelled
+    /// before that unwinds from here, and `value` is dropped; after it the call returns what it got, and the
+    /// host unwinds at its next blocking call.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no partner is there whose
-    /// value it can have at once, it gets `value` back.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
+    /// partner is there whose value it can have at once, it gets `value` back.
     pub fn swap(&self, value: T) -> T {
         self.swap_shared(&Mine::new(value))
     }
@@ -189,8 +194,8 @@ impl<T> SwapChannel<T> {
     /// [`swap`](Self::swap) for async code.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, it has met nobody, and `value` is dropped; or it has just swapped, and what
-    /// it got is.
+    /// If the future is dropped before it is ready, it has met nobody, and `value` is dropped; or it has just
+    /// swapped, and what it got is.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -211,16 +216,18 @@ impl<T> SwapChannel<T> {
         }
     }
 
-    /// [`swap`](Self::swap) as an event. If another is chosen, `value` has not been swapped, and is dropped with it.
+    /// [`swap`](Self::swap) as an event. If another is chosen, `value` has not been swapped, and is dropped
+    /// with it.
     ///
     /// # Cancellation
     /// As for [`swap`](Self::swap).
     ///
     /// # Blocking
-    /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless the partner is a
-    /// future that nobody polls. A task of an executor of one thread that swaps with another of its own uses
-    /// [`swap_async`](Self::swap_async). Two swaps on one channel in one [`choose_all`](crate::event::choose_all) may meet each other, and
-    /// then wait for each other without end: the answer of one would come from the caller itself.
+    /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless
+    /// the partner is a future that nobody polls. A task of an executor of one thread that swaps with another
+    /// of its own uses [`swap_async`](Self::swap_async). Two swaps on one channel in one
+    /// [`choose_all`](crate::event::choose_all) may meet each other, and then wait for each other without
+    /// end: the answer of one would come from the caller itself.
     pub fn swap_evt(&self, value: T) -> BoxedEvent<'_, T>
     where
         T: Send,

@@ -1,8 +1,8 @@
 //! The watch channel: one value that is replaced, and receivers that are told so.
 //!
-//! Versions count the replacements, so a change between two looks is seen, however many there were. The value is an `Arc`:
-//! it is cloned, changed and dropped outside of the lock. While somebody works on a copy of it (`send_modify`), other
-//! senders wait for their turn, so no change gets lost.
+//! Versions count the replacements, so a change between two looks is seen, however many there were. The value
+//! is an `Arc`: it is cloned, changed and dropped outside of the lock. While somebody works on a copy of it
+//! (`send_modify`), other senders wait for their turn, so no change gets lost.
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -19,11 +19,12 @@ const SENDERS: usize = 1;
 const CHANGED: Place = Place::new(RECEIVERS, Wait::Watch);
 const TURN: Place = Place::new(SENDERS, Wait::Watch);
 
-/// A channel that holds one value, first `value`: senders replace it, receivers get the last one and can wait for the next.
+/// A channel that holds one value, first `value`: senders replace it, receivers get the last one and can wait
+/// for the next.
 ///
-/// A receiver that was not looking sees only the last of several changes, but never misses that there was one. When the last
-/// sender is gone, a receiver is told of a change that it has not seen, and then gets [`RecvError`]; [`get`](Receiver::get)
-/// goes on to give the last value.
+/// A receiver that was not looking sees only the last of several changes, but never misses that there was
+/// one. When the last sender is gone, a receiver is told of a change that it has not seen, and then gets
+/// [`RecvError`]; [`get`](Receiver::get) goes on to give the last value.
 ///
 /// # Examples
 /// ```
@@ -86,14 +87,17 @@ impl<T> Sender<T> {
     /// Replaces the value.
     ///
     /// # Errors
-    /// [`SendError`] with `value` if there is no receiver; there may be one later ([`subscribe`](Self::subscribe)).
+    /// [`SendError`] with `value` if there is no receiver; there may be one later
+    /// ([`subscribe`](Self::subscribe)).
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here; the value has then not been sent, and is dropped.
+    /// A host that is cancelled while it waits unwinds from here; the value has then not been sent, and is
+    /// dropped.
     ///
     /// # Blocking
-    /// Only while another sender is inside [`send_modify`](Self::send_modify): a host switches away, an OS thread parks. A
-    /// host that is unwinding from a panic does not wait: the value comes back as if there were no receiver.
+    /// Only while another sender is inside [`send_modify`](Self::send_modify): a host switches away, an OS
+    /// thread parks. A host that is unwinding from a panic does not wait: the value comes back as if there
+    /// were no receiver.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let mut value = Some(Arc::new(value));
         let sent = self.0.wait(TURN, None, |section| {
@@ -133,18 +137,19 @@ impl<T> Sender<T> {
 }
 
 impl<T: Clone> Sender<T> {
-    /// Changes the value: `change` gets a copy of it, which then replaces it. Nobody else changes it in between. It is
-    /// replaced also if there is no receiver. If `change` panics, nothing has changed.
+    /// Changes the value: `change` gets a copy of it, which then replaces it. Nobody else changes it in
+    /// between. It is replaced also if there is no receiver. If `change` panics, nothing has changed.
     ///
     /// # Cancellation
     /// A host that is cancelled while it waits for its turn unwinds from here, before `change` is called.
     ///
     /// # Panics
-    /// With the panic of `change`; and if the caller is a host that is unwinding from a panic while it is another one's turn.
+    /// With the panic of `change`; and if the caller is a host that is unwinding from a panic while it is
+    /// another one's turn.
     ///
     /// # Blocking
-    /// While another sender is inside its own `send_modify`. One that is called within `change` on the same channel waits for
-    /// ever.
+    /// While another sender is inside its own `send_modify`. One that is called within `change` on the same
+    /// channel waits for ever.
     ///
     /// # Examples
     /// ```
@@ -218,8 +223,8 @@ impl<T> Receiver<T> {
     /// A cancelled host unwinds from here, and has missed nothing.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: the call fails as if
-    /// no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: the
+    /// call fails as if no sender were left.
     pub fn changed(&mut self) -> Result<(), RecvError> {
         self.changed_until(None).map_err(|_| RecvError)
     }

@@ -1,13 +1,15 @@
 //! Readiness by epoll: the [`Source`] that a worker polls between hosts and sleeps in.
 //!
-//! Invariant: an [`Epoll`] is made, used and dropped on one kernel thread, that of its worker; other threads touch only
-//! its [`Reactor`] (to take a registration out) and its eventfd (to end a [`wait`](Source::wait)).
+//! Invariant: an [`Epoll`] is made, used and dropped on one kernel thread, that of its worker; other threads
+//! touch only its [`Reactor`] (to take a registration out) and its eventfd (to end a [`wait`](Source::wait)).
 //!
-//! While the worker computes, others take events out of the epoll instead ([`Source::helper`]). Each event is taken once, by the
-//! one or the other, and wakes who waits for it all the same. The eventfd's is for the owner alone: who else takes it writes again.
+//! While the worker computes, others take events out of the epoll instead ([`Source::helper`]). Each event is
+//! taken once, by the one or the other, and wakes who waits for it all the same. The eventfd's is for the
+//! owner alone: who else takes it writes again.
 //!
-//! The eventfd is edge-triggered and never read: each write is an edge, and its counter would need 584 years of
-//! writes at one a nanosecond to fill. A write whose edge [`poll`](Source::poll) happens to take is remembered and ends the next `wait`.
+//! The eventfd is edge-triggered and never read: each write is an edge, and its counter would need 584 years
+//! of writes at one a nanosecond to fill. A write whose edge [`poll`](Source::poll) happens to take is
+//! remembered and ends the next `wait`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -33,9 +35,9 @@ const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// The event loop for sockets: Linux epoll, edge-triggered, one instance for each worker.
 ///
-/// A socket is registered when an operation on it has to wait for the first time, with the loop of the worker on which
-/// that happens, and stays there until it is dropped, unless that worker computes while somebody waits elsewhere. This is the source that a runtime uses unless its builder is
-/// given another.
+/// A socket is registered when an operation on it has to wait for the first time, with the loop of the worker
+/// on which that happens, and stays there until it is dropped, unless that worker computes while somebody
+/// waits elsewhere. This is the source that a runtime uses unless its builder is given another.
 #[derive(Debug)]
 pub struct Epoll {
     reactor: Arc<Reactor>,
@@ -124,7 +126,8 @@ fn ring(notify: &OwnedFd) {
 
 /// The kernel's form of `timeout`.
 fn timespec(timeout: Duration) -> Timespec {
-    // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in range.
+    // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in
+    // range.
     let timeout = timeout.min(Duration::from_secs(86_400));
     Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() }
 }

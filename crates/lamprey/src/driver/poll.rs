@@ -1,7 +1,8 @@
 //! Waiting in `poll(2)`: for threads that have no reactor.
 //!
-//! A thread's *bell* is an eventfd, made when it first waits and kept until the thread ends, so waiting uses no
-//! descriptor of its own each time. A bell may ring late, after its thread has gone on: the next wait then ends early, once.
+//! A thread's *bell* is an eventfd, made when it first waits and kept until the thread ends, so waiting uses
+//! no descriptor of its own each time. A bell may ring late, after its thread has gone on: the next wait then
+//! ends early, once.
 
 use std::cell::OnceCell;
 use std::io;
@@ -14,7 +15,8 @@ use rustix::io::Errno;
 
 use super::readiness::Interest;
 
-/// How often a thread that has no bell (no descriptor was left for one) looks whether its socket has been closed.
+/// How often a thread that has no bell (no descriptor was left for one) looks whether its socket has been
+/// closed.
 const WITHOUT_BELL: Duration = Duration::from_millis(50);
 
 /// The calling thread's bell; `None` when the process is out of descriptors.

@@ -1,23 +1,26 @@
 //! The pool of kernel threads for calls that can only block.
 //!
-//! A call is a record on the stack of the host that makes it. The host hands the record over under the lock and blocks,
-//! not to be interrupted, until a pool thread has run it: so the closure may borrow from that stack.
+//! A call is a record on the stack of the host that makes it. The host hands the record over under the lock
+//! and blocks, not to be interrupted, until a pool thread has run it: so the closure may borrow from that
+//! stack.
 //!
 //! Invariants (all under `state`)
-//! * A [`Call`] in `queue` or in the hands of a pool thread belongs to exactly one blocked host, which is woken exactly
-//!   once, as the last thing that is done with the call.
-//! * `idle` holds the pool threads that sleep with nothing to do, the latest last. Who takes one out unparks it. The
-//!   latest is taken first, so that under a light load the others stay asleep until they end.
-//! * A call is queued only while there is a thread (`threads != 0`), and threads look at the queue before they sleep or
-//!   end. A call that finds an idle thread unparks it; one that finds none starts one, or waits for those that are busy
-//!   because the pool is full. So no call is left behind.
+//! * A [`Call`] in `queue` or in the hands of a pool thread belongs to exactly one blocked host, which is
+//!   woken exactly once, as the last thing that is done with the call.
+//! * `idle` holds the pool threads that sleep with nothing to do, the latest last. Who takes one out unparks
+//!   it. The latest is taken first, so that under a light load the others stay asleep until they end.
+//! * A call is queued only while there is a thread (`threads != 0`), and threads look at the queue before
+//!   they sleep or end. A call that finds an idle thread unparks it; one that finds none starts one, or waits
+//!   for those that are busy because the pool is full. So no call is left behind.
 //!
 //! No deadlock by nesting: [`block`] on a pool thread runs its closure right there.
 //!
-//! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any time.
+//! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any
+//! time.
 //!
 //! # Checked by
-//! `model::pool` (loom, with broken variants that it catches); `tests/io/pool.rs`, and the tests of this file.
+//! `model::pool` (loom, with broken variants that it catches); `tests/io/pool.rs`, and the tests of this
+//! file.
 
 mod future;
 
@@ -55,11 +58,12 @@ thread_local! {
     static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other hosts.
+/// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other
+/// hosts.
 ///
-/// The closure may borrow: once it has begun, the caller waits for its end, and cannot be cancelled meanwhile. It need not be
-/// `'static`, only [`Send`]. Use it for calls that have no other form: files, name lookups, libraries that wait by
-/// themselves, or long computations.
+/// The closure may borrow: once it has begun, the caller waits for its end, and cannot be cancelled
+/// meanwhile. It need not be `'static`, only [`Send`]. Use it for calls that have no other form: files, name
+/// lookups, libraries that wait by themselves, or long computations.
 ///
 /// # Examples
 /// ```
@@ -72,13 +76,15 @@ thread_local! {
 /// With the closure's own payload, when it panics.
 ///
 /// # Cancellation
-/// Its commit point is the moment when a pool thread takes the call. Cancelled before that, the host unwinds from here at once, and the
-/// closure is dropped unrun. After it, the call is waited for and its value returned; the host is unwound at its next blocking point.
+/// Its commit point is the moment when a pool thread takes the call. Cancelled before that, the host unwinds
+/// from here at once, and the closure is dropped unrun. After it, the call is waited for and its value
+/// returned; the host is unwound at its next blocking point.
 ///
 /// # Blocking
-/// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's builder);
-/// calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is unwinding, `f` runs at once on the calling
-/// kernel thread; so it does when not a single pool thread can be started.
+/// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's
+/// builder); calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is
+/// unwinding, `f` runs at once on the calling kernel thread; so it does when not a single pool thread can be
+/// started.
 #[cfg(not(loom))]
 pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     if !sched::on_host() || sched::must_not_block() {
@@ -177,8 +183,8 @@ enum Call {
     OfFuture(Arc<dyn Run>),
 }
 
-// SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure and result are
-// `Send` by the bounds of `block`. A future's call is `Send` by itself.
+// SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure
+// and result are `Send` by the bounds of `block`. A future's call is `Send` by itself.
 unsafe impl Send for Call {}
 
 impl fmt::Debug for Call {
@@ -198,7 +204,8 @@ struct Record<F, T> {
 /// # Safety
 /// `record` is a `Record<F, T>` whose host is blocked until woken; called once for it.
 unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
-    // SAFETY: of this type and alive (contract). Only shared references are made; the cells are ours until the wake.
+    // SAFETY: of this type and alive (contract). Only shared references are made; the cells are ours until
+    // the wake.
     let record = unsafe { record.cast::<Record<F, T>>().as_ref() };
     // SAFETY: the owner is blocked, so nobody else is in the cell.
     let closure = record.closure.with_mut(|closure| unsafe { (*closure).take() });
@@ -206,7 +213,8 @@ unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
     // SAFETY: as above.
     record.result.with_mut(|place| unsafe { *place = result });
     let Some(waiter) = record.waiter.get() else { crate::bug::bug!("a blocking call without a caller") };
-    // SAFETY: this call was taken out of the queue once, and its host is owed one wake. The record is not touched again.
+    // SAFETY: this call was taken out of the queue once, and its host is owed one wake. The record is not
+    // touched again.
     unsafe { waiter.wake() };
 }
 
@@ -239,7 +247,8 @@ impl Shared {
         }
     }
 
-    /// A cancelled host takes its call back; false if a thread has it: then that is waited for, because the call may borrow.
+    /// A cancelled host takes its call back; false if a thread has it: then that is waited for, because the
+    /// call may borrow.
     fn withdraw(&self, owner: NonNull<()>) -> bool {
         let is_owners = |call: &Call| matches!(call, Call::OfHost { record, .. } if *record == owner);
         let mut state = self.lock();
@@ -247,8 +256,8 @@ impl Shared {
         place.and_then(|place| state.queue.remove(place)).is_some()
     }
 
-    /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be started; the
-    /// call is not queued.
+    /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be
+    /// started; the call is not queued.
     fn submit(self: &Arc<Self>, call: Call) -> bool {
         let mut state = self.lock();
         if let Some(thread) = state.idle.pop() {
@@ -281,7 +290,8 @@ impl Shared {
             while let Some(call) = state.queue.pop_front() {
                 drop(state);
                 match call {
-                    // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes it.
+                    // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes
+                    // it.
                     Call::OfHost { record, run } => unsafe { run(record) },
                     Call::OfFuture(call) => call.run(),
                 }

@@ -1,14 +1,16 @@
-//! The half of [`Epoll`](super::Epoll) that sockets see: the epoll descriptor and the table of what is registered.
+//! The half of [`Epoll`](super::Epoll) that sockets see: the epoll descriptor and the table of what is
+//! registered.
 //!
 //! Invariants
-//! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**: an event
-//!   that was already under way when its key was given to another descriptor makes that one try its system call once
-//!   for nothing, no more. So a key may be reused at once.
-//! * Registrations are added by the worker that owns the reactor, or, where that one serves the futures outside of every
-//!   worker, on any thread; they are removed by whoever drops the socket, on any thread. After [`Reactor::retire`]
-//!   nothing can be added and the table is empty.
+//! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**:
+//!   an event that was already under way when its key was given to another descriptor makes that one try its
+//!   system call once for nothing, no more. So a key may be reused at once.
+//! * Registrations are added by the worker that owns the reactor, or, where that one serves the futures
+//!   outside of every worker, on any thread; they are removed by whoever drops the socket, on any thread.
+//!   After [`Reactor::retire`] nothing can be added and the table is empty.
 //!
-//! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it locks one.
+//! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it
+//! locks one.
 
 use crate::sync_shim::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, thread_local};
 use std::cell::RefCell;
@@ -90,8 +92,8 @@ impl Reactor {
         Ok(key)
     }
 
-    /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set when it is
-    /// closed: its events would come for ever.
+    /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set
+    /// when it is closed: its events would come for ever.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>, key: usize) {
         // An error means that the descriptor is not in the set: what is wanted.
         let _ = epoll::delete(&self.epoll, fd);
@@ -133,7 +135,8 @@ impl Reactor {
         }
     }
 
-    /// The worker ends: empties the table and lets everyone who waits try again (and find a reactor of their own).
+    /// The worker ends: empties the table and lets everyone who waits try again (and find a reactor of their
+    /// own).
     pub(crate) fn retire(self: &Arc<Self>) {
         let table = {
             let mut slots = self.slots();
@@ -175,8 +178,9 @@ impl Reactor {
 
     /// How many descriptors are registered; a hint.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: a hint. For the owner, additions come from its own thread (or it sleeps in the epoll itself, because it
-        // runs no hosts), and a removal seen late costs an empty poll; a helper looks again soon.
+        // Relaxed: a hint. For the owner, additions come from its own thread (or it sleeps in the epoll
+        // itself, because it runs no hosts), and a removal seen late costs an empty poll; a helper looks
+        // again soon.
         self.count.load(Ordering::Relaxed)
     }
 

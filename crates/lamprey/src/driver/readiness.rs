@@ -1,46 +1,48 @@
 //! What one descriptor is waited for, and by whom.
 //!
 //! # States
-//! Each direction (read, write) has a count of the **edges** that the kernel has reported, and a list of the threads
-//! and futures that wait for the next one. An edge wakes all of them; they try their system call again, and those that
-//! get `EAGAIN` come back.
+//! Each direction (read, write) has a count of the **edges** that the kernel has reported, and a list of the
+//! threads and futures that wait for the next one. An edge wakes all of them; they try their system call
+//! again, and those that get `EAGAIN` come back.
 //!
 //! # Invariants
-//! No edge is lost: a thread reads the count *before* its system call, and enters the list only if the count is still
-//! the same, under the lock under which edges are counted. So an edge since that call either has changed the count or
-//! finds the thread in the list. The converse does not hold: an edge may tell of bytes that somebody has read since,
-//! which costs one `EAGAIN`. So edges are hints, and a stray one (see [`reactor`](super::reactor)) is harmless.
+//! No edge is lost: a thread reads the count *before* its system call, and enters the list only if the count
+//! is still the same, under the lock under which edges are counted. So an edge since that call either has
+//! changed the count or finds the thread in the list. The converse does not hold: an edge may tell of bytes
+//! that somebody has read since, which costs one `EAGAIN`. So edges are hints, and a stray one (see
+//! [`reactor`](super::reactor)) is harmless.
 //!
 //! # Who may touch what
 //! [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked thread, or in a
-//! pinned future (`future`); whoever takes it out of a list owes that thread one wake, or wakes the waker that was
-//! in the node, and does so after unlocking.
+//! pinned future (`future`); whoever takes it out of a list owes that thread one wake, or wakes the waker
+//! that was in the node, and does so after unlocking.
 //!
-//! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)` instead: on
-//! the descriptor, and on an eventfd of their own by which [`close`](Readiness::close) reaches them.
+//! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)`
+//! instead: on the descriptor, and on an eventfd of their own by which [`close`](Readiness::close) reaches
+//! them.
 //!
 //! # Orderings
-//! The counts are written under the lock (Release) and read without it (Acquire, before the system call: a count that
-//! were read late could hide an edge). Whoever waits compares again under the lock.
+//! The counts are written under the lock (Release) and read without it (Acquire, before the system call: a
+//! count that were read late could hide an edge). Whoever waits compares again under the lock.
 //!
 //! # Where it is registered
-//! With the reactor of the worker on which somebody first waited. While that worker computes, another takes its events; and whoever
-//! comes to wait elsewhere then takes the registration along ([`Readiness::wait`]), so that it is served by a worker that sleeps in
-//! its epoll.
+//! With the reactor of the worker on which somebody first waited. While that worker computes, another takes
+//! its events; and whoever comes to wait elsewhere then takes the registration along ([`Readiness::wait`]),
+//! so that it is served by a worker that sleeps in its epoll.
 //!
 //! # Rejected
-//! * To move the registration to whoever waits, always: two halves of a connection on two workers would move it for each message,
-//!   at two system calls each.
+//! * To move the registration to whoever waits, always: two halves of a connection on two workers would move
+//!   it for each message, at two system calls each.
 //! * One epoll for all workers: each event wakes any of them, and crosses to the host's worker then.
-//! * One flag for "an edge has come" that the next to wait takes back. Of two threads that had got `EAGAIN`, the first
-//!   would take it and the second sleep beside the second connection that it told of.
-//! * To wait without asking the kernel after a short TCP read, which has emptied the socket (but for an end that came
-//!   with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server; the CPU time came out
-//!   2-4 % higher, not lower.
+//! * One flag for "an edge has come" that the next to wait takes back. Of two threads that had got `EAGAIN`,
+//!   the first would take it and the second sleep beside the second connection that it told of.
+//! * To wait without asking the kernel after a short TCP read, which has emptied the socket (but for an end
+//!   that came with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server;
+//!   the CPU time came out 2-4 % higher, not lower.
 //!
 //! # Checked by
-//! `model::readiness` (loom, with broken variants that it catches), `tests/net/tcp.rs` (crowds on one socket, runtimes that end), `tests/net/close.rs` and `tests/net/awaiting.rs` (named by
-//! the moment).
+//! `model::readiness` (loom, with broken variants that it catches), `tests/net/tcp.rs` (crowds on one socket,
+//! runtimes that end), `tests/net/close.rs` and `tests/net/awaiting.rs` (named by the moment).
 
 #[cfg(not(loom))]
 pub(crate) mod future;
@@ -97,8 +99,9 @@ struct Home {
     key: usize,
 }
 
-// SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; all access to them is under the
-// lock of the `Mutex` around `State`, and what is in them, `Waiter`s and `Waker`s, may be used from every thread.
+// SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; all access to them
+// is under the lock of the `Mutex` around `State`, and what is in them, `Waiter`s and `Waker`s, may be used
+// from every thread.
 unsafe impl Send for State {}
 
 impl State {
@@ -128,7 +131,8 @@ impl Readiness {
         })
     }
 
-    /// How many edges there have been. To be read before the system call that may lead to a [`wait`](Self::wait).
+    /// How many edges there have been. To be read before the system call that may lead to a
+    /// [`wait`](Self::wait).
     #[inline]
     pub(crate) fn edges(&self, interest: Interest) -> u64 {
         match interest {
@@ -140,11 +144,12 @@ impl Readiness {
         }
     }
 
-    /// Waits until `fd` may be ready (a hint: the caller tries again), that is, until there have been more than `seen`
-    /// edges. `Ok` also when it has been closed meanwhile.
+    /// Waits until `fd` may be ready (a hint: the caller tries again), that is, until there have been more
+    /// than `seen` edges. `Ok` also when it has been closed meanwhile.
     ///
     /// # Errors
-    /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot register `fd`.
+    /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot
+    /// register `fd`.
     #[cfg(not(loom))]
     pub(crate) fn wait(
         self: &Arc<Self>,
@@ -189,7 +194,8 @@ impl Readiness {
             if result.is_err() || self.is_closed() || now != seen {
                 return false;
             }
-            // SAFETY: `node` is new, and this function does not return before it has been taken out of the list.
+            // SAFETY: `node` is new, and this function does not return before it has been taken out of the
+            // list.
             unsafe { state.waiters(interest).push(NonNull::from(node)) };
             true
         };
@@ -218,8 +224,8 @@ impl Readiness {
                 state.home = Some(Home { reactor, key });
             }
             Some(home) if home.reactor.needs_help() && !Arc::ptr_eq(&home.reactor, &reactor) => {
-                // Its worker computes. The new registration reports what is ready now, so no edge is lost; one more is
-                // harmless. Refused, it stays where it is.
+                // Its worker computes. The new registration reports what is ready now, so no edge is lost;
+                // one more is harmless. Refused, it stays where it is.
                 if let Ok(key) = reactor.add(fd, self) {
                     let before = state.home.replace(Home { reactor, key });
                     before.into_iter().for_each(|home| home.reactor.remove(fd, home.key));
@@ -242,7 +248,8 @@ impl Readiness {
         if let Some(bell) = &bell {
             self.lock().polling.push(Arc::clone(bell));
         }
-        // After the push, so that a `close` from now on rings. (Without a bell `poll::wait` looks again now and then.)
+        // After the push, so that a `close` from now on rings. (Without a bell `poll::wait` looks again now
+        // and then.)
         let result = if self.is_closed() {
             Ok(())
         } else {
@@ -289,7 +296,8 @@ impl Readiness {
         let mut wakes = Wakes::default();
         {
             let state = self.lock();
-            // Release: pairs with the Acquire in `is_closed`; waiters find it set because they look under the lock.
+            // Release: pairs with the Acquire in `is_closed`; waiters find it set because they look under the
+            // lock.
             self.closed.store(true, Ordering::Release);
             for interest in [Interest::Read, Interest::Write, Interest::Close] {
                 wakes.take_all(state.waiters(interest));

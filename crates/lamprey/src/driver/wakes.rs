@@ -31,8 +31,8 @@ impl Wakes {
     /// Empties `list`.
     pub(super) fn take_all(&mut self, list: &List<Waiting>) {
         while let Some(node) = list.pop() {
-            // SAFETY: the node is alive: its thread is blocked until the wake that is now owed to it, and its future cannot
-            // be dropped before it has had the lock, which the caller holds.
+            // SAFETY: the node is alive: its thread is blocked until the wake that is now owed to it, and its
+            // future cannot be dropped before it has had the lock, which the caller holds.
             let wake = match &unsafe { node.as_ref() }.value {
                 Waiting::Thread(waiter) => Some(Wake::Thread(*waiter)),
                 Waiting::Future(waker) => waker.take().map(Wake::Future),

@@ -5,8 +5,8 @@ use crate::parasite::{Parasite, ParasiteHandle, Reify};
 use crate::thread::JoinHandle;
 
 impl<T> JoinHandle<T> {
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the host runs on, and the handle can
-    /// be joined later.
+    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the host runs
+    /// on, and the handle can be joined later.
     ///
     /// # Examples
     /// ```
@@ -30,8 +30,8 @@ impl<T> JoinHandle<T> {
 }
 
 impl<T> ParasiteHandle<T> {
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the parasite runs on, and the handle
-    /// can be joined later.
+    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the parasite
+    /// runs on, and the handle can be joined later.
     ///
     /// # Examples
     /// ```
@@ -55,8 +55,8 @@ impl<T> ParasiteHandle<T> {
 }
 
 impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
-    /// The same as an event: to choose between it and others. If another is chosen, nobody waits for the value any more: to prepare the
-    /// [`Parasite`] then does nothing, and drops the value.
+    /// The same as an event: to choose between it and others. If another is chosen, nobody waits for the
+    /// value any more: to prepare the [`Parasite`] then does nothing, and drops the value.
     ///
     /// # Examples
     /// ```

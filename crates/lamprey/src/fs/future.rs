@@ -21,7 +21,8 @@ fn weight(length: usize) -> u32 {
     if length < CHUNK { 1 } else { TURN / 2 }
 }
 
-/// As much as one call is to read or write. (What goes to the pool is copied, because the caller's buffer goes with the future.)
+/// As much as one call is to read or write. (What goes to the pool is copied, because the caller's buffer
+/// goes with the future.)
 fn first_chunk(buf: &[u8]) -> &[u8] {
     &buf[..buf.len().min(CHUNK)]
 }

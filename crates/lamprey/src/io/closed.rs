@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// The error of an operation on a socket that this program closed with `close`, inside an [`std::io::Error`] of kind
-/// [`NotConnected`](io::ErrorKind::NotConnected).
+/// The error of an operation on a socket that this program closed with `close`, inside an [`std::io::Error`]
+/// of kind [`NotConnected`](io::ErrorKind::NotConnected).
 ///
 /// # Examples
 /// ```

@@ -7,8 +7,9 @@
 //! | `whole` | reading and writing until all is done |
 //! | `closed`, `offset`, `options` | closing while somebody waits, places in a file, socket options |
 //!
-//! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an operation
-//! that can be done at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and only then does a host block.
+//! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an
+//! operation that can be done at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and
+//! only then does a host block.
 
 pub(crate) mod closed;
 pub(crate) mod offset;

@@ -1,8 +1,8 @@
 //! From a file to a socket inside the kernel.
 //!
-//! `sendfile` into a socket never waits for the socket, but it does wait for the disk. So each chunk is looked up in
-//! the page cache first (a read that may not wait, of its first and its last byte); a cold one is sent by a
-//! thread of the blocking pool, which also brings its pages in.
+//! `sendfile` into a socket never waits for the socket, but it does wait for the disk. So each chunk is
+//! looked up in the page cache first (a read that may not wait, of its first and its last byte); a cold one
+//! is sent by a thread of the blocking pool, which also brings its pages in.
 
 use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
@@ -99,7 +99,8 @@ fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> 
     rustix::fs::sendfile(socket, file, Some(&mut position), len as usize).map(|sent| sent as u64)
 }
 
-/// Are both ends of this part of `file` in memory (or beyond its end)? "No" also where the file system cannot tell.
+/// Are both ends of this part of `file` in memory (or beyond its end)? "No" also where the file system cannot
+/// tell.
 fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
     let at_hand = |position: u64| {
         let mut byte = [0];
@@ -108,13 +109,13 @@ fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
     at_hand(offset) && (len <= 1 || at_hand(offset.saturating_add(len - 1).min(i64::MAX as u64)))
 }
 
-/// `sendfile` has no flag against `SIGPIPE`. Rust's own start-up ignores that signal; a program that was not started by
-/// it would end when a peer goes away.
+/// `sendfile` has no flag against `SIGPIPE`. Rust's own start-up ignores that signal; a program that was not
+/// started by it would end when a peer goes away.
 fn ignore_broken_pipes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: an all-zero `sigaction` is a valid value, and the calls read and write only it. The action that is
-        // set runs no code.
+        // SAFETY: an all-zero `sigaction` is a valid value, and the calls read and write only it. The action
+        // that is set runs no code.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             if libc::sigaction(libc::SIGPIPE, std::ptr::null(), &mut action) == 0

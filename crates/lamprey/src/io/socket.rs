@@ -1,9 +1,10 @@
 //! A descriptor with its readiness: "try, and wait when the kernel says so".
 //!
 //! Invariants
-//! * The descriptor is in non-blocking mode, and it is open for as long as its `Readiness` may be registered: the
-//!   registration is undone before the descriptor is closed or handed out.
-//! * [`Socket::attempt`] never waits after an attempt that has done something: what a call has done, it reports.
+//! * The descriptor is in non-blocking mode, and it is open for as long as its `Readiness` may be registered:
+//!   the registration is undone before the descriptor is closed or handed out.
+//! * [`Socket::attempt`] never waits after an attempt that has done something: what a call has done, it
+//!   reports.
 
 pub(crate) mod future;
 
@@ -21,11 +22,12 @@ use super::options::Options;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 
-/// Socket operations of futures in a row, on one kernel thread, after which the next one lets others run first: sockets that are always
-/// ready must not keep a worker to themselves. (Hosts have [`coop`].)
+/// Socket operations of futures in a row, on one kernel thread, after which the next one lets others run
+/// first: sockets that are always ready must not keep a worker to themselves. (Hosts have [`coop`].)
 pub(crate) const TURN: u32 = 64;
 
-/// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel thread.
+/// A socket of the standard library (or another owner of a descriptor), used without blocking the kernel
+/// thread.
 #[derive(Debug)]
 pub(crate) struct Socket<S: AsFd> {
     inner: S,
@@ -65,7 +67,8 @@ impl<S: AsFd> Socket<S> {
     pub(crate) fn into_inner(self) -> S {
         self.readiness.deregister(self.inner.as_fd());
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is never used again nor dropped, and each field is moved out once. (`options` is plain words.)
+        // SAFETY: `this` is never used again nor dropped, and each field is moved out once. (`options` is
+        // plain words.)
         let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
         drop(readiness);
         inner

@@ -1,7 +1,8 @@
-//! What `std::io::Read` and `Write` give to every reader and writer, in the awaitable form: reading to the end, writing
-//! all.
+//! What `std::io::Read` and `Write` give to every reader and writer, in the awaitable form: reading to the
+//! end, writing all.
 
-/// Space at the end of a vector, to read into. The vector keeps only what has been read, even if the reading is given up.
+/// Space at the end of a vector, to read into. The vector keeps only what has been read, even if the reading
+/// is given up.
 pub(crate) struct Tail<'a> {
     bytes: &'a mut Vec<u8>,
     filled: usize,
@@ -67,8 +68,8 @@ macro_rules! reads_and_writes_whole {
                 Ok(())
             }
 
-            /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends all that comes until the
-            /// end to `bytes`, and returns how many bytes that were.
+            /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends all that
+            /// comes until the end to `bytes`, and returns how many bytes that were.
             ///
             /// # Errors
             /// As for `read_async`; what had come before is in `bytes`.
@@ -87,8 +88,8 @@ macro_rules! reads_and_writes_whole {
                 }
             }
 
-            /// The awaitable form of [`Read::read_to_string`](::std::io::Read::read_to_string): appends all that comes
-            /// until the end to `text`, and returns how many bytes that were.
+            /// The awaitable form of [`Read::read_to_string`](::std::io::Read::read_to_string): appends all
+            /// that comes until the end to `text`, and returns how many bytes that were.
             ///
             /// # Errors
             /// As for `read_async`; `InvalidData` when it is not UTF-8. `text` is then as it was.

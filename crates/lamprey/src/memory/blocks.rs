@@ -1,8 +1,9 @@
 //! Small blocks of memory that a worker keeps for the next thread: descriptors come and go at every spawn.
 //!
 //! Invariants:
-//! 1. A block of a class is always allocated and freed with that class's layout (size rounded up to [`STEP`], aligned
-//!    to [`ALIGN`]), by whichever kernel thread; so any worker may keep it, and anyone may give it back to the system.
+//! 1. A block of a class is always allocated and freed with that class's layout (size rounded up to [`STEP`],
+//!    aligned to [`ALIGN`]), by whichever kernel thread; so any worker may keep it, and anyone may give it
+//!    back to the system.
 //! 2. The blocks in `free[class]` belong to this worker alone; the first word of each is the link.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};

@@ -1,4 +1,5 @@
-//! Memory for threads: [`blocks`] for the descriptors of hosts, a [`slab`] for parasites. It knows nothing of threads.
+//! Memory for threads: [`blocks`] for the descriptors of hosts, a [`slab`] for parasites. It knows nothing of
+//! threads.
 
 #[cfg(not(loom))]
 pub(crate) mod blocks;

@@ -1,30 +1,34 @@
-//! Memory for stackless parasites: a worker's blocks in size classes. Taking one and giving it back at home is a pop and a
-//! push; ten million may be out; each live one can be found.
+//! Memory for stackless parasites: a worker's blocks in size classes. Taking one and giving it back at home
+//! is a pop and a push; ten million may be out; each live one can be found.
 //!
 //! A block costs its size and nothing else: what is to be known of it stands once in front of its chunk
 //! ([`chunk`]). Chunks are carved from regions ([`region`]) one block at a time, so that
 //! fresh memory is first touched by whoever takes it.
 //!
 //! # Invariants
-//! 1. **The mark.** The second word of a block is null from its birth; whoever takes the block writes a value that is
-//!    not null (a vtable) there before anything else is asked of the slab, and leaves it; `give` at home makes it null.
-//!    So it tells the live blocks from the free ones, and only the owner's kernel thread ever writes it.
-//! 2. A block that was given back elsewhere still looks live until its owner takes it in: only its first word (the link)
-//!    is written by then. Who enumerates must tell from its other words that it is over ([`Slab::each_live`]).
-//! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it lies behind
-//!    the class's fresh position.
+//! 1. **The mark.** The second word of a block is null from its birth; whoever takes the block writes a value
+//!    that is not null (a vtable) there before anything else is asked of the slab, and leaves it; `give` at
+//!    home makes it null. So it tells the live blocks from the free ones, and only the owner's kernel thread
+//!    ever writes it.
+//! 2. A block that was given back elsewhere still looks live until its owner takes it in: only its first word
+//!    (the link) is written by then. Who enumerates must tell from its other words that it is over
+//!    ([`Slab::each_live`]).
+//! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it
+//!    lies behind the class's fresh position.
 //! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`]); `trim`
 //!    takes only those without a live block.
 //!
 //! # Who may touch what
-//! The slab: its owner's kernel thread. A live block: whoever the owner gave it to. `owner_of`, `give_from_outside`, and
-//! `give` on another slab: any kernel thread. No exclusive reference may cover the first two words of a live block.
+//! The slab: its owner's kernel thread. A live block: whoever the owner gave it to. `owner_of`,
+//! `give_from_outside`, and `give` on another slab: any kernel thread. No exclusive reference may cover the
+//! first two words of a live block.
 //!
 //! # Rejected
 //! * A header for each block: 8 bytes for each of ten million.
-//! * Headers at different places of their chunks, so that they do not share cache sets: 1 of 8 ns when 10,000 blocks come
-//!   and go in random order, nothing for fewer or in order.
-//! * A count of live blocks for each chunk: a write more at each take and give; `trim` and `drop` read the marks instead.
+//! * Headers at different places of their chunks, so that they do not share cache sets: 1 of 8 ns when 10,000
+//!   blocks come and go in random order, nothing for fewer or in order.
+//! * A count of live blocks for each chunk: a write more at each take and give; `trim` and `drop` read the
+//!   marks instead.
 
 pub(crate) mod chunk;
 mod class;
@@ -71,8 +75,8 @@ struct Shared {
 }
 
 impl Slab {
-    /// A slab without memory. `owner` is what [`owner_of`] says of each block; when the slab has been dropped and its last
-    /// block has come back, `ended` is called with it, once, on whatever kernel thread that is.
+    /// A slab without memory. `owner` is what [`owner_of`] says of each block; when the slab has been dropped
+    /// and its last block has come back, `ended` is called with it, once, on whatever kernel thread that is.
     pub(crate) fn new(owner: *const (), ended: unsafe fn(*const ())) -> Self {
         let shared = Shared { returns: Returns::new(), regions: UnsafeCell::default(), owner, ended };
         Self {
@@ -83,7 +87,8 @@ impl Slab {
         }
     }
 
-    /// A block for `layout`; `None` if the system has no memory. The caller writes its mark at once (invariant 1).
+    /// A block for `layout`; `None` if the system has no memory. The caller writes its mark at once
+    /// (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
         let class = class_of(layout);
@@ -99,8 +104,8 @@ impl Slab {
     /// Takes back a block of any slab.
     ///
     /// # Safety
-    /// It came from `take` with this layout, has its mark, and the caller gives up its access. This slab's kernel thread
-    /// calls.
+    /// It came from `take` with this layout, has its mark, and the caller gives up its access. This slab's
+    /// kernel thread calls.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         let (class, block) = (class_of(layout), block.cast::<Block>());
@@ -131,13 +136,13 @@ impl Slab {
         }
     }
 
-    /// Calls `f` with each block that has its mark. `f` may take and give blocks, also the one it is called with; whether it
-    /// meets blocks that are taken meanwhile is open. It must not call `trim`.
+    /// Calls `f` with each block that has its mark. `f` may take and give blocks, also the one it is called
+    /// with; whether it meets blocks that are taken meanwhile is open. It must not call `trim`.
     ///
-    /// A block may be over, or may be coming to its end on another kernel thread right now (invariant 2). It stays readable,
-    /// but for the link, until this slab takes it in: at the next `take`, perhaps. So `f` first claims a block by one atomic
-    /// step on a state word that fails when the block is over, and without a claim neither keeps it nor touches it again.
-    /// Counting a reference is no such step.
+    /// A block may be over, or may be coming to its end on another kernel thread right now (invariant 2). It
+    /// stays readable, but for the link, until this slab takes it in: at the next `take`, perhaps. So `f`
+    /// first claims a block by one atomic step on a state word that fails when the block is over, and without
+    /// a claim neither keeps it nor touches it again. Counting a reference is no such step.
     pub(crate) fn each_live(&self, mut f: impl FnMut(NonNull<u8>)) {
         let mut place = 0;
         // The table may grow within `f`, so no reference into it is kept.
@@ -271,7 +276,8 @@ impl Slab {
 
     /// The blocks of a chunk that have their mark.
     fn live_of(&self, chunk: NonNull<Chunk>) -> impl Iterator<Item = NonNull<Block>> + use<> {
-        // SAFETY: a block that was handed out once stays readable, and only this kernel thread writes marks (invariant 1).
+        // SAFETY: a block that was handed out once stays readable, and only this kernel thread writes marks
+        // (invariant 1).
         self.carved_of(chunk).filter(|block| !unsafe { block.as_ref() }.mark.get().is_null())
     }
 
@@ -282,7 +288,8 @@ impl Slab {
 
     /// Calls `f`, which does not come here again, with the table of regions.
     fn regions<R>(&self, f: impl FnOnce(&mut Regions) -> R) -> R {
-        // SAFETY: the owner's kernel thread has the table alone while the slab lives, and `f` does not make a second reference.
+        // SAFETY: the owner's kernel thread has the table alone while the slab lives, and `f` does not make a
+        // second reference.
         f(unsafe { &mut *self.shared.as_ref().regions.get() })
     }
 }
@@ -294,8 +301,8 @@ impl Slab {
 #[cold]
 pub(crate) unsafe fn give_from_outside(block: NonNull<u8>) {
     let block = block.cast::<Block>();
-    // SAFETY: a live block has a chunk, and keeps the shared part alive until it is back; no reference to the whole of that
-    // outlives the return.
+    // SAFETY: a live block has a chunk, and keeps the shared part alive until it is back; no reference to the
+    // whole of that outlives the return.
     unsafe {
         let shared = Chunk::of(block).as_ref().shared;
         if (*shared.as_ptr()).returns.give(block) {

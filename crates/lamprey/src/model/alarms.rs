@@ -1,6 +1,8 @@
-//! Alarms of futures: none is lost and none rings for what is gone, whoever drops, moves or polls the future meanwhile.
+//! Alarms of futures: none is lost and none rings for what is gone, whoever drops, moves or polls the future
+//! meanwhile.
 //!
-//! The wheel's time is a number; the model moves it beyond all deadlines. (The clock's deadline does not come.)
+//! The wheel's time is a number; the model moves it beyond all deadlines. (The clock's deadline does not
+//! come.)
 
 use super::{Broken, check, must_fail};
 use crate::sched::wakers::wake;

@@ -1,4 +1,5 @@
-//! The survey: whoever asks does not wait for ever, and each worker counts once, whether it answers, ends, or is looked at and answers then.
+//! The survey: whoever asks does not wait for ever, and each worker counts once, whether it answers, ends, or
+//! is looked at and answers then.
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::inspect::answers::Answers;

@@ -1,5 +1,6 @@
-//! Atomics of objects that are freed by protocol: they know when that has happened, so that a touch that is too late (or that
-//! nothing orders before the end) is a failure of the model; and a broken variant makes their changes Relaxed.
+//! Atomics of objects that are freed by protocol: they know when that has happened, so that a touch that is
+//! too late (or that nothing orders before the end) is a failure of the model; and a broken variant makes
+//! their changes Relaxed.
 
 use super::{Broken, is_broken};
 use loom::cell::UnsafeCell;

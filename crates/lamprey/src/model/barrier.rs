@@ -12,7 +12,8 @@ struct Place {
     written: [UnsafeCell<u32>; 2],
 }
 
-// SAFETY: each value is written by one thread before the barrier, and read by the other one after it; loom checks that.
+// SAFETY: each value is written by one thread before the barrier, and read by the other one after it; loom
+// checks that.
 unsafe impl Sync for Place {}
 // SAFETY: as above.
 unsafe impl Send for Place {}

@@ -1,8 +1,9 @@
-//! Owner bias: owner and others never touch the object at once, and each sees what was done before, whoever comes first, in
-//! whatever order, and when a tenure or a worker ends.
+//! Owner bias: owner and others never touch the object at once, and each sees what was done before, whoever
+//! comes first, in whatever order, and when a tenure or a worker ends.
 //!
-//! The object is in a loom cell, so any overlap, and any order that is missing, is a failure by itself. Those who share it use a
-//! lock (a blocking one: the checker follows spinning without end); the owner uses nothing.
+//! The object is in a loom cell, so any overlap, and any order that is missing, is a failure by itself. Those
+//! who share it use a lock (a blocking one: the checker follows spinning without end); the owner uses
+//! nothing.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
 use crate::bias::{Access, Bias, Lease, Slot, storm::CALM};
@@ -66,7 +67,8 @@ fn storm_is_near(lease: &Lease) {
     stir(lease, CALM - 1);
 }
 
-/// Runs `body` on a thread of its own, with a slot that it gives back. (Taken here: that saves the checker a lot.)
+/// Runs `body` on a thread of its own, with a slot that it gives back. (Taken here: that saves the checker a
+/// lot.)
 fn worker<R: 'static>(body: impl FnOnce(&'static Slot) -> R + 'static) -> thread::JoinHandle<R> {
     let lease = Lease::take().unwrap();
     thread::spawn(move || body(lease.slot()))

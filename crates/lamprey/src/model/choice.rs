@@ -1,8 +1,8 @@
-//! Choices of threads: whoever meets, times out or leaves, each value is received once or comes back, and nobody who could meet
-//! waits. Those of futures: [`choice_future`](super::choice_future).
+//! Choices of threads: whoever meets, times out or leaves, each value is received once or comes back, and
+//! nobody who could meet waits. Those of futures: [`choice_future`](super::choice_future).
 //!
-//! Threads block as OS threads, and a deadline may pass at any moment. Channel and choice are the real ones; that a choice ends only
-//! after all others are done with it is checked where it is dropped.
+//! Threads block as OS threads, and a deadline may pass at any moment. Channel and choice are the real ones;
+//! that a choice ends only after all others are done with it is checked where it is dropped.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, Sender, channel};
@@ -160,7 +160,8 @@ fn meets_one_who_waits() {
     drop(keep);
 }
 
-/// A choice looks for a peer in a channel where one that has just ended is on its way out; then a sender comes to its other one.
+/// A choice looks for a peer in a channel where one that has just ended is on its way out; then a sender
+/// comes to its other one.
 fn a_peer_is_on_its_way_out() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     // Not dropped in the broken variant, where the nodes of a thread that was given up are still queued.

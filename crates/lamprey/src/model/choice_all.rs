@@ -1,5 +1,5 @@
-//! `choose_all` and its hub: the caller is woken once the last part that only waits has happened, and each time for one that has more to
-//! do; no wake is lost, whoever comes while the parts are offered.
+//! `choose_all` and its hub: the caller is woken once the last part that only waits has happened, and each
+//! time for one that has more to do; no wake is lost, whoever comes while the parts are offered.
 
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check_bounded, must_fail};

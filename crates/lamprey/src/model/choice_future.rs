@@ -1,4 +1,5 @@
-//! Choices of futures: dropped, polled again by somebody else, or in a parasite, while peers come for their offers.
+//! Choices of futures: dropped, polled again by somebody else, or in a parasite, while peers come for their
+//! offers.
 //!
 //! As [`choice`](super::choice); the worker is [`worker`](crate::sched::worker) of this build.
 

@@ -1,5 +1,5 @@
-//! Who is on watch: while one worker is awake, another does not sleep unwatched. A sleep that nobody ends is a deadlock, which loom
-//! reports.
+//! Who is on watch: while one worker is awake, another does not sleep unwatched. A sleep that nobody ends is
+//! a deadlock, which loom reports.
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::duty::Duty;
@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The one that sleeps; the other is number 1.
 const SLEEPER: usize = 0;
 
-/// Forced switches a run. Without a bound one could appoint the other, miss it, and take it back for ever, in step with the other's looks.
+/// Forced switches a run. Without a bound one could appoint the other, miss it, and take it back for ever, in
+/// step with the other's looks.
 const BOUND: usize = 3;
 
 /// Two workers reduced to their sleep.

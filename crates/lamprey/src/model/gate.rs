@@ -1,8 +1,8 @@
-//! The gate, through the bounded channel: whoever waits is woken, and a unit is used once or is still there, whoever times
-//! out, is dropped or leaves.
+//! The gate, through the bounded channel: whoever waits is woken, and a unit is used once or is still there,
+//! whoever times out, is dropped or leaves.
 //!
-//! Gate, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this build. Under the checker
-//! every thread blocks as an OS thread, and a deadline may pass at any moment.
+//! Gate, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this build.
+//! Under the checker every thread blocks as an OS thread, and a deadline may pass at any moment.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::bounded::{Receiver, Sender, bounded};
@@ -81,8 +81,8 @@ fn a_wait_ends_while_a_value_comes() {
     });
 }
 
-/// With three threads that spin for the lock, the checker follows the spinning without end above one preemption; the pairs are
-/// explored further by the other models.
+/// With three threads that spin for the lock, the checker follows the spinning without end above one
+/// preemption; the pairs are explored further by the other models.
 #[test]
 fn one_of_two_that_wait_goes() {
     check_bounded(1, || {

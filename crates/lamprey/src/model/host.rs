@@ -1,9 +1,10 @@
-//! The hosts of the checker: a host is a loom thread that runs only while it has the **baton** of its worker, as on one kernel
-//! thread. The root is the loom thread that plays the worker.
+//! The hosts of the checker: a host is a loom thread that runs only while it has the **baton** of its worker,
+//! as on one kernel thread. The root is the loom thread that plays the worker.
 //!
-//! How a host blocks, is woken, interrupted and cancelled is the real code (`sched::blocking`, `sched::cancel`), and so is the inbox.
-//! Here is what stands for the rest of `sched::switch`: the queue of those that are ready, and the switch, which passes the baton.
-//! What a host's kernel thread does is ordered by the baton and by nothing else, so that a touch from elsewhere is found.
+//! How a host blocks, is woken, interrupted and cancelled is the real code (`sched::blocking`,
+//! `sched::cancel`), and so is the inbox. Here is what stands for the rest of `sched::switch`: the queue of
+//! those that are ready, and the switch, which passes the baton. What a host's kernel thread does is ordered
+//! by the baton and by nothing else, so that a touch from elsewhere is found.
 
 use crate::sched::block::{CancelUnwind, Woke};
 use crate::sched::os;
@@ -154,7 +155,8 @@ impl Worker {
         self.host_of(body, |_| {})
     }
 
-    /// As [`host`](Self::host), one that calls `publish` when it has ended, after which its object may be freed.
+    /// As [`host`](Self::host), one that calls `publish` when it has ended, after which its object may be
+    /// freed.
     pub(crate) fn host_of<R: 'static>(
         &self,
         body: impl FnOnce() -> R + 'static,
@@ -257,7 +259,8 @@ impl Worker {
     pub(crate) fn give_way_to_root(&self, me: &Thread) {
         self.enqueue_woken(self.running());
         self.switch_to(me, self.hosts.root());
-        // What it waits for is done by another kernel thread: the checker is to show it, and the root, something new.
+        // What it waits for is done by another kernel thread: the checker is to show it, and the root,
+        // something new.
         thread::yield_now();
     }
 

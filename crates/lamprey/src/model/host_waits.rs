@@ -1,5 +1,6 @@
-//! Hosts that wait: interrupted by their root at any moment before or after the wake, which comes from elsewhere through the inbox; before
-//! the host has run, or while it awaits the wake that is owed to it. What waits was for comes once or stays.
+//! Hosts that wait: interrupted by their root at any moment before or after the wake, which comes from
+//! elsewhere through the inbox; before the host has run, or while it awaits the wake that is owed to it. What
+//! waits was for comes once or stays.
 //!
 //! All is real but the switch ([`host`](super::host)); those who wake are OS threads.
 

@@ -1,8 +1,9 @@
-//! A parasite that starts as a host, and the order to end that comes from its handle meanwhile: the order is found at the start,
-//! or sent to where it has started.
+//! A parasite that starts as a host, and the order to end that comes from its handle meanwhile: the order is
+//! found at the start, or sent to where it has started.
 //!
-//! `parasite::packet` is not built here, and loom takes a SeqCst access for an AcqRel one; so this is the same sequence with a
-//! SeqCst fence between each side's store and its load, which forbids what the SeqCst pairs forbid: that both miss.
+//! `parasite::packet` is not built here, and loom takes a SeqCst access for an AcqRel one; so this is the
+//! same sequence with a SeqCst fence between each side's store and its load, which forbids what the SeqCst
+//! pairs forbid: that both miss.
 
 use super::{Broken, check, must_fail};
 use crate::sync_shim::{Arc, AtomicBool, AtomicUsize, Ordering, fence, thread};

@@ -1,7 +1,8 @@
 //! A choice that is cancelled, or dropped, just as a peer decides: never both, never neither.
 //!
-//! The thread is one whose blocking calls are to end ([`cancelled`]); that it finds this before or after the peer has come is what the
-//! checker moves about. That a limit of time passes is in [`choice`](super::choice).
+//! The thread is one whose blocking calls are to end ([`cancelled`]); that it finds this before or after the
+//! peer has come is what the checker moves about. That a limit of time passes is in
+//! [`choice`](super::choice).
 
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check, check_bounded, must_fail};

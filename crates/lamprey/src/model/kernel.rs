@@ -1,4 +1,5 @@
-//! The kernel of the checker: one socket, which becomes readable by [`write`], and sets of it, edge-triggered (epoll).
+//! The kernel of the checker: one socket, which becomes readable by [`write`], and sets of it, edge-triggered
+//! (epoll).
 
 use crate::sync_shim::{Condvar, Mutex};
 use rustix::event::epoll::{EventData, EventFlags};

@@ -1,8 +1,8 @@
-//! The end of a scope: its parent waits for its children, who count themselves down in sections, and frees it; a parent that is cancelled
-//! cancels its children, and waits for them all the same.
+//! The end of a scope: its parent waits for its children, who count themselves down in sections, and frees
+//! it; a parent that is cancelled cancels its children, and waits for them all the same.
 //!
-//! The scope, its lists and the way to a host are the real ones. A child is a share that an OS thread has, as a parasite's future does, or
-//! a host ([`host`](super::host)) with its membership.
+//! The scope, its lists and the way to a host are the real ones. A child is a share that an OS thread has, as
+//! a parasite's future does, or a host ([`host`](super::host)) with its membership.
 
 use super::gate::Quiet;
 use super::host_waits::{End, on_host};
@@ -89,7 +89,8 @@ fn parent_host(end: End) {
     child.join().unwrap();
 }
 
-/// A child that is a host; the parent runs on another thread. True if the host had no cause to end but the scope's cancellation.
+/// A child that is a host; the parent runs on another thread. True if the host had no cause to end but the
+/// scope's cancellation.
 fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
     let scope = Scope::new();
     let (theirs, group) = (scope.clone(), scope.clone());

@@ -1,8 +1,8 @@
-//! The life of a stackless parasite: one holder of the right to run, no wake lost, its link in one list, its memory freed once
-//! and last.
+//! The life of a stackless parasite: one holder of the right to run, no wake lost, its link in one list, its
+//! memory freed once and last.
 //!
-//! The task is the real one, with real wakers; the worker is [`worker`](crate::sched::worker) of this build. Who may run it
-//! where is a matter of the two modes, so most models come in both.
+//! The task is the real one, with real wakers; the worker is [`worker`](crate::sched::worker) of this build.
+//! Who may run it where is a matter of the two modes, so most models come in both.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::worker::{Parasite, Seat, Worker};
@@ -72,7 +72,8 @@ async fn give_way() {
     .await;
 }
 
-/// Plays the home worker: `others` gets the parasite, not started, and starts the other threads. In the end it must be over.
+/// Plays the home worker: `others` gets the parasite, not started, and starts the other threads. In the end
+/// it must be over.
 fn at_home<W: Future<Output = ()> + 'static>(
     is_shared: bool,
     work: W,

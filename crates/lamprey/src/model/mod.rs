@@ -1,10 +1,10 @@
-//! The protocols under the model checker: loom runs every interleaving that the memory model allows (up to a bound on
-//! preemptions where three threads meet).
+//! The protocols under the model checker: loom runs every interleaving that the memory model allows (up to a
+//! bound on preemptions where three threads meet).
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --profile models -p lamprey --lib model::`.
 //!
-//! Most threads of the models are OS threads. A host is one that runs while it has its worker's baton ([`host`]): [`host_waits`], [`wire`],
-//! [`reify`], [`kin`].
+//! Most threads of the models are OS threads. A host is one that runs while it has its worker's baton
+//! ([`host`]): [`host_waits`], [`wire`], [`reify`], [`kin`].
 //!
 //! A model that cannot fail proves nothing, so each protocol with a fence is also run in a **broken variant**
 //! ([`Broken`]) that the checker must catch.
@@ -210,7 +210,8 @@ crate::sync_shim::thread_local! {
     static SLOT: Cell<Option<&'static Slot>> = Cell::new(None);
 }
 
-/// The slot that the calling loom thread plays a worker with ([`owned`]); none of the other models' threads has one.
+/// The slot that the calling loom thread plays a worker with ([`owned`]); none of the other models' threads
+/// has one.
 pub(crate) fn slot() -> Option<&'static Slot> {
     SLOT.with(Cell::get)
 }

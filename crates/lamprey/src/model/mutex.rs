@@ -1,8 +1,8 @@
-//! The wait line, through the mutex: one at a time has the lock, and whoever waits gets it, whoever times out, is dropped or is
-//! chosen elsewhere meanwhile.
+//! The wait line, through the mutex: one at a time has the lock, and whoever waits gets it, whoever times
+//! out, is dropped or is chosen elsewhere meanwhile.
 //!
-//! Line, choice, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this build. Threads block
-//! as OS threads, and a deadline may pass at any moment.
+//! Line, choice, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this
+//! build. Threads block as OS threads, and a deadline may pass at any moment.
 
 use super::owned::as_worker;
 use super::{Broken, check, check_bounded, must_fail};

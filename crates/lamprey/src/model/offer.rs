@@ -1,4 +1,5 @@
-//! Offers: a worker that is hungry is given one parasite by one other, and a parasite that is given to a worker which ends comes back.
+//! Offers: a worker that is hungry is given one parasite by one other, and a parasite that is given to a
+//! worker which ends comes back.
 
 use super::inbox::{Word, push, take_back};
 use super::{Broken, check_bounded, must_fail};
@@ -17,8 +18,8 @@ impl Seat {
     }
 }
 
-/// What `Worker::attend_to_word` does for a worker with one parasite; true if it gave it away, false in the second place if that was
-/// refused.
+/// What `Worker::attend_to_word` does for a worker with one parasite; true if it gave it away, false in the
+/// second place if that was refused.
 fn attend(own: &Attention, hungry: &Seat) -> (bool, bool) {
     if own.word() & REQUEST == 0 {
         return (false, false);

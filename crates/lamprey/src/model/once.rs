@@ -1,4 +1,5 @@
-//! `Once`: the code runs once, and whoever goes on after it sees what it did; also if the first attempt fails.
+//! `Once`: the code runs once, and whoever goes on after it sees what it did; also if the first attempt
+//! fails.
 
 use super::gate::Quiet;
 use super::{Broken, check, check_bounded, must_fail};
@@ -10,7 +11,8 @@ use std::time::Duration;
 struct Place {
     once: Once,
     value: UnsafeCell<u32>,
-    /// Changed before the value is: loom takes a write that directly follows a fence, as the gate's, for one before it.
+    /// Changed before the value is: loom takes a write that directly follows a fence, as the gate's, for one
+    /// before it.
     apart: AtomicUsize,
 }
 

@@ -1,5 +1,6 @@
-//! A channel that one worker owns until somebody else comes: the real channel under the real bias. A value is received exactly once
-//! or comes back, whichever side comes as the owner, and whenever the other takes the channel from it.
+//! A channel that one worker owns until somebody else comes: the real channel under the real bias. A value is
+//! received exactly once or comes back, whichever side comes as the owner, and whenever the other takes the
+//! channel from it.
 
 use super::{Broken, SLOT, check, check_bounded, must_fail};
 use crate::bias::Lease;

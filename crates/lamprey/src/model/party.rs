@@ -1,5 +1,5 @@
-//! A parasite that waits on two channels at once, and the peers of both: it is alive while they notify it, and each value is
-//! received once or comes back.
+//! A parasite that waits on two channels at once, and the peers of both: it is alive while they notify it,
+//! and each value is received once or comes back.
 //!
 //! Channel, futures and task are the real ones; the worker is [`worker`](crate::sched::worker) of this build.
 

@@ -1,5 +1,5 @@
-//! The pool: each call is run once and its caller goes on once, whatever rests, ends or is cancelled meanwhile. A caller, or an end
-//! of the pool, that nobody calls is a deadlock, which loom reports.
+//! The pool: each call is run once and its caller goes on once, whatever rests, ends or is cancelled
+//! meanwhile. A caller, or an end of the pool, that nobody calls is a deadlock, which loom reports.
 //!
 //! A pool whose threads are kept for no time lets them end at any moment.
 

@@ -1,5 +1,5 @@
-//! A host that starts and ends while two cancellers look for it: it is told once, or told nothing because it is over, and nobody
-//! touches its worker after that has gone.
+//! A host that starts and ends while two cancellers look for it: it is told once, or told nothing because it
+//! is over, and nobody touches its worker after that has gone.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::cancel::reach::{Asked, Reach};

@@ -1,5 +1,5 @@
-//! Readiness with reactors: whoever waits for a socket is woken when there is something to read, when the socket is closed, and
-//! when the reactor ends. One that is not woken is a deadlock, which loom reports.
+//! Readiness with reactors: whoever waits for a socket is woken when there is something to read, when the
+//! socket is closed, and when the reactor ends. One that is not woken is a deadlock, which loom reports.
 //!
 //! The system calls are those of [`kernel`](super::kernel).
 

@@ -1,4 +1,5 @@
-//! A reified thread: it gets the value that it is prepared with, once, or is cancelled, once; and what it is not given any more is dropped.
+//! A reified thread: it gets the value that it is prepared with, once, or is cancelled, once; and what it is
+//! not given any more is dropped.
 //!
 //! Threads are OS threads and hosts ([`host`](super::host)); the cell is the real one.
 
@@ -28,7 +29,8 @@ fn drops(parasite: Parasite<Value>, _: Value) {
     drop(parasite);
 }
 
-/// Suspends the caller until `other`, on a thread of its own, has used it: whether it got a value, `None` if it unwound.
+/// Suspends the caller until `other`, on a thread of its own, has used it: whether it got a value, `None` if
+/// it unwound.
 fn suspended(other: Other, value: Value) -> (Option<bool>, thread::JoinHandle<()>) {
     let mut started = None;
     let got = catch_unwind(AssertUnwindSafe(|| {

@@ -1,8 +1,8 @@
-//! The lock for readers and writers: a writer is alone, and nobody waits for a lock that it could have, whoever times out, is
-//! dropped, loses its choice or becomes a reader.
+//! The lock for readers and writers: a writer is alone, and nobody waits for a lock that it could have,
+//! whoever times out, is dropped, loses its choice or becomes a reader.
 //!
-//! Threads block as OS threads, and a deadline may pass at any moment. That nobody writes while others read is seen by the checker: what
-//! is locked is a cell of its own.
+//! Threads block as OS threads, and a deadline may pass at any moment. That nobody writes while others read
+//! is seen by the checker: what is locked is a cell of its own.
 
 use super::gate::Quiet;
 use super::{Broken, check, check_bounded, must_fail};

@@ -1,5 +1,5 @@
-//! The semaphore: each permit is with one thread or free, whoever times out, is dropped, loses its choice or is turned away, and
-//! nobody waits for what is free.
+//! The semaphore: each permit is with one thread or free, whoever times out, is dropped, loses its choice or
+//! is turned away, and nobody waits for what is free.
 //!
 //! Threads block as OS threads, and a deadline may pass at any moment.
 

@@ -1,5 +1,5 @@
-//! A slab's returns: each block comes back once, and when the slab ends with blocks out, the memory is freed once, after
-//! everything that anyone did with it.
+//! A slab's returns: each block comes back once, and when the slab ends with blocks out, the memory is freed
+//! once, after everything that anyone did with it.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
 use crate::memory::slab::chunk::Block;

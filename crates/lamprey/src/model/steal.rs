@@ -1,5 +1,5 @@
-//! A host is queued by a worker that has just got up, while the last other one goes idle: that one dozes, or is called. A sleep that nobody
-//! ends is a deadlock, which loom reports.
+//! A host is queued by a worker that has just got up, while the last other one goes idle: that one dozes, or
+//! is called. A sleep that nobody ends is a deadlock, which loom reports.
 
 use super::{Broken, check, must_fail};
 use crate::sched::idle;

@@ -1,4 +1,5 @@
-//! `suspend`: the thread goes on when its token has been used or dropped, whenever that is, and sees what was done before.
+//! `suspend`: the thread goes on when its token has been used or dropped, whenever that is, and sees what was
+//! done before.
 
 use super::{Broken, check, must_fail};
 use crate::sync_shim::{Arc, UnsafeCell, thread};

@@ -1,5 +1,5 @@
-//! Levels on a wire that is cut: each is tripped once, on its own thread, and does not end before that, whether its thread is a host or
-//! an OS thread, waits, or comes to the end of the level meanwhile.
+//! Levels on a wire that is cut: each is tripped once, on its own thread, and does not end before that,
+//! whether its thread is a host or an OS thread, waits, or comes to the end of the level meanwhile.
 //!
 //! Wire, frames, errands and inbox are the real ones; what a host is: [`host`](super::host).
 

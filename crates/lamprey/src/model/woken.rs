@@ -1,6 +1,7 @@
 //! Ready parasites of a worker that another takes away: each is run once, and in the end none is pending.
 //!
-//! That owner and visitor never meet in the queues is checked by `model::fresh`: the protocol is the same ([`crate::queue::lent`]).
+//! That owner and visitor never meet in the queues is checked by `model::fresh`: the protocol is the same
+//! ([`crate::queue::lent`]).
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::worker::{Parasite, Seat, Worker};

@@ -1,9 +1,10 @@
-//! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and completion. It is
-//! `sched::worker` and `sched::parasite::attach` of that build; its hosts are in `model::host`.
+//! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and
+//! completion. It is `sched::worker` and `sched::parasite::attach` of that build; its hosts are in
+//! `model::host`.
 //!
-//! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A [`Parasite`] is a block with
-//! a task and any future. Its memory stays until the run is over; what the protocol says about it is checked by
-//! `model::atomics`.
+//! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A
+//! [`Parasite`] is a block with a task and any future. Its memory stays until the run is over; what the
+//! protocol says about it is checked by `model::atomics`.
 
 use super::block::{Errand, Waiter, Who};
 use super::completion::Completion;
@@ -30,8 +31,9 @@ thread_local! {
 /// What other kernel threads may touch of a worker.
 pub(crate) struct Seat {
     pub(crate) inbox: Inbox<Waiter>,
-    /// Changed by whoever has sent something, and before each look into the inbox. Loom does not reorder a plain load against a
-    /// CAS whose own thread has loaded before; it reorders two changes. (Relaxed: nothing may rely on it.)
+    /// Changed by whoever has sent something, and before each look into the inbox. Loom does not reorder a
+    /// plain load against a CAS whose own thread has loaded before; it reorders two changes. (Relaxed:
+    /// nothing may rely on it.)
     bell: AtomicUsize,
     /// Of a worker with hosts: where its root waits when nothing is ready.
     pub(crate) idle: Option<Parker>,
@@ -250,7 +252,8 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 fn block<'a>(task: NonNull<Task>) -> &'a Block {
-    // SAFETY: every task of the checker but a waiting thread's heads a block, which stays until the run is over.
+    // SAFETY: every task of the checker but a waiting thread's heads a block, which stays until the run is
+    // over.
     unsafe { task.cast::<Block>().as_ref() }
 }
 

@@ -1,4 +1,5 @@
-//! Addresses and names. A literal address never leaves the calling thread; a name is looked up on the blocking pool.
+//! Addresses and names. A literal address never leaves the calling thread; a name is looked up on the
+//! blocking pool.
 
 use std::future::{Future, ready};
 use std::io;
@@ -9,8 +10,8 @@ use crate::driver::{block, block_async};
 
 /// What sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the worker.
 ///
-/// It is implemented for the same types. Names (in `"host:port"` and `("host", port)`) are looked up on the blocking
-/// pool; literal addresses are parsed in place.
+/// It is implemented for the same types. Names (in `"host:port"` and `("host", port)`) are looked up on the
+/// blocking pool; literal addresses are parsed in place.
 ///
 /// # Examples
 /// ```
@@ -58,8 +59,8 @@ pub trait ToSocketAddrs {
 /// `InvalidInput` for a text that is not `host:port`; the system's, when the name cannot be looked up.
 ///
 /// # Blocking
-/// A literal address is parsed at once. For a name the host waits for a thread of the blocking pool (see [`block`]); an
-/// OS thread makes the call itself.
+/// A literal address is parsed at once. For a name the host waits for a thread of the blocking pool (see
+/// [`block`]); an OS thread makes the call itself.
 ///
 /// # Cancellation
 /// Not interruptible while the lookup runs.
@@ -83,7 +84,8 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 /// As for `lookup`.
 ///
 /// # Cancellation
-/// Nobody learns the result. A lookup that has begun holds its thread of the pool until the system gives an answer.
+/// Nobody learns the result. A lookup that has begun holds its thread of the pool until the system gives an
+/// answer.
 ///
 /// # Blocking
 /// As for [`block_async`](crate::block_async).

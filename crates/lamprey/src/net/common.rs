@@ -14,8 +14,8 @@ macro_rules! owns_descriptor {
 
             /// The same socket for the standard library, in blocking mode.
             ///
-            /// The mode belongs to the kernel's socket: clones that [`try_clone`](Self::try_clone) made share it, so
-            /// do not keep accepting on one.
+            /// The mode belongs to the kernel's socket: clones that [`try_clone`](Self::try_clone) made share
+            /// it, so do not keep accepting on one.
             ///
             /// # Errors
             /// The system's, when the mode of the socket cannot be set; the socket is then closed.
@@ -23,11 +23,11 @@ macro_rules! owns_descriptor {
                 self.release()
             }
 
-            /// Makes every operation on this socket fail, now and later, with [`Closed`](crate::net::Closed); those
-            /// that wait on other threads are woken to fail. Calling it again does nothing.
+            /// Makes every operation on this socket fail, now and later, with [`Closed`](crate::net::Closed);
+            /// those that wait on other threads are woken to fail. Calling it again does nothing.
             ///
-            /// The descriptor is given back when the value is dropped, because others may still borrow it. Streams and
-            /// listeners are shut down at once, so that the peer sees the end. Clones made by
+            /// The descriptor is given back when the value is dropped, because others may still borrow it.
+            /// Streams and listeners are shut down at once, so that the peer sees the end. Clones made by
             /// [`try_clone`](Self::try_clone) are sockets of their own and stay open (but shut down).
             pub fn close(&self) {
                 self.0.close();
@@ -42,8 +42,8 @@ macro_rules! owns_descriptor {
                 self.0.get().take_error()
             }
 
-            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. A setting of this value
-            /// (the kernel's socket never blocks anyway); clones start with it.
+            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. A setting of
+            /// this value (the kernel's socket never blocks anyway); clones start with it.
             ///
             /// # Errors
             /// None; the result is there for the shape of the standard library.
@@ -52,7 +52,8 @@ macro_rules! owns_descriptor {
                 Ok(())
             }
 
-            /// A second socket value for the same kernel socket, with a descriptor of its own and copies of the settings.
+            /// A second socket value for the same kernel socket, with a descriptor of its own and copies of
+            /// the settings.
             ///
             /// # Errors
             /// The system's, for one when there are no descriptors left.
@@ -177,8 +178,8 @@ macro_rules! is_stream {
             /// As for reading.
             ///
             /// # Cancellation
-            /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-            /// has taken nothing.
+            /// Its commit point is the system call that finds the socket ready. A thread that is cancelled
+            /// before that unwinds from here, and has taken nothing.
             ///
             /// # Blocking
             /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -186,8 +187,8 @@ macro_rules! is_stream {
                 self.0.recv(buf, ::rustix::net::RecvFlags::PEEK)
             }
 
-            /// Ends one direction, or both. After `Write` the peer reads the end of the stream; after `Read` reads here
-            /// give 0 bytes. Threads that wait in that direction are woken.
+            /// Ends one direction, or both. After `Write` the peer reads the end of the stream; after `Read`
+            /// reads here give 0 bytes. Threads that wait in that direction are woken.
             ///
             /// # Errors
             /// The system's, for one when the stream is not connected any more.
@@ -195,22 +196,23 @@ macro_rules! is_stream {
                 self.0.get().shutdown(how)
             }
 
-            /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room where there is none.
-            /// Returns how many were sent: less than `len` only when the file ends before, or when an error came after
-            /// some bytes had gone (the next call reports it).
+            /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room where
+            /// there is none. Returns how many were sent: less than `len` only when the file ends before, or
+            /// when an error came after some bytes had gone (the next call reports it).
             ///
             /// # Errors
-            /// As for writing; and the system's for a file that cannot be sent (such as a pipe or a directory).
+            /// As for writing; and the system's for a file that cannot be sent (such as a pipe or a
+            /// directory).
             ///
             /// # Blocking
             /// The worker does not wait for the disk: a chunk that is not in the page cache is sent by the
             /// blocking pool. What is looked at is the first and the last page of a chunk of 256 KiB, so a
-            /// page that the kernel has dropped from between makes the worker wait for that one. The write timeout counts from
-            /// each chunk on.
+            /// page that the kernel has dropped from between makes the worker wait for that one. The write
+            /// timeout counts from each chunk on.
             ///
-            /// The kernel has no way to send a file without a `SIGPIPE` when the peer is gone. Programs whose `main` is
-            /// Rust's ignore that signal; in others the first call of this function makes the process ignore it, if
-            /// its action is the default one.
+            /// The kernel has no way to send a file without a `SIGPIPE` when the peer is gone. Programs whose
+            /// `main` is Rust's ignore that signal; in others the first call of this function makes the
+            /// process ignore it, if its action is the default one.
             ///
             /// # Cancellation
             /// Some of the bytes may have been sent.

@@ -1,7 +1,8 @@
 //! Connecting: `connect(2)` repeated until it says that the connection is made or refused.
 //!
-//! A repeated `connect` is the one question whose answer cannot be misread after a stray edge: it tells "made",
-//! "still on its way" and "failed, for this reason" apart, where `SO_ERROR` would say 0 for the first two.
+//! A repeated `connect` is the one question whose answer cannot be misread after a stray edge: it tells
+//! "made", "still on its way" and "failed, for this reason" apart, where `SO_ERROR` would say 0 for the first
+//! two.
 
 use std::future::Future;
 use std::io;

@@ -1,5 +1,5 @@
-//! Sockets in choices: each awaitable form as an event. An operation that loses has done nothing: the poll that finds the socket ready
-//! is the operation.
+//! Sockets in choices: each awaitable form as an event. An operation that loses has done nothing: the poll
+//! that finds the socket ready is the operation.
 
 use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
@@ -25,8 +25,9 @@ pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Fut
 macro_rules! readiness_events {
     ($name:ident) => {
         impl $name {
-            /// The event that a read would not wait: something has come, the other side has ended, or something is wrong. It reads
-            /// nothing; by the time of the read another thread may have been faster. ([`close`](Self::close) makes it fail.)
+            /// The event that a read would not wait: something has come, the other side has ended, or
+            /// something is wrong. It reads nothing; by the time of the read another thread may have been
+            /// faster. ([`close`](Self::close) makes it fail.)
             pub fn readable_evt(
                 &self,
             ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
@@ -51,8 +52,8 @@ macro_rules! stream_events {
         $crate::net::events::readiness_events!($name);
 
         impl $name {
-            /// [`Read::read`](::std::io::Read::read) as an event: to choose between it and others. If another is chosen, nothing
-            /// has been read.
+            /// [`Read::read`](::std::io::Read::read) as an event: to choose between it and others. If another
+            /// is chosen, nothing has been read.
             ///
             /// # Examples
             /// ```
@@ -79,8 +80,8 @@ macro_rules! stream_events {
                 $crate::events::future_evt(self.read_async(buf))
             }
 
-            /// [`Write::write`](::std::io::Write::write) as an event: it happens when some of `buf` has been written. If another
-            /// is chosen, nothing has been.
+            /// [`Write::write`](::std::io::Write::write) as an event: it happens when some of `buf` has been
+            /// written. If another is chosen, nothing has been.
             pub fn write_evt(
                 &self,
                 buf: &[u8],

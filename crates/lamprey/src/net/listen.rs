@@ -14,10 +14,12 @@ use crate::io::closed::is_closed;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 
-/// Connections that the kernel keeps until they are accepted; it lowers this to `/proc/sys/net/core/somaxconn`.
+/// Connections that the kernel keeps until they are accepted; it lowers this to
+/// `/proc/sys/net/core/somaxconn`.
 pub(super) const BACKLOG: i32 = 4096;
 
-/// How long an accept loop that found no descriptor left stays away, and for how long at most after several times.
+/// How long an accept loop that found no descriptor left stays away, and for how long at most after several
+/// times.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -80,8 +82,8 @@ fn exhausted(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
 }
 
-/// The connection that was next is gone; Linux reports its network errors here (see `accept(2)`). Each takes one
-/// connection out of the queue, so trying again ends.
+/// The connection that was next is gone; Linux reports its network errors here (see `accept(2)`). Each takes
+/// one connection out of the queue, so trying again ends.
 fn of_one_connection(error: &io::Error) -> bool {
     use Errno as E;
     matches!(
@@ -102,8 +104,8 @@ fn of_one_connection(error: &io::Error) -> bool {
 
 /// The connections to a listener, one after the other: the iterator that `incoming` returns.
 ///
-/// It accepts patiently, so running out of descriptors does not end it. It ends after the listener's `close`, and
-/// after an error that would come again and again, which it reports first.
+/// It accepts patiently, so running out of descriptors does not end it. It ends after the listener's `close`,
+/// and after an error that would come again and again, which it reports first.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     pub(super) listener: &'a L,
@@ -132,16 +134,18 @@ impl<L> Incoming<'_, L> {
 macro_rules! is_listener {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
-            /// Waits for a connection, through everything that passes: while the process has no descriptors (or the machine no memory) left it
-            /// pauses, 5 ms at first and at most a second, and tries again; a connection that broke before it was
-            /// accepted is skipped. This is the call for an accept loop.
+            /// Waits for a connection, through everything that passes: while the process has no descriptors
+            /// (or the machine no memory) left it pauses, 5 ms at first and at most a second, and tries
+            /// again; a connection that broke before it was accepted is skipped. This is the call for an
+            /// accept loop.
             ///
             /// # Errors
-            /// Only those after which no call will succeed, such as after [`close`](Self::close); and `WouldBlock` as for
-            /// every operation.
+            /// Only those after which no call will succeed, such as after [`close`](Self::close); and
+            /// `WouldBlock` as for every operation.
             ///
             /// # Cancellation
-            /// A thread that is cancelled while it waits or pauses unwinds from here, and has accepted nothing.
+            /// A thread that is cancelled while it waits or pauses unwinds from here, and has accepted
+            /// nothing.
             ///
             /// # Blocking
             /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.

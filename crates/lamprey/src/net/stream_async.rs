@@ -6,8 +6,8 @@ macro_rules! is_stream_async {
         $crate::io::whole::reads_and_writes_whole!($name);
 
         impl $name {
-            /// The awaitable form of [`Read::read`](::std::io::Read::read): reads what has come, as soon as something has;
-            /// 0 at the end of the stream.
+            /// The awaitable form of [`Read::read`](::std::io::Read::read): reads what has come, as soon as
+            /// something has; 0 at the end of the stream.
             ///
             /// # Errors
             /// The system's; `TimedOut` after the read timeout; [`Closed`](crate::net::Closed).
@@ -49,8 +49,8 @@ macro_rules! is_stream_async {
                 self.0.recv_async(buf, ::rustix::net::RecvFlags::PEEK)
             }
 
-            /// The awaitable form of [`Write::write`](::std::io::Write::write): writes what there is room for, as soon as
-            /// there is some.
+            /// The awaitable form of [`Write::write`](::std::io::Write::write): writes what there is room
+            /// for, as soon as there is some.
             ///
             /// # Errors
             /// The system's; `TimedOut` after the write timeout; [`Closed`](crate::net::Closed).
@@ -78,8 +78,9 @@ macro_rules! is_stream_async {
             /// The awaitable form of [`sendfile`](Self::sendfile).
             ///
             /// # Errors
-            /// As for `sendfile`; and the system's, when there are no descriptors left: a chunk that is not in the page
-            /// cache is sent through duplicates of both, which the blocking pool may use even when this is dropped.
+            /// As for `sendfile`; and the system's, when there are no descriptors left: a chunk that is not
+            /// in the page cache is sent through duplicates of both, which the blocking pool may use even
+            /// when this is dropped.
             ///
             /// # Cancellation
             /// Some of the bytes may have been sent, and a chunk of up to 256 KiB may still be.

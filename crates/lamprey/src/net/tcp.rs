@@ -50,8 +50,8 @@ impl TcpStream {
     /// The system's for the last address that was tried (`ConnectionRefused`, for one), or the name lookup's.
     ///
     /// # Cancellation
-    /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection that has been made by
-    /// then is broken off. A name lookup is not interrupted.
+    /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection
+    /// that has been made by then is broken off. A name lookup is not interrupted.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -203,12 +203,13 @@ impl TcpListener {
     /// Waits for a connection. Several threads may wait at once.
     ///
     /// # Errors
-    /// The system's. None of them harms the listener: when there are no descriptors left the connection stays in the queue, and
-    /// a later call gets it. A loop that calls again at once would spin then; see [`accept_patiently`](Self::accept_patiently).
+    /// The system's. None of them harms the listener: when there are no descriptors left the connection stays
+    /// in the queue, and a later call gets it. A loop that calls again at once would spin then; see
+    /// [`accept_patiently`](Self::accept_patiently).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// the connection, if there is one, is left to the next call.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and the connection, if there is one, is left to the next call.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -261,7 +262,8 @@ impl TcpListener {
     }
 
     fn shut_down_for_close(&self) {
-        // Stops the listening, so that new connections are refused while the value lives. Fails when it has been stopped.
+        // Stops the listening, so that new connections are refused while the value lives. Fails when it has
+        // been stopped.
         let _ = net::shutdown(&self.0, Shutdown::Both);
     }
 }

@@ -15,8 +15,8 @@ use crate::sched::Wait;
 /// What every socket is made with.
 pub(super) const SOCKET_FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// A broken pipe is an error, not a signal; and the call does not wait even where somebody who shares the socket has
-/// put it in blocking mode.
+/// A broken pipe is an error, not a signal; and the call does not wait even where somebody who shares the
+/// socket has put it in blocking mode.
 pub(super) const SEND: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
 /// As [`SEND`].
 pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;

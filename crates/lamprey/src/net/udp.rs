@@ -54,7 +54,8 @@ impl UdpSocket {
         first_of(to.to_socket_addrs()?, Self::bind_to)
     }
 
-    /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams of others are dropped from then on.
+    /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams of others are dropped from
+    /// then on.
     ///
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
@@ -74,8 +75,8 @@ impl UdpSocket {
     /// The system's (`ConnectionRefused` may tell of an earlier datagram), or the name lookup's.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// has sent nothing. A name lookup is not interrupted.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and has sent nothing. A name lookup is not interrupted.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -92,8 +93,8 @@ impl UdpSocket {
     /// The system's; `TimedOut` after the read timeout.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// the next receive gets the datagram.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and the next receive gets the datagram.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -107,8 +108,8 @@ impl UdpSocket {
     /// As for `recv_from`.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// has taken nothing.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and has taken nothing.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -129,8 +130,8 @@ impl UdpSocket {
     /// The system's (`ConnectionRefused` tells of an earlier datagram).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// has sent nothing.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and has sent nothing.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -144,8 +145,8 @@ impl UdpSocket {
     /// The system's; `TimedOut` after the read timeout.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// the next receive gets the datagram.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and the next receive gets the datagram.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -159,8 +160,8 @@ impl UdpSocket {
     /// As for `recv`.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// has taken nothing.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and has taken nothing.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.

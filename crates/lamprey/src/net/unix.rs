@@ -52,8 +52,8 @@ impl UnixStream {
     /// A thread that is cancelled while it waits unwinds from here, and has made no connection.
     ///
     /// # Blocking
-    /// Only while the listener's queue is full, and then by looking again every few milliseconds: the kernel tells nobody
-    /// when there is room.
+    /// Only while the listener's queue is full, and then by looking again every few milliseconds: the kernel
+    /// tells nobody when there is room.
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::connect_to(&by_path(path.as_ref())?)
     }
@@ -145,7 +145,8 @@ impl UnixListener {
     /// Listens at `path`, which must not exist.
     ///
     /// # Errors
-    /// The system's (`AddrInUse` when the path exists); `InvalidInput` for a path that is too long or contains a zero byte.
+    /// The system's (`AddrInUse` when the path exists); `InvalidInput` for a path that is too long or
+    /// contains a zero byte.
     pub fn bind(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::bind_to(&by_path(path.as_ref())?)
     }
@@ -171,8 +172,8 @@ impl UnixListener {
     /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before that unwinds from here, and
-    /// the connection, if there is one, is left to the next call.
+    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and the connection, if there is one, is left to the next call.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -209,7 +210,8 @@ impl UnixListener {
     }
 
     fn shut_down_for_close(&self) {
-        // Stops the listening, so that new connections are refused while the value lives. Fails when it has been stopped.
+        // Stops the listening, so that new connections are refused while the value lives. Fails when it has
+        // been stopped.
         let _ = net::shutdown(&self.0, Shutdown::Both);
     }
 }
@@ -217,8 +219,8 @@ impl UnixListener {
 /// What the kernel has accepted.
 fn accepted(fd: OwnedFd) -> io::Result<(UnixStream, SocketAddr)> {
     let stream = UnixStream(Socket::new(fd.into()));
-    // The standard library reads Unix addresses more carefully than the address that came with the connection would be
-    // here: it knows unnamed ones, and paths without the terminating zero.
+    // The standard library reads Unix addresses more carefully than the address that came with the connection
+    // would be here: it knows unnamed ones, and paths without the terminating zero.
     let address = stream.peer_addr()?;
     Ok((stream, address))
 }

@@ -10,8 +10,9 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 
 impl Builder {
-    /// As [`parasite`](fn@crate::parasite), with this builder's choice of [`attach_inline`](Self::attach_inline). Name, stack size
-    /// and place do not apply: the parasite has no stack, and starts where it is.
+    /// As [`parasite`](fn@crate::parasite), with this builder's choice of
+    /// [`attach_inline`](Self::attach_inline). Name, stack size and place do not apply: the parasite has no
+    /// stack, and starts where it is.
     ///
     /// # Examples
     /// ```
@@ -43,7 +44,8 @@ impl Builder {
         unsafe { spawn::start(worker, ManuallyDrop::new(future), worker.is_parallel(), flags) }
     }
 
-    /// As [`parasite_fn`](crate::parasite_fn), with this builder's choice of [`attach_inline`](Self::attach_inline).
+    /// As [`parasite_fn`](crate::parasite_fn), with this builder's choice of
+    /// [`attach_inline`](Self::attach_inline).
     ///
     /// # Panics
     /// Outside of a host.

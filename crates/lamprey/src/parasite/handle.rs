@@ -18,10 +18,11 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 
 /// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
 ///
-/// **Dropping it cancels the parasite**: its future is dropped at once if it waits (of more than a thousand at once the rest at
-/// the next scheduling points; else when its poll ends; a stackful one unwinds
-/// from the call that it blocks in, soon), and its destructors run. [`detach`](Self::detach) lets it run on. This differs from
-/// [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner does.
+/// **Dropping it cancels the parasite**: its future is dropped at once if it waits (of more than a thousand
+/// at once the rest at the next scheduling points; else when its poll ends; a stackful one unwinds
+/// from the call that it blocks in, soon), and its destructors run. [`detach`](Self::detach) lets it run on.
+/// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner
+/// does.
 ///
 /// # Examples
 /// ```
@@ -45,8 +46,9 @@ enum Repr<T> {
     Gone,
 }
 
-// SAFETY: the handle moves the outcome `T` to whoever joins; the parasite is touched only through its completion word and its
-// life. That the future of a parasite that is not `Send` is dropped at home is the business of `Task::cancel`.
+// SAFETY: the handle moves the outcome `T` to whoever joins; the parasite is touched only through its
+// completion word and its life. That the future of a parasite that is not `Send` is dropped at home is the
+// business of `Task::cancel`.
 unsafe impl<T: Send> Send for ParasiteHandle<T> {}
 // SAFETY: a shared handle only looks whether the parasite is done.
 unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
@@ -103,8 +105,8 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Waits until the parasite has ended and returns its result. The caller's woken parasites, this one perhaps among
-    /// them, run first, on its stack.
+    /// Waits until the parasite has ended and returns its result. The caller's woken parasites, this one
+    /// perhaps among them, run first, on its stack.
     ///
     /// # Errors
     /// See [`JoinError`]. A panic of the parasite arrives here with its payload.
@@ -113,8 +115,8 @@ impl<T> ParasiteHandle<T> {
     /// If the calling thread is cancelled while it waits, the parasite is cancelled too.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread parks. In async code `.await` the handle instead: a stackless
-    /// parasite that calls `join` holds up the host that polls it.
+    /// A host or stackful parasite switches away; an OS thread parks. In async code `.await` the handle
+    /// instead: a stackless parasite that calls `join` holds up the host that polls it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         let this = ManuallyDrop::new(self);
@@ -125,7 +127,8 @@ impl<T> ParasiteHandle<T> {
         ManuallyDrop::into_inner(this).join_otherwise()
     }
 
-    /// The result of one that was over at once: it is looked for first, and alone, so that it takes no way together with the others'.
+    /// The result of one that was over at once: it is looked for first, and alone, so that it takes no way
+    /// together with the others'.
     ///
     /// # Safety
     /// Where it is here, the handle is not used again, nor dropped.
@@ -155,7 +158,8 @@ impl<T> ParasiteHandle<T> {
     /// It is here, or published; the handle is Gone after this.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn take(&self) -> Outcome<T> {
-        // SAFETY: moved out once, by contract; where it is done, the object is ours, and this is its last use.
+        // SAFETY: moved out once, by contract; where it is done, the object is ours, and this is its last
+        // use.
         unsafe {
             if let Repr::Value(value) = &self.0 {
                 Ok(ptr::read(value))
@@ -171,7 +175,8 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard error.
+    /// Lets the parasite run on without a handle. Its result is dropped; a panic is reported on standard
+    /// error.
     pub fn detach(mut self) {
         match std::mem::replace(&mut self.0, Repr::Gone) {
             // SAFETY: the handle's half of the object, given up here.
@@ -189,8 +194,8 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all. One that was queued
-    /// for another worker to take may never have been polled.
+    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all.
+    /// One that was queued for another worker to take may never have been polled.
     ///
     /// # Errors
     /// As [`join`](Self::join); [`JoinError::Cancelled`] is what is expected.

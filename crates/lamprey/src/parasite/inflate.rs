@@ -1,13 +1,13 @@
 //! Inflation: a parasite becomes a host of its own (parasitic-threads-2011, 2.3.1).
 //!
-//! A stackless parasite that may travel gets a real host, which any idle worker can take before it starts; from then on that
-//! host polls it, and is what its wakers wake (HOSTED). One that may not travel keeps its small form and from then on waits its turn
-//! among the hosts: on its own worker a stack would win it nothing. A stackful one has its stack already; it goes to the queue, and
-//! whoever is below it goes on.
+//! A stackless parasite that may travel gets a real host, which any idle worker can take before it starts;
+//! from then on that host polls it, and is what its wakers wake (HOSTED). One that may not travel keeps its
+//! small form and from then on waits its turn among the hosts: on its own worker a stack would win it
+//! nothing. A stackful one has its stack already; it goes to the queue, and whoever is below it goes on.
 //!
 //! # Invariants
-//! 1. While a task is HOSTED, its host is running it, or blocked for the one wake that comes with the right to run, or
-//!    about to block for it. `Task::link` is that host.
+//! 1. While a task is HOSTED, its host is running it, or blocked for the one wake that comes with the right
+//!    to run, or about to block for it. `Task::link` is that host.
 //! 2. [`Carried`] owns the right to run until the host starts: dropped unrun, it ends the task as cancelled.
 
 use crate::queue::inbox::Linked;
@@ -24,10 +24,11 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// Turns the calling parasite into a host. `.await` it in a stackless parasite, [`sync`](Inflate::sync) it in a stackful one.
+/// Turns the calling parasite into a host. `.await` it in a stackless parasite, [`sync`](Inflate::sync) it in
+/// a stackful one.
 ///
-/// For a parasite that finds out that it has a long way to go: its spawner, or whoever attached it, goes on. In code that is no
-/// parasite it does nothing.
+/// For a parasite that finds out that it has a long way to go: its spawner, or whoever attached it, goes on.
+/// In code that is no parasite it does nothing.
 ///
 /// # Examples
 /// ```
@@ -57,8 +58,8 @@ impl Inflate {
     /// A cancelled parasite unwinds from here or from its next blocking call, inflated or not.
     ///
     /// # Blocking
-    /// Whoever is below goes on first; the caller waits its turn among the hosts. In a host, on an OS thread, and inside a
-    /// stackless parasite (whose poll is a call on somebody's stack) it does nothing.
+    /// Whoever is below goes on first; the caller waits its turn among the hosts. In a host, on an OS thread,
+    /// and inside a stackless parasite (whose poll is a call on somebody's stack) it does nothing.
     pub fn sync(self) {
         if let Some(worker) = Worker::current()
             && worker.running_ref().kind == Kind::Parasite
@@ -122,8 +123,8 @@ impl Carried {
     fn host(self) {
         let task = ManuallyDrop::new(self).0;
         let Some(worker) = Worker::current() else { crate::bug::bug!("a host without a worker") };
-        // SAFETY: the right to run is ours, and with it the task is alive. It is given up by `end`, and comes back with the
-        // wake; not touched after `finish`.
+        // SAFETY: the right to run is ours, and with it the task is alive. It is given up by `end`, and comes
+        // back with the wake; not touched after `finish`.
         unsafe {
             let entry = task.as_ref();
             let flags = &entry.life.flags;
@@ -152,8 +153,8 @@ impl Carried {
     }
 }
 
-/// Gives up the right to run the task, whose future is pending, and waits until it is back. It is ours again in each case but that of
-/// a thread that must not switch (`Refused`), which has not given it up.
+/// Gives up the right to run the task, whose future is pending, and waits until it is back. It is ours again
+/// in each case but that of a thread that must not switch (`Refused`), which has not given it up.
 ///
 /// # Safety
 /// The calling thread is the task's host, and has the right.

@@ -1,5 +1,5 @@
-//! Parasites: asynchronous computations that start at once, on the stack of whoever starts them, and cost about a call if
-//! they never block (parasitic-threads-2011, section 2).
+//! Parasites: asynchronous computations that start at once, on the stack of whoever starts them, and cost
+//! about a call if they never block (parasitic-threads-2011, section 2).
 //!
 //! The life of a stackless one, a step a file:
 //!
@@ -12,8 +12,9 @@
 //! | **inflated** to a host of its own; futures on threads | `inflate`, `wait` |
 //! | cancelled, finished | `place`, `handle`, `sched::completion` |
 //!
-//! A stackful one (`stackful`) is a thread like a host (`packet`: its outcome), on a context that is kept ready (`sched::parasite::contexts`); it begins on top of
-//! its spawner, and goes on on top of whoever unblocks it.
+//! A stackful one (`stackful`) is a thread like a host (`packet`: its outcome), on a context that is kept
+//! ready (`sched::parasite::contexts`); it begins on top of its spawner, and goes on on top of whoever
+//! unblocks it.
 
 mod builder;
 mod handle;

@@ -1,14 +1,16 @@
-//! Where the outcome of a stackful parasite goes when the spawner's frame cannot wait for it, and how the handle reaches the
-//! parasite.
+//! Where the outcome of a stackful parasite goes when the spawner's frame cannot wait for it, and how the
+//! handle reaches the parasite.
 //!
 //! # Invariants
-//! 1. A packet has one structural owner, parasite and handle together (completion word), and references of errands.
-//! 2. `Head::thread` is the parasite's thread from its start until it ends, for its home worker only; `home` is null until then.
+//! 1. A packet has one structural owner, parasite and handle together (completion word), and references of
+//!    errands.
+//! 2. `Head::thread` is the parasite's thread from its start until it ends, for its home worker only; `home`
+//!    is null until then.
 //!
 //! # Orderings
-//! The handle's order to end and a start as a host: each side stores (`ordered`; `home`), then loads the other's, all SeqCst, so
-//! that at least one sees the other: the order is then either found at the start or sent as an errand. Both may happen: an
-//! errand for a parasite that is over does nothing.
+//! The handle's order to end and a start as a host: each side stores (`ordered`; `home`), then loads the
+//! other's, all SeqCst, so that at least one sees the other: the order is then either found at the start or
+//! sent as an errand. Both may happen: an errand for a parasite that is over does nothing.
 //!
 //! # Checked by
 //! `model::hosted` (loom), `tests/parasite/stackful.rs`.
@@ -140,7 +142,8 @@ impl<T> Packet<T> {
     pub(super) unsafe fn cancel(packet: NonNull<Self>) {
         // SAFETY: alive by the handle's share.
         let head = unsafe { &packet.as_ref().head };
-        // StoreLoad race: our order against our look at `home`; pairs with the two in `Head::begin`. Only one is sent.
+        // StoreLoad race: our order against our look at `home`; pairs with the two in `Head::begin`. Only one
+        // is sent.
         if head.completion.is_done() || head.ordered.swap(true, Ordering::SeqCst) {
             return;
         }

@@ -2,9 +2,9 @@
 //!
 //! # Invariants
 //! 1. The header comes first (`repr(C)`), in a block of the home worker's slab.
-//! 2. `cell` holds the future from `place` to the poll that is ready, to a panic, or to `cancel`; after that the outcome, until
-//!    the handle takes it or `dispose` drops it. Only the holder of the right to run changes it, and publishes that through
-//!    the completion word.
+//! 2. `cell` holds the future from `place` to the poll that is ready, to a panic, or to `cancel`; after that
+//!    the outcome, until the handle takes it or `dispose` drops it. Only the holder of the right to run
+//!    changes it, and publishes that through the completion word.
 //! 3. The future does not move: it is pinned in its block until it is dropped there.
 
 use super::handle::Outcome;
@@ -45,8 +45,9 @@ union Body<F: Future> {
 /// Puts a future into a block of the worker's slab; `None` if there is no memory.
 ///
 /// # Safety
-/// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can build it in its place.
-/// A copy as a whole, of what has just been written in parts, would have to wait for those writes.)
+/// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can
+/// build it in its place. A copy as a whole, of what has just been written in parts, would have to wait for
+/// those writes.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn place<F: Future>(
@@ -129,8 +130,8 @@ pub(super) unsafe fn poll_once<F: Future>(
     value: &mut MaybeUninit<F::Output>,
 ) -> Result<bool, Box<dyn Any + Send>> {
     let mut done = Done::Nothing;
-    // The value goes out by itself, not through the closure's result: that would be read as a whole after having been
-    // written in parts.
+    // The value goes out by itself, not through the closure's result: that would be read as a whole after
+    // having been written in parts.
     let polled = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: invariants 2 and 3.
         let future = unsafe { Pin::new_unchecked(&mut *(*cell::<F>(task).get()).future) };
@@ -258,13 +259,15 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
 /// Moves the outcome out of a task and gives up the claim of task and handle.
 ///
 /// # Safety
-/// The completion word has given the object to the caller; the outcome is of this type; the task is not used again.
+/// The completion word has given the object to the caller; the outcome is of this type; the task is not used
+/// again.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
     // SAFETY: invariant 2; the table says where the outcome is.
     unsafe {
         let place = task.byte_add(task.as_ref().body.outcome).cast::<Kept<T>>();
-        // By its variant, and put together last: a copy of the whole would have to wait for the writes of its parts.
+        // By its variant, and put together last: a copy of the whole would have to wait for the writes of its
+        // parts.
         match place.as_ref() {
             Ok(value) => {
                 let value = ptr::read(value);

@@ -1,4 +1,5 @@
-//! The paper's primitives, for building blocking operations of one's own: reify, prepare, attach (parasitic-threads-2011, 2.3).
+//! The paper's primitives, for building blocking operations of one's own: reify, prepare, attach
+//! (parasitic-threads-2011, 2.3).
 //!
 //! # States (`State`)
 //! ```text
@@ -10,7 +11,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. [`Parasite`] and [`ReadyParasite`] are values that are used up: the cell is prepared at most once, attached at most once.
+//! 1. [`Parasite`] and [`ReadyParasite`] are values that are used up: the cell is prepared at most once,
+//!    attached at most once.
 //! 2. The waker leaves the cell once: with whoever attaches, or with the parasite.
 //!
 //! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
@@ -30,11 +32,13 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
-/// Suspends the calling thread of control and hands it to `f` as a value: as a [`Parasite<V>`] that someone prepares with a
-/// `V` and attaches, later or at once. `.await` it in async code, [`sync`](Reify::sync) it in stackful code; the result is that `V`.
+/// Suspends the calling thread of control and hands it to `f` as a value: as a [`Parasite<V>`] that someone
+/// prepares with a `V` and attaches, later or at once. `.await` it in async code, [`sync`](Reify::sync) it in
+/// stackful code; the result is that `V`.
 ///
-/// `f` runs before the suspension is complete, on the caller's stack, and should put the parasite where others find it. Works for
-/// parasites of both kinds, and for hosts, OS threads and foreign tasks, which are woken instead of attached.
+/// `f` runs before the suspension is complete, on the caller's stack, and should put the parasite where
+/// others find it. Works for parasites of both kinds, and for hosts, OS threads and foreign tasks, which are
+/// woken instead of attached.
 ///
 /// # Examples
 /// ```
@@ -52,14 +56,15 @@ use std::task::{Context, Poll};
 /// ```
 ///
 /// # Cancellation
-/// If the [`Parasite`] is dropped, the suspended thread of control is cancelled: it unwinds, and whoever joins it finds
-/// [`Cancelled`](crate::JoinError::Cancelled). If the thread of control goes away first, preparing it does nothing.
+/// If the [`Parasite`] is dropped, the suspended thread of control is cancelled: it unwinds, and whoever
+/// joins it finds [`Cancelled`](crate::JoinError::Cancelled). If the thread of control goes away first,
+/// preparing it does nothing.
 pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
     Reify { cell: None, f: Some(f) }
 }
 
-/// A suspended thread of control that waits for a `V`: the paper's `'a par`. One-shot: [`prepare`](Self::prepare) uses it up.
-/// Dropping it cancels what it stands for.
+/// A suspended thread of control that waits for a `V`: the paper's `'a par`. One-shot:
+/// [`prepare`](Self::prepare) uses it up. Dropping it cancels what it stands for.
 #[must_use = "dropping a reified parasite cancels it"]
 pub struct Parasite<V>(Arc<Cell<V>>);
 
@@ -93,8 +98,8 @@ impl<V> Cell<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves a waiter where it is waited on: `Err` if there is nothing to wait for, else what was there. (Made by the caller, before the
-    /// lock: to clone a foreign waker is to run the program's code.)
+    /// Leaves a waiter where it is waited on: `Err` if there is nothing to wait for, else what was there.
+    /// (Made by the caller, before the lock: to clone a foreign waker is to run the program's code.)
     fn queue(&self, waiter: Waiter) -> Result<Option<Waiter>, Waiter> {
         match &mut *self.lock() {
             State::Waiting(place) => Ok(place.replace(waiter)),
@@ -102,7 +107,8 @@ impl<V> Cell<V> {
         }
     }
 
-    /// The suspended does not wait any more. It is the caller's to drop what is returned, once no wake is owed to it.
+    /// The suspended does not wait any more. It is the caller's to drop what is returned, once no wake is
+    /// owed to it.
     fn leave(&self) -> State<V> {
         std::mem::replace(&mut *self.lock(), State::Gone)
     }
@@ -122,8 +128,8 @@ impl<V> Cell<V> {
 }
 
 impl<V> State<V> {
-    /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end of the [`Parasite`], and is
-    /// about to use it.
+    /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end
+    /// of the [`Parasite`], and is about to use it.
     fn has_waiter(&self) -> bool {
         if left_out!(ReifyLeave) {
             return true;
@@ -172,7 +178,8 @@ impl<V: Send + 'static> Parasite<V> {
             Some(value)
         };
         drop(state);
-        // Outside of the lock, and before there is a result: rustc does not drop a result when a destructor panics after it was made.
+        // Outside of the lock, and before there is a result: rustc does not drop a result when a destructor
+        // panics after it was made.
         drop(unwanted);
         ReadyParasite(Some(self.0.clone()))
     }
@@ -195,18 +202,20 @@ impl<V> Drop for Parasite<V> {
 }
 
 impl ReadyParasite {
-    /// Runs the parasite **here, now**, on the caller's stack; returns when it ends or blocks again (the paper's `attach`).
+    /// Runs the parasite **here, now**, on the caller's stack; returns when it ends or blocks again (the
+    /// paper's `attach`).
     ///
-    /// What cannot run here runs where it can, soon: a parasite of another worker that may not travel, a host, an OS thread, a
-    /// foreign task; also a parasite for which there is not enough stack left here (so a chain of a million attaches in one
-    /// another does not overflow), or that is running already.
+    /// What cannot run here runs where it can, soon: a parasite of another worker that may not travel, a
+    /// host, an OS thread, a foreign task; also a parasite for which there is not enough stack left here (so
+    /// a chain of a million attaches in one another does not overflow), or that is running already.
     pub fn attach(mut self) {
         if let Some(cell) = self.0.take() {
             cell.run(Form::Now);
         }
     }
 
-    /// Asynchronous inflation: a new host attaches the parasite (parasitic-threads-2011, 2.3.1). Another worker may take it.
+    /// Asynchronous inflation: a new host attaches the parasite (parasitic-threads-2011, 2.3.1). Another
+    /// worker may take it.
     ///
     /// # Panics
     /// Outside of a host.
@@ -247,8 +256,8 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// As [`reify`] says; a cancelled thread unwinds from here.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding must not wait: it panics, as in
-    /// [`wait`](crate::wait).
+    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding must not wait:
+    /// it panics, as in [`wait`](crate::wait).
     pub fn sync(mut self) -> V {
         let cell = self.cell();
         if sched::must_not_block() {

@@ -15,21 +15,24 @@ use std::ptr::{self, NonNull};
 
 /// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2).
 ///
-/// It runs like a call until it first blocks. If it never does, the handle already has the result when this returns, and the
-/// whole has cost about a call. If it blocks, it shrinks to its state, and the caller goes on; whoever unblocks it runs it, at
-/// that thread's next scheduling point (on any worker of the runtime), ahead of the hosts.
+/// It runs like a call until it first blocks. If it never does, the handle already has the result when this
+/// returns, and the whole has cost about a call. If it blocks, it shrinks to its state, and the caller goes
+/// on; whoever unblocks it runs it, at that thread's next scheduling point (on any worker of the runtime),
+/// ahead of the hosts.
 ///
-/// Async code inside awaits: `rx.recv_async().await`, `lamprey::sleep_async(..).await`, a handle, any future of any library.
-/// It may also call blocking code; that holds up the host whose stack it is on: its spawner, or whichever host of the worker ran
-/// it at a blocking call of its own. Do not wait in a poll for something that only that host can do.
+/// Async code inside awaits: `rx.recv_async().await`, `lamprey::sleep_async(..).await`, a handle, any future
+/// of any library. It may also call blocking code; that holds up the host whose stack it is on: its spawner,
+/// or whichever host of the worker ran it at a blocking call of its own. Do not wait in a poll for something
+/// that only that host can do.
 ///
-/// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to take
-/// ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time slice, the next ones
-/// become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's stack is nearly used up (nested
-/// spawns), it is queued for the worker's own next scheduling point. One that is queued runs on another stack, and never if its handle is
-/// dropped before.
+/// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to
+/// take ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time
+/// slice, the next ones become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's
+/// stack is nearly used up (nested spawns), it is queued for the worker's own next scheduling point. One that
+/// is queued runs on another stack, and never if its handle is dropped before.
 ///
-/// A host that only starts parasites, and waits for none of them, computes: where others of its worker wait, call [`yield_now`](crate::yield_now) now and then.
+/// A host that only starts parasites, and waits for none of them, computes: where others of its worker wait,
+/// call [`yield_now`](crate::yield_now) now and then.
 ///
 /// # Examples
 /// ```
@@ -71,8 +74,9 @@ use std::ptr::{self, NonNull};
 /// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
 ///
 /// # Cancellation
-/// The call cannot be cancelled. A parasite's cancellation is its own: a time limit, a token or the cancellation of the host that polls
-/// it does not end blocking calls that its poll makes, and nor does its own: that drops it when the poll is over. Only the end of the runtime does.
+/// The call cannot be cancelled. A parasite's cancellation is its own: a time limit, a token or the
+/// cancellation of the host that polls it does not end blocking calls that its poll makes, and nor does its
+/// own: that drops it when the poll is over. Only the end of the runtime does.
 ///
 /// # Blocking
 /// Never, unless the future itself calls blocking code.
@@ -83,14 +87,16 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
+    // At once: a destructor that a panic might run would keep the compiler from building the future in its
+    // block.
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "parasite") };
     // SAFETY: it is `Send`, and borrows nothing.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
 
-/// As [`parasite`], for a future that is not `Send`: it stays on its worker (kernel thread), whoever unblocks it.
+/// As [`parasite`], for a future that is not `Send`: it stays on its worker (kernel thread), whoever unblocks
+/// it.
 ///
 /// # Examples
 /// ```
@@ -111,15 +117,16 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    // At once: a destructor that a panic might run would keep the compiler from building the future in its block.
+    // At once: a destructor that a panic might run would keep the compiler from building the future in its
+    // block.
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "parasite_local") };
     // SAFETY: an owned parasite stays on this kernel thread, and borrows nothing.
     unsafe { start(worker, future, false, 0) }
 }
 
-/// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and time slices it is not put
-/// off. Cancelled, it is asked for its last word.
+/// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and
+/// time slices it is not put off. Cancelled, it is asked for its last word.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
@@ -149,7 +156,8 @@ where
 /// As [`parasite`], for a future that borrows.
 ///
 /// # Safety
-/// What it borrows outlives the future, and the handle; the handle is not dropped before the parasite has ended.
+/// What it borrows outlives the future, and the handle; the handle is not dropped before the parasite has
+/// ended.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) unsafe fn start_borrowing<F>(future: F) -> ParasiteHandle<F::Output>
@@ -322,8 +330,8 @@ unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Ou
     ParasiteHandle::failed(JoinError::NoStack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
 }
 
-/// Drops a future on the heap: its destructor must not be given the address that it has here (see `place`). If there is no
-/// memory for that, it is leaked.
+/// Drops a future on the heap: its destructor must not be given the address that it has here (see `place`).
+/// If there is no memory for that, it is leaked.
 ///
 /// # Safety
 /// The future is moved out of `future`.

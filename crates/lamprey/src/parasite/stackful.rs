@@ -1,14 +1,14 @@
 //! Stackful parasites: closures that start at once, on a context that is kept ready, and may block anywhere.
 //!
 //! # States of the outcome
-//! The closure ends before it blocks: the outcome goes back to the spawner's frame ([`Started`]), and nothing is allocated. It
-//! blocks: the spawner goes on and makes a [`Packet`], where the outcome goes later.
+//! The closure ends before it blocks: the outcome goes back to the spawner's frame ([`Started`]), and nothing
+//! is allocated. It blocks: the spawner goes on and makes a [`Packet`], where the outcome goes later.
 //!
 //! # Invariants
-//! 1. The spawner does not go on before the closure has been moved to the parasite's stack and that has blocked or ended; so
-//!    its frame is there for both.
-//! 2. `Context::packet` is set by the spawner right after that, on the same kernel thread, before anything else runs: the
-//!    parasite finds it null exactly if it has never blocked.
+//! 1. The spawner does not go on before the closure has been moved to the parasite's stack and that has
+//!    blocked or ended; so its frame is there for both.
+//! 2. `Context::packet` is set by the spawner right after that, on the same kernel thread, before anything
+//!    else runs: the parasite finds it null exactly if it has never blocked.
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
@@ -25,9 +25,9 @@ use std::ptr::{self, NonNull};
 
 /// Starts a closure **now**, on a pooled stack on top of the caller (parasitic-threads-2011, 2.2).
 ///
-/// If it does not block, its result is in the handle when this returns. When it blocks, anywhere and at any depth, the
-/// caller goes on; the parasite is then a thread that waits, and whoever unblocks it runs it, ahead of the hosts. It stays on its
-/// worker (kernel thread).
+/// If it does not block, its result is in the handle when this returns. When it blocks, anywhere and at any
+/// depth, the caller goes on; the parasite is then a thread that waits, and whoever unblocks it runs it,
+/// ahead of the hosts. It stays on its worker (kernel thread).
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,8 @@ use std::ptr::{self, NonNull};
 /// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
 ///
 /// # Cancellation
-/// The call itself cannot be cancelled. What the closure does when its parasite is cancelled: see [`ParasiteHandle::cancel`].
+/// The call itself cannot be cancelled. What the closure does when its parasite is cancelled: see
+/// [`ParasiteHandle::cancel`].
 ///
 /// # Blocking
 /// Until the closure ends or blocks.
@@ -73,7 +74,8 @@ where
 /// As [`parasite_fn`], for a closure that borrows.
 ///
 /// # Safety
-/// What it borrows outlives the closure's call, and the handle; the handle is not dropped before the parasite has ended.
+/// What it borrows outlives the closure's call, and the handle; the handle is not dropped before the parasite
+/// has ended.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) unsafe fn start_fn_borrowing<F, T>(f: F) -> ParasiteHandle<T>

@@ -1,12 +1,14 @@
 //! Any future, from any thread: the bridge from async code to blocking code.
 //!
-//! A [`Cell`](WaitCell) stands for the waiting thread: a task without a future of its own, HOSTED by that thread and at home
-//! nowhere. So Lamprey's own futures know it (no waker is counted or boxed), and foreign ones get a full `Waker`.
+//! A [`Cell`](WaitCell) stands for the waiting thread: a task without a future of its own, HOSTED by that
+//! thread and at home nowhere. So Lamprey's own futures know it (no waker is counted or boxed), and foreign
+//! ones get a full `Waker`.
 //!
 //! # Invariants
-//! 1. The thread holds the cell's right to run while it polls; it gives it up before it blocks, and gets it back with its
-//!    one wake.
-//! 2. The cell lives until the thread is done with it, the future has been dropped, and the last counted waker is gone.
+//! 1. The thread holds the cell's right to run while it polls; it gives it up before it blocks, and gets it
+//!    back with its one wake.
+//! 2. The cell lives until the thread is done with it, the future has been dropped, and the last counted
+//!    waker is gone.
 
 use super::inflate::wait_for_turn;
 use crate::queue::inbox::Linked;
@@ -26,10 +28,11 @@ use std::task::Poll;
 
 /// Runs `future` to its end and returns its output; the calling thread waits meanwhile.
 ///
-/// Any future of any library, from any thread, at any depth: there is no "inside" or "outside" of a runtime to get wrong. A
-/// future that needs the context of its own runtime, such as tokio's sockets, is handed to that runtime: `wait(tokio_handle.spawn(future))`. Do
-/// not enter the context on a host: what `enter` returns belongs to the kernel thread, on which hosts take turns, and tokio panics when
-/// two of them leave in another order than they entered.
+/// Any future of any library, from any thread, at any depth: there is no "inside" or "outside" of a runtime
+/// to get wrong. A future that needs the context of its own runtime, such as tokio's sockets, is handed to
+/// that runtime: `wait(tokio_handle.spawn(future))`. Do not enter the context on a host: what `enter` returns
+/// belongs to the kernel thread, on which hosts take turns, and tokio panics when two of them leave in
+/// another order than they entered.
 ///
 /// # Examples
 /// ```
@@ -42,9 +45,10 @@ use std::task::Poll;
 /// ```
 ///
 /// # Panics
-/// With the future's own panic. In a destructor that runs because its host unwinds, if the future is not ready by what it does itself: a
-/// host must not wait there, and there is no value to return. (As every panic that leaves a destructor during an unwind, this one
-/// ends the process then; its message is printed before.) What can be done without waiting is done there as elsewhere.
+/// With the future's own panic. In a destructor that runs because its host unwinds, if the future is not
+/// ready by what it does itself: a host must not wait there, and there is no value to return. (As every panic
+/// that leaves a destructor during an unwind, this one ends the process then; its message is printed before.)
+/// What can be done without waiting is done there as elsewhere.
 ///
 /// # Cancellation
 /// A cancelled thread drops the future and unwinds from here.
@@ -56,10 +60,11 @@ pub fn wait<F: IntoFuture>(future: F) -> F::Output {
     wait_or(future.into_future(), false, |_| None)
 }
 
-/// As [`wait`], with a last word: a thread that is cancelled returns what `end` gives, and unwinds if that is nothing.
+/// As [`wait`], with a last word: a thread that is cancelled returns what `end` gives, and unwinds if that is
+/// nothing.
 ///
-/// `is_bounded`: the future is ready at some time by the clock, so a host that unwinds holds its worker up that long, as in
-/// [`sleep`](crate::sleep).
+/// `is_bounded`: the future is ready at some time by the clock, so a host that unwinds holds its worker up
+/// that long, as in [`sleep`](crate::sleep).
 pub(crate) fn wait_or<F: Future>(
     future: F,
     is_bounded: bool,
@@ -99,7 +104,8 @@ struct Place {
 
 impl Place {
     fn is_at(&self, from: usize) {
-        // Relaxed: what lies there later was made by one who knows that the future is gone (happens-before), and so sees this.
+        // Relaxed: what lies there later was made by one who knows that the future is gone (happens-before),
+        // and so sees this.
         self.from.store(from, Ordering::Relaxed);
     }
 
@@ -133,7 +139,8 @@ impl WaitCell {
         unsafe { &(*self.0.cast::<Waiting>().as_ptr()).place }
     }
 
-    /// Gives the right to run up and waits until it is back; false if the thread has been cancelled: then it is back for good.
+    /// Gives the right to run up and waits until it is back; false if the thread has been cancelled: then it
+    /// is back for good.
     fn wait(&self, is_bounded: bool) -> bool {
         // SAFETY: alive until we are dropped.
         let task = unsafe { self.0.as_ref() };

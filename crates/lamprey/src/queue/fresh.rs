@@ -4,8 +4,8 @@
 //! `head` and `tail` mirror the ring's counters after each change, so that a thief can look without taking.
 //!
 //! # Who may touch what
-//! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is [`Lent`]: states, orderings and what was rejected are
-//! told there.
+//! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is [`Lent`]: states, orderings and
+//! what was rejected are told there.
 //!
 //! # Checked by
 //! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
@@ -57,7 +57,8 @@ impl<T: Copy> Fresh<T> {
         unsafe { self.as_owner(Ring::pop_front) }
     }
 
-    /// Owner: never true while there is an entry (only the owner adds); may be false although a thief took the last.
+    /// Owner: never true while there is an entry (only the owner adds); may be false although a thief took
+    /// the last.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_empty(&self) -> bool {
         let Look { head, tail } = self.look();
@@ -95,8 +96,8 @@ impl<T: Copy> Fresh<T> {
         result
     }
 
-    /// Thief: takes half (rounded up, at most `most`) of the entries that were already there at `earlier`, oldest
-    /// first. Entries that are younger stay: they have not yet waited longer than a steal costs.
+    /// Thief: takes half (rounded up, at most `most`) of the entries that were already there at `earlier`,
+    /// oldest first. Entries that are younger stay: they have not yet waited longer than a steal costs.
     pub(crate) fn steal(&self, earlier: Look, most: usize, mut each: impl FnMut(T)) -> usize {
         self.ring.visit(|ring| {
             self.mirrored(ring, |ring| {

@@ -6,13 +6,13 @@
 //! true --its end--> false
 //! ```
 //! # Invariants
-//! 1. A section runs no code of the program, does not switch, and does not panic: a kernel thread that finds the bit set
-//!    spins for it.
+//! 1. A section runs no code of the program, does not switch, and does not panic: a kernel thread that finds
+//!    the bit set spins for it.
 //! 2. The value is reached in sections only.
 //!
 //! # Orderings
-//! The Acquire that sets the bit pairs with the Release store that clears it, which is the last access of a section: what
-//! is guarded may be freed after the section in which somebody learns that it may.
+//! The Acquire that sets the bit pairs with the Release store that clears it, which is the last access of a
+//! section: what is guarded may be freed after the section in which somebody learns that it may.
 //!
 //! # Checked by
 //! `model::gate`, `model::kin` (loom, with a broken variant).

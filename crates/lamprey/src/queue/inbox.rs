@@ -1,25 +1,27 @@
 //! What other kernel threads hand to a worker: many push, one takes everything.
 //!
 //! # States
-//! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`. An entry is a
-//! word (a tagged pointer), not a reference: threads and stackless parasites come through the same inbox.
+//! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`. An
+//! entry is a word (a tagged pointer), not a reference: threads and stackless parasites come through the same
+//! inbox.
 //!
 //! # Invariants
-//! 1. An entry is in at most one inbox, and its link is written only by the pusher before its CAS succeeds and read
-//!    only by the receiver after its swap.
+//! 1. An entry is in at most one inbox, and its link is written only by the pusher before its CAS succeeds
+//!    and read only by the receiver after its swap.
 //! 2. Once `CLOSED`, always `CLOSED`: a push then fails and the entry stays with the caller.
 //!
 //! # Who may touch what
-//! Anyone pushes; only the owning worker calls `take` and `close`; while that computes, another may `take_away`, and pushes back
-//! what is not for it. (What was pushed meanwhile is then ahead of that: nobody may rely on the order of two pushes.)
+//! Anyone pushes; only the owning worker calls `take` and `close`; while that computes, another may
+//! `take_away`, and pushes back what is not for it. (What was pushed meanwhile is then ahead of that: nobody
+//! may rely on the order of two pushes.)
 //!
 //! # Orderings
-//! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the entry (and
-//! anything it did before) is visible to the receiver.
+//! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the entry
+//! (and anything it did before) is visible to the receiver.
 //!
 //! # Rejected
-//! A bounded ring with slots (needs a fallback when full); a mutex around a `Vec` (a preempted pusher would stop the
-//! worker).
+//! A bounded ring with slots (needs a fallback when full); a mutex around a `Vec` (a preempted pusher would
+//! stop the worker).
 //!
 //! # Checked by
 //! `model::inbox` (loom), `tests/stress/mixed.rs`.
@@ -31,8 +33,8 @@ use std::ptr::{self, NonNull};
 /// A word that stands for an object with a link for one inbox.
 ///
 /// # Safety
-/// `into_raw` and `from_raw` are inverse, never null and never 1; `link` always gives the same cell of the object, used by
-/// nothing but the inbox while the object is in it.
+/// `into_raw` and `from_raw` are inverse, never null and never 1; `link` always gives the same cell of the
+/// object, used by nothing but the inbox while the object is in it.
 pub(crate) unsafe trait Linked: Copy {
     fn into_raw(self) -> *mut ();
     fn from_raw(raw: NonNull<()>) -> Self;
@@ -66,7 +68,8 @@ impl<T: Linked> Inbox<T> {
     /// Hands `entry` to the receiver; gives it back when the inbox is closed.
     ///
     /// # Safety
-    /// `entry` is valid until the receiver is done with it, is in no inbox, and the caller gives up its access.
+    /// `entry` is valid until the receiver is done with it, is in no inbox, and the caller gives up its
+    /// access.
     pub(crate) unsafe fn push(&self, entry: T) -> Result<(), T> {
         // Relaxed: the value is only a guess, checked by the CAS below.
         let mut head = self.head.load(Ordering::Relaxed);
@@ -76,7 +79,8 @@ impl<T: Linked> Inbox<T> {
             }
             // SAFETY: the caller still owns `entry` (contract) until the CAS succeeds.
             unsafe { entry.link() }.set(head);
-            // Release pairs with the Acquire swap in `take` and `close`. Relaxed on failure: only a new guess.
+            // Release pairs with the Acquire swap in `take` and `close`. Relaxed on failure: only a new
+            // guess.
             match self.head.compare_exchange_weak(
                 head,
                 entry.into_raw(),
@@ -115,8 +119,9 @@ impl<T: Linked> Inbox<T> {
                 // Acquire: the broken variant.
                 return Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire));
             }
-            // Acquire pairs with the Release CAS in `push`. That the same entry may have been taken and pushed again since the
-            // guess does no harm: its link is read afterwards. Relaxed on failure: only a new guess.
+            // Acquire pairs with the Release CAS in `push`. That the same entry may have been taken and
+            // pushed again since the guess does no harm: its link is read afterwards. Relaxed on failure:
+            // only a new guess.
             match self.head.compare_exchange_weak(head, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
             {
                 Ok(newest) => return Taken::reversed(newest),

@@ -1,29 +1,33 @@
-//! A value of one kernel thread, its owner, which others may visit now and then. The owner works without read-modify-write.
+//! A value of one kernel thread, its owner, which others may visit now and then. The owner works without
+//! read-modify-write.
 //!
 //! # States
-//! The value is free, in the owner's hands (`busy`), or in the hands of whoever holds `lock` (a visitor, or an owner
-//! that found a visitor about).
+//! The value is free, in the owner's hands (`busy`), or in the hands of whoever holds `lock` (a visitor, or
+//! an owner that found a visitor about).
 //!
 //! # Invariants
-//! 1. The value is touched only (a) by the owner with `busy` set and `visited` read as false afterwards, or (b) under
-//!    `lock`, by a visitor that has set `visited`, passed the heavy barrier and then seen `busy` clear, or by the owner.
-//! 2. The owner never waits for the lock with `busy` set; a visitor waits for `busy` with the lock held: no deadlock.
+//! 1. The value is touched only (a) by the owner with `busy` set and `visited` read as false afterwards, or
+//!    (b) under `lock`, by a visitor that has set `visited`, passed the heavy barrier and then seen `busy`
+//!    clear, or by the owner.
+//! 2. The owner never waits for the lock with `busy` set; a visitor waits for `busy` with the lock held: no
+//!    deadlock.
 //! 3. A section runs no code of the program, does not switch and does not panic.
 //!
 //! # Who may touch what
 //! Owner: [`Lent::as_owner`]. Anyone: [`Lent::visit`].
 //!
 //! # Orderings
-//! Owner's `busy = true`, light barrier, load `visited` against visitor's `visited = true`, heavy barrier, load `busy`: at
-//! least one of the two sees the other (StoreLoad on both sides). Every store to `busy` is Release and the visitor's
-//! load Acquire, so the visitor sees the owner's last section; `visited = false` is Release and pairs with the owner's
-//! Acquire load, so the owner sees what the visitor did. The lock orders the rest.
+//! Owner's `busy = true`, light barrier, load `visited` against visitor's `visited = true`, heavy barrier,
+//! load `busy`: at least one of the two sees the other (StoreLoad on both sides). Every store to `busy` is
+//! Release and the visitor's load Acquire, so the visitor sees the owner's last section; `visited = false` is
+//! Release and pairs with the owner's Acquire load, so the owner sees what the visitor did. The lock orders
+//! the rest.
 //!
 //! # Rejected
 //! * A CAS in each of the owner's sections (Go, tokio): 9 ns against 2.
 //! * A visitor that asks and an owner that answers at its next scheduling point: an owner in a long
-//!   computation answers late, so that four one-second hosts on two workers took three seconds. Here the owner need
-//!   not answer, and pays as little.
+//!   computation answers late, so that four one-second hosts on two workers took three seconds. Here the
+//!   owner need not answer, and pays as little.
 //!
 //! # Checked by
 //! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
@@ -60,7 +64,8 @@ impl<T> Lent<T> {
     /// Only the owning kernel thread calls this, never from within a section of the same value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Release pairs with the Acquire load of `busy` in `visit` (entry included: a visitor that reads it sees our past).
+        // Release pairs with the Acquire load of `busy` in `visit` (entry included: a visitor that reads it
+        // sees our past).
         self.busy.store(true, Ordering::Release);
         light_barrier();
         // Acquire pairs with the Release `visited = false` in `visit`: we see what it did.

@@ -1,8 +1,9 @@
 //! An intrusive doubly linked FIFO whose nodes live on the stacks of blocked threads.
 //!
-//! Invariant: a node is in at most one list; its `prev` says whether it is (UNLINKED if not). Everything here is reached only under the
-//! lock of whoever owns the list, nodes included, so plain cells suffice. A node does not move or end while linked:
-//! its owner is blocked until the node has been taken out, by the owner or by the one who owes the wake.
+//! Invariant: a node is in at most one list; its `prev` says whether it is (UNLINKED if not). Everything here
+//! is reached only under the lock of whoever owns the list, nodes included, so plain cells suffice. A node
+//! does not move or end while linked: its owner is blocked until the node has been taken out, by the owner or
+//! by the one who owes the wake.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -49,7 +50,8 @@ impl<T> List<T> {
     /// Appends `node`.
     ///
     /// # Safety
-    /// The node is in no list, and stays where it is, alive, until it has been removed. The caller holds the lock.
+    /// The node is in no list, and stays where it is, alive, until it has been removed. The caller holds the
+    /// lock.
     pub(crate) unsafe fn push(&self, node: NonNull<Node<T>>) {
         // SAFETY: alive (contract).
         let entry = unsafe { node.as_ref() };
@@ -80,7 +82,8 @@ impl<T> List<T> {
     /// The list whose youngest node is `last`, kept by somebody as one word; null if it is empty.
     ///
     /// # Safety
-    /// It came from [`last`](Self::last) of a list that has not been used since, and the caller holds the lock.
+    /// It came from [`last`](Self::last) of a list that has not been used since, and the caller holds the
+    /// lock.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn of_last(last: *const Node<T>) -> Self {
         // SAFETY: null, or linked in that list.

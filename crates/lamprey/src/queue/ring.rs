@@ -1,11 +1,12 @@
 //! A growable double-ended queue in an array, for one kernel thread.
 //!
-//! Invariant: `head` and `tail` are wrapping counters; the entries are the slots `head..tail` (each taken modulo the
-//! capacity, a power of two), and `tail - head <= capacity`. An entry's counter never changes while it is queued, so
-//! a counter is also a mark in time: everything below a remembered `tail` was there when it was read.
+//! Invariant: `head` and `tail` are wrapping counters; the entries are the slots `head..tail` (each taken
+//! modulo the capacity, a power of two), and `tail - head <= capacity`. An entry's counter never changes
+//! while it is queued, so a counter is also a mark in time: everything below a remembered `tail` was there
+//! when it was read.
 //!
-//! An array and not a linked list: the next context does not depend on a load from the current one, so the CPU can
-//! run several switches ahead (measured: 2.0 ns against 5.5 ns a yield).
+//! An array and not a linked list: the next context does not depend on a load from the current one, so the
+//! CPU can run several switches ahead (measured: 2.0 ns against 5.5 ns a yield).
 
 use std::mem::MaybeUninit;
 

@@ -1,5 +1,5 @@
-//! A bag whose entries end by themselves: those that have are taken out now and then, so that it stays in proportion to those that
-//! have not, at a cost in proportion to what is put in.
+//! A bag whose entries end by themselves: those that have are taken out now and then, so that it stays in
+//! proportion to those that have not, at a cost in proportion to what is put in.
 
 /// See the module's text. It knows no lock.
 pub(crate) struct Swept<T> {

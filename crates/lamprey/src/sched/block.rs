@@ -4,31 +4,33 @@
 //! See [`State`](super::thread::State): Runnable, Blocked, Committed.
 //!
 //! # Invariants
-//! 1. **A wake is a right.** A thread that is about to block puts a node with its [`Waiter`] into some queue. Whoever
-//!    takes the node out, under that queue's lock or by the CAS that stands for it, owes exactly one
+//! 1. **A wake is a right.** A thread that is about to block puts a node with its [`Waiter`] into some queue.
+//!    Whoever takes the node out, under that queue's lock or by the CAS that stands for it, owes exactly one
 //!    [`Waiter::wake`]; nobody else may wake.
-//! 2. **An interrupt is local.** Timeouts and cancellation happen on the thread's home worker and only make it
-//!    runnable with another [`Woke`]; they touch no queue. The thread itself goes back to the queue and takes its node
-//!    out. If the node is gone, the wake is under way, and is awaited ([`await_wake`]) before anything else happens.
-//! 3. A started host runs only on its home worker, so nothing can resume it before it has been switched away from:
-//!    there is no moment between "enqueued" and "context saved" that another kernel thread could see.
+//! 2. **An interrupt is local.** Timeouts and cancellation happen on the thread's home worker and only make
+//!    it runnable with another [`Woke`]; they touch no queue. The thread itself goes back to the queue and
+//!    takes its node out. If the node is gone, the wake is under way, and is awaited ([`await_wake`]) before
+//!    anything else happens.
+//! 3. A started host runs only on its home worker, so nothing can resume it before it has been switched away
+//!    from: there is no moment between "enqueued" and "context saved" that another kernel thread could see.
 //!
 //! # Who may touch what
-//! The home worker touches the thread's cells; another kernel thread that holds the right to wake touches only the
-//! link (by pushing the thread into the home worker's inbox).
+//! The home worker touches the thread's cells; another kernel thread that holds the right to wake touches
+//! only the link (by pushing the thread into the home worker's inbox).
 //!
 //! # Orderings
-//! None here: a wake on the same worker is a plain call; another goes through the inbox (Release/Acquire) or through
-//! [`os`](super::os).
+//! None here: a wake on the same worker is a plain call; another goes through the inbox (Release/Acquire) or
+//! through [`os`](super::os).
 //!
 //! # Rejected
-//! * An atomic state word in each thread (wake = CAS): 5 ns more for each message, and needed only because timers and
-//!   cancellation would touch the thread from elsewhere.
+//! * An atomic state word in each thread (wake = CAS): 5 ns more for each message, and needed only because
+//!   timers and cancellation would touch the thread from elsewhere.
 //! * A post-switch step that publishes the node once the context is saved: not needed while hosts do not move
 //!   (invariant 3), and one more word through every switch.
 //!
 //! # Checked by
-//! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads), `tests/stress/mixed.rs`, `tests/channel/rendezvous.rs` (named by the moment).
+//! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads),
+//! `tests/stress/mixed.rs`, `tests/channel/rendezvous.rs` (named by the moment).
 
 use super::os;
 use super::parasite::task::{Form, Task};
@@ -40,12 +42,12 @@ use crate::sync_shim::Cell;
 use std::ptr::NonNull;
 use std::task::{Context, Waker};
 
-/// Names who is to be woken: a host of any runtime, an OS thread, a stackless parasite, or whoever is behind a foreign
-/// [`Waker`](std::task::Waker). One word; the low bits say which.
+/// Names who is to be woken: a host of any runtime, an OS thread, a stackless parasite, or whoever is behind
+/// a foreign [`Waker`](std::task::Waker). One word; the low bits say which.
 ///
-/// Of a thread: valid while it is inside the blocking call that made it. Of a parasite: while its node is queued, or has
-/// been taken out and not yet released; or as long as a reference is held ([`keep`](Self::keep)). Of a waker: owned by
-/// whoever has the word last.
+/// Of a thread: valid while it is inside the blocking call that made it. Of a parasite: while its node is
+/// queued, or has been taken out and not yet released; or as long as a reference is held
+/// ([`keep`](Self::keep)). Of a waker: owned by whoever has the word last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Waiter(NonNull<()>);
 
@@ -54,8 +56,9 @@ unsafe impl Send for Waiter {}
 // SAFETY: as above.
 unsafe impl Sync for Waiter {}
 
-// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks only, and the
-// tables in `super::thread` and `super::parasite::task` give the link to it while they are in one.
+// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks
+// only, and the tables in `super::thread` and `super::parasite::task` give the link to it while they are in
+// one.
 unsafe impl Linked for Waiter {
     fn into_raw(self) -> *mut () {
         self.0.as_ptr()
@@ -113,7 +116,8 @@ pub(crate) enum Woke {
     Cancelled,
 }
 
-/// The worker whose threads block by switching: the calling kernel thread's. (Not all that the checker calls workers have hosts.)
+/// The worker whose threads block by switching: the calling kernel thread's. (Not all that the checker calls
+/// workers have hosts.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn worker() -> Option<&'static Worker> {
     #[cfg(not(loom))]
@@ -122,8 +126,8 @@ fn worker() -> Option<&'static Worker> {
     return Worker::current().filter(|worker| worker.has_hosts());
 }
 
-/// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has woken run
-/// first, here, on its stack; so no lock may be held.
+/// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has
+/// woken run first, here, on its stack; so no lock may be held.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn waiter() -> Waiter {
     if let Some(worker) = worker() {
@@ -193,7 +197,8 @@ pub(crate) fn is_alone() -> bool {
     return false;
 }
 
-/// A future is about to do something for the first time: true if it is a parasite that lets the hosts go first, and is polled again.
+/// A future is about to do something for the first time: true if it is a parasite that lets the hosts go
+/// first, and is polled again.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
     let gives_way = Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend());
@@ -203,8 +208,8 @@ pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
     gives_way
 }
 
-/// True while the calling thread unwinds: a call that would have to block must fail at once instead, because a stack
-/// switch in the middle of an unwind would mix up the panic counts of two hosts.
+/// True while the calling thread unwinds: a call that would have to block must fail at once instead, because
+/// a stack switch in the middle of an unwind would mix up the panic counts of two hosts.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn must_not_block() -> bool {
     std::thread::panicking() && on_host()
@@ -225,13 +230,14 @@ impl Waiter {
         Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
     }
 
-    /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference is taken: that the
-    /// node is gone before it is certain only if the node is a part of it. All other wakers are cloned and boxed.
-    /// A parasite is noted to wait for `reason`.
+    /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference
+    /// is taken: that the node is gone before it is certain only if the node is a part of it. All other
+    /// wakers are cloned and boxed. A parasite is noted to wait for `reason`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
         match Task::of(cx) {
-            // SAFETY: alive: the waker of `cx` is. (Not always what runs here: `cx` may be made of a clone of the waker.)
+            // SAFETY: alive: the waker of `cx` is. (Not always what runs here: `cx` may be made of a clone of
+            // the waker.)
             Some(task) if unsafe { Task::contains(task, node) } => {
                 // SAFETY: as above.
                 unsafe { task.as_ref() }.life.note_reason(reason);
@@ -253,8 +259,8 @@ impl Waiter {
         }
     }
 
-    /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign waker is
-    /// cloned and boxed.
+    /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign
+    /// waker is cloned and boxed.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of(cx: &Context<'_>) -> Self {
         match Task::of(cx) {
@@ -285,8 +291,8 @@ impl Waiter {
     /// Makes the thread runnable, or has the parasite run, or calls the waker.
     ///
     /// # Safety
-    /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1). What the
-    /// thread is to find after its block has been written before. A parasite is alive (see the type).
+    /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1). What
+    /// the thread is to find after its block has been written before. A parasite is alive (see the type).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake(self) {
         // SAFETY: as promised by the caller.
@@ -335,8 +341,8 @@ impl Waiter {
         }
     }
 
-    /// As [`wake_kept`](Self::wake_kept), in a form of choice. Out of line: those in a hurry have looked for threads and tasks
-    /// before.
+    /// As [`wake_kept`](Self::wake_kept), in a form of choice. Out of line: those in a hurry have looked for
+    /// threads and tasks before.
     ///
     /// # Safety
     /// As for `wake_kept`.
@@ -374,8 +380,8 @@ impl Waiter {
         (self.0.addr().get() & TAGS == 0).then_some(self.0.cast())
     }
 
-    /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases of two bits
-    /// become a table of jumps, which is dearer than the rest of a wake.)
+    /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases
+    /// of two bits become a table of jumps, which is dearer than the rest of a wake.)
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_task(self) -> Option<NonNull<Task>> {
         (self.0.addr().get() & TASK != 0).then(|| {
@@ -461,8 +467,8 @@ pub(crate) fn count_communication() {
 /// The payload of the unwind that ends a cancelled host. Private: user code can catch it but not make it.
 pub(crate) struct CancelUnwind;
 
-/// Ends the calling host by an unwind that runs its destructors and reaches whoever joins as `Cancelled`. No panic
-/// message is printed.
+/// Ends the calling host by an unwind that runs its destructors and reaches whoever joins as `Cancelled`. No
+/// panic message is printed.
 #[cold]
 pub(crate) fn unwind_cancelled() -> ! {
     std::panic::resume_unwind(Box::new(CancelUnwind))

@@ -1,7 +1,8 @@
-//! How a host blocks, is woken and is interrupted, on its worker: the states of [`block`](super::block), without what a switch is.
+//! How a host blocks, is woken and is interrupted, on its worker: the states of [`block`](super::block),
+//! without what a switch is.
 //!
-//! Built for the model checker, too, where a host is a loom thread of its own that runs while it has its worker's baton
-//! (`model/host.rs`); a switch hands the baton on.
+//! Built for the model checker, too, where a host is a loom thread of its own that runs while it has its
+//! worker's baton (`model/host.rs`); a switch hands the baton on.
 //!
 //! # Invariants
 //! Those of [`block`](super::block) and [`wait`](super::wait).
@@ -39,7 +40,8 @@ impl Worker {
         me.woke.get()
     }
 
-    /// Of a thread that is not to block or to yield now: ends the process if that is a bug, or forbidden, and no cancellation.
+    /// Of a thread that is not to block or to yield now: ends the process if that is a bug, or forbidden, and
+    /// no cancellation.
     #[cold]
     pub(super) fn must_be_free(&self, me: &Thread) {
         me.must_be_closed();
@@ -84,15 +86,15 @@ impl Worker {
         }
     }
 
-    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The usual case of
-    /// [`wake_host`], for those who know where they are.
+    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The
+    /// usual case of [`wake_host`], for those who know where they are.
     ///
     /// # Safety
     /// As for [`Waiter::wake`](super::Waiter::wake).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
-        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home` was written when
-        // it started; the state is ours to read if it is here.
+        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home`
+        // was written when it started; the state is ours to read if it is here.
         let entry = unsafe { thread.as_ref() };
         let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
         let is_ours = is_here && entry.state.get() == State::Blocked;
@@ -131,7 +133,8 @@ impl Worker {
         }
     }
 
-    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one, a parasite.
+    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one,
+    /// a parasite.
     ///
     /// # Safety
     /// `entry` is owned by the caller as in [`Seat::deliver`](super::seat::Seat::deliver).
@@ -191,8 +194,8 @@ pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
 /// As for [`wake_host`].
 #[cold]
 unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
-    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at any
-    // moment, hence the count taken first.
+    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at
+    // any moment, hence the count taken first.
     unsafe {
         let home = thread.as_ref().reach().home();
         Arc::increment_strong_count(home);

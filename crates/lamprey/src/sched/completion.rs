@@ -11,13 +11,15 @@
 //!
 //! # Invariants
 //! 1. The host publishes once; after it has seen anything but DETACHED it never touches the object again.
-//! 2. A registered waiter that is a future's holds what [`Waiter::keep`] took: whoever takes it out of the word uses that up.
+//! 2. A registered waiter that is a future's holds what [`Waiter::keep`] took: whoever takes it out of the
+//!    word uses that up.
 //! 3. The handle registers, unregisters and detaches from one thread at a time (it is owned).
 //! 4. Exactly one side frees the object: the handle after DONE, the host after DETACHED.
 //!
 //! # Orderings
-//! `publish` is a Release swap (the outcome was written before) and pairs with the handle's Acquire loads; it is also
-//! Acquire and pairs with the Release of `register` and `detach`, so that the host sees the joiner's node and may free.
+//! `publish` is a Release swap (the outcome was written before) and pairs with the handle's Acquire loads; it
+//! is also Acquire and pairs with the Release of `register` and `detach`, so that the host sees the joiner's
+//! node and may free.
 //!
 //! # Rejected
 //! A reference count (`Arc`): two read-modify-writes for each host more than this one.
@@ -59,7 +61,8 @@ impl Completion {
     /// Host: the outcome has been written.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn publish(&self) -> Published {
-        // Release pairs with the Acquire loads in `is_done`, `register` and `unregister`; Acquire with their Release.
+        // Release pairs with the Acquire loads in `is_done`, `register` and `unregister`; Acquire with their
+        // Release.
         let before = self.0.swap(DONE, Ordering::AcqRel);
         match NonNull::new(before) {
             None => Published::Kept,
@@ -79,7 +82,8 @@ impl Completion {
     /// Host: true if the handle is gone for certain; then `publish` would say `Unwanted`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_detached(&self) -> bool {
-        // Acquire pairs with the Release CAS in `detach`: as the swap in `publish` does, for whoever frees the object.
+        // Acquire pairs with the Release CAS in `detach`: as the swap in `publish` does, for whoever frees
+        // the object.
         self.0.load(Ordering::Acquire) == DETACHED
     }
 
@@ -102,15 +106,16 @@ impl Completion {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, from: *mut (), to: *mut ()) -> bool {
-        // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release half.
+        // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release
+        // half.
         self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
     }
 }
 
 /// The joiner as a thread.
 impl Completion {
-    /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken parasites run first. If
-    /// the caller is cancelled meanwhile, it unwinds from here.
+    /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken
+    /// parasites run first. If the caller is cancelled meanwhile, it unwinds from here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait(&self) -> bool {
         self.forget_future();
@@ -131,7 +136,8 @@ impl Completion {
         }
     }
 
-    /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its kernel thread.
+    /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its
+    /// kernel thread.
     pub(crate) fn wait_committed(&self) {
         self.forget_future();
         wait::wait_committed(Wait::Join, |me| self.register(me));
@@ -170,7 +176,8 @@ impl Completion {
         true
     }
 
-    /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and `detach`.
+    /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and
+    /// `detach`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.

@@ -1,31 +1,36 @@
-//! Turns for calls that do not have to wait: hosts whose channels are always ready, or that only try, never come to a scheduling point by
-//! themselves. So calls are counted, and every so often one looks at the clock, and lets the others and the root go first
-//! if these have not run for a while.
+//! Turns for calls that do not have to wait: hosts whose channels are always ready, or that only try, never
+//! come to a scheduling point by themselves. So calls are counted, and every so often one looks at the clock,
+//! and lets the others and the root go first if these have not run for a while.
 //!
 //! # Who gives way
-//! * A call that **may block** ([`call`], [`turn`]), before it does anything, if its thread has made such calls for [`LIMIT`] without a scheduling point. (Not its first one,
-//!   however long it has computed before: who spawns a host and yields may trust that it has come to its first call that waits. A stackful parasite
-//!   counts on from the one that ended before it on the same context.) Where the documentation says that it unwinds when its
-//!   thread is cancelled, it does that then, too; a lock that is free is taken.
-//! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the worker would wait for on the kernel thread,
-//!   for ever. But who tries in vain ([`tried`]) time and again, [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
-//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts. Of a host that does nothing else for
-//!   milliseconds, one join does ([`starts`](super::parasite::starts)).
+//! * A call that **may block** ([`call`], [`turn`]), before it does anything, if its thread has made such
+//!   calls for [`LIMIT`] without a scheduling point. (Not its first one, however long it has computed before:
+//!   who spawns a host and yields may trust that it has come to its first call that waits. A stackful
+//!   parasite counts on from the one that ended before it on the same context.) Where the documentation says
+//!   that it unwinds when its thread is cancelled, it does that then, too; a lock that is free is taken.
+//! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the
+//!   worker would wait for on the kernel thread, for ever. But who tries in vain ([`tried`]) time and again,
+//!   [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
+//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts.
+//!   Of a host that does nothing else for milliseconds, one join does ([`starts`](super::parasite::starts)).
 //!
-//! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it unwinds.
-//! Futures have turns of their own ([`attach`](super::parasite::attach)).
+//! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it
+//! unwinds. Futures have turns of their own ([`attach`](super::parasite::attach)).
 //!
 //! # How often the clock is looked at
-//! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that computes for a millisecond before each call is found out
-//! by its second, and one that sends a message each 10 ns looks at the clock for a fraction of a percent of its time.
+//! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that
+//! computes for a millisecond before each call is found out by its second, and one that sends a message each
+//! 10 ns looks at the clock for a fraction of a percent of its time.
 //!
 //! # Rejected
-//! * To look at the word that the ticker changes: a load through the seat's address instead of a count next to `running`.
-//! * To count each rendezvous: a ping-pong was 10 % slower. One that happens with a host of this worker needs no count: that host has
-//!   blocked, so a scheduling point has been reached in between.
-//! * To let each call that never waits give way after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex of `std`, then stopped the worker.
-//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a quicksort was 5 to 17 % slower). To count the
-//!   joins of those that have ended at once: 0.6 ns of 4.7.
+//! * To look at the word that the ticker changes: a load through the seat's address instead of a count next
+//!   to `running`.
+//! * To count each rendezvous: a ping-pong was 10 % slower. One that happens with a host of this worker needs
+//!   no count: that host has blocked, so a scheduling point has been reached in between.
+//! * To let each call that never waits give way after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex
+//!   of `std`, then stopped the worker.
+//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a
+//!   quicksort was 5 to 17 % slower). To count the joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
 //! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
@@ -39,7 +44,8 @@ use std::cell::Cell;
 #[cfg(not(loom))]
 use std::time::Duration;
 
-/// What a call weighs that takes as long as a message; between two looks at the clock there are at most [`CALLS`] of that weight.
+/// What a call weighs that takes as long as a message; between two looks at the clock there are at most
+/// [`CALLS`] of that weight.
 pub(crate) const MESSAGE: u32 = 1;
 /// Of a system call.
 #[cfg(not(loom))]
@@ -69,7 +75,8 @@ pub(super) struct Turns {
     tries: Cell<u32>,
     /// What calls might weigh until this look.
     window: Cell<u32>,
-    /// Who has looked since the root ran, how many scheduling points were left then until it is due, and when that was.
+    /// Who has looked since the root ran, how many scheduling points were left then until it is due, and
+    /// when that was.
     looker: Cell<(*const Thread, u32)>,
     looked: Cell<u64>,
     /// [`LIMIT`] in ticks.
@@ -107,8 +114,9 @@ pub(crate) fn turn() {
     }
 }
 
-/// A rendezvous has happened at once, and not with a host of this worker (which had to run to get there). The value is in hand, so this is no
-/// place to be cancelled. It looks the worker up again, out of line: a register that holds it until here costs each rendezvous 0.3 ns.
+/// A rendezvous has happened at once, and not with a host of this worker (which had to run to get there). The
+/// value is in hand, so this is no place to be cancelled. It looks the worker up again, out of line: a
+/// register that holds it until here costs each rendezvous 0.3 ns.
 #[cfg(not(loom))]
 #[inline(never)]
 pub(crate) fn call_is_done() {
@@ -126,7 +134,8 @@ pub(crate) fn turn_if_due() {
     }
 }
 
-/// A call that may block has done a part of what it is to do. False if its thread is cancelled: it reports that part.
+/// A call that may block has done a part of what it is to do. False if its thread is cancelled: it reports
+/// that part.
 #[cfg(not(loom))]
 pub(crate) fn call_in_the_middle(weight: u32) -> bool {
     let Some(worker) = Worker::current() else { return true };
@@ -151,7 +160,8 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
 
 #[cfg(not(loom))]
 impl Worker {
-    /// The root has run, and a host is next: whatever way led to the root, it ends here, so nobody's look outlives its visit.
+    /// The root has run, and a host is next: whatever way led to the root, it ends here, so nobody's look
+    /// outlives its visit.
     pub(super) fn begin_turns(&self) {
         self.turns.calls.set(1);
         self.turns.window.set(1);
@@ -159,7 +169,8 @@ impl Worker {
         self.forget_spell();
     }
 
-    /// A scheduling point that the count of those that are left does not tell from the one before: the budget begins anew.
+    /// A scheduling point that the count of those that are left does not tell from the one before: the budget
+    /// begins anew.
     pub(super) fn forget_spell(&self) {
         self.turns.looker.set((std::ptr::null(), 0));
         self.parasites.starts.forget();
@@ -207,7 +218,8 @@ impl Worker {
         !(is_waited_for && self.let_others_go_first() && super::is_cancelled())
     }
 
-    /// True if the running thread has looked before, and has come to no scheduling point since; if not, this is its first look.
+    /// True if the running thread has looked before, and has come to no scheduling point since; if not, this
+    /// is its first look.
     fn has_looked(&self, now: u64) -> bool {
         let turns = &self.turns;
         let looker = (self.running().as_ptr().cast_const(), self.budget.get());

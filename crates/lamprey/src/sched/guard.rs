@@ -1,18 +1,20 @@
-//! Where code of the program is called and must not switch: what is not finished there would be met by other threads.
+//! Where code of the program is called and must not switch: what is not finished there would be met by other
+//! threads.
 //!
 //! # Invariants
-//! 1. While code that was called by [`no_switch`] runs, its thread is BARRED (a bit of `Thread::eager`, which each block looks at
-//!    anyhow): whatever would have to wait, or start something on top, ends the process, and says who called.
+//! 1. While code that was called by [`no_switch`] runs, its thread is BARRED (a bit of `Thread::eager`, which
+//!    each block looks at anyhow): whatever would have to wait, or start something on top, ends the process,
+//!    and says who called.
 //! 2. A worker's root is always BARRED.
-//! 3. Nobody switches while the kernel thread unwinds: the panic count is the kernel thread's, so another host would be taken for one
-//!    that panics. Calls that would have to wait look at that first and fail ([`must_not_block`](super::must_not_block)); here, in the
-//!    switch itself, is the last look.
+//! 3. Nobody switches while the kernel thread unwinds: the panic count is the kernel thread's, so another
+//!    host would be taken for one that panics. Calls that would have to wait look at that first and fail
+//!    ([`must_not_block`](super::must_not_block)); here, in the switch itself, is the last look.
 //!
 //! The table of all places where code of the program is called is in `HACKING.md`.
 //!
 //! # Rejected
-//! * To let such code wait, shielded from cancellation: what others are owed comes late, and a thread that is queued already could be given
-//!   the wake of that queue in the middle of another wait.
+//! * To let such code wait, shielded from cancellation: what others are owed comes late, and a thread that is
+//!   queued already could be given the wake of that queue in the middle of another wait.
 //! * To refuse by a panic: the callers have nowhere to go with it.
 //!
 //! # Checked by
@@ -25,8 +27,8 @@ use std::ptr;
 /// Who calls on a root when nobody else has said so.
 pub(super) const SOURCE: &str = "a source";
 
-/// Runs code of the program that must not switch; `who` is in the message if it does. On a kernel thread outside of every worker it only
-/// runs it.
+/// Runs code of the program that must not switch; `who` is in the message if it does. On a kernel thread
+/// outside of every worker it only runs it.
 pub(crate) fn no_switch<R>(who: &'static str, code: impl FnOnce() -> R) -> R {
     let Some(worker) = Worker::current() else { return code() };
     let thread = worker.running_ref();
@@ -50,7 +52,8 @@ impl Drop for Barred<'_> {
     }
 }
 
-/// Ends the process: code that must not switch was about to. (It has perhaps been woken before it got to the block.)
+/// Ends the process: code that must not switch was about to. (It has perhaps been woken before it got to the
+/// block.)
 #[cold]
 #[inline(never)]
 pub(super) fn has_switched(worker: Option<&Worker>) -> ! {
@@ -63,7 +66,8 @@ pub(super) fn has_switched(worker: Option<&Worker>) -> ! {
 }
 
 impl Worker {
-    /// Ends the process if code that must not switch runs; not if that is a source, which starts nothing but hears of it.
+    /// Ends the process if code that must not switch runs; not if that is a source, which starts nothing but
+    /// hears of it.
     pub(crate) fn must_not_be_called_out(&self) {
         if self.running_ref().is_barred() && !ptr::eq(self.caller.get(), SOURCE) {
             has_switched(Some(self));
@@ -97,8 +101,9 @@ pub(crate) fn mark_generators() {
     });
 }
 
-/// Who runs on the calling kernel thread, and the innermost of what that has entered ([`super::cancel`]). A thread that is left by suspending a
-/// generator must have left it, too: another thread may be the one that goes on there.
+/// Who runs on the calling kernel thread, and the innermost of what that has entered ([`super::cancel`]). A
+/// thread that is left by suspending a generator must have left it, too: another thread may be the one that
+/// goes on there.
 fn mark() -> swapstack::generator::Mark {
     let Some(worker) = Worker::current() else { return [0, super::os::frames().addr()] };
     let thread = worker.running_ref();

@@ -4,9 +4,9 @@ use super::thread::{Kind, Thread};
 use super::worker::Worker;
 use std::ptr::NonNull;
 
-/// Wakes `thread` and lets it run now; the caller waits for its turn in the run queue. False, and nothing done, unless both are
-/// hosts of one worker, and the caller neither unwinds nor runs code that must not switch. (Through the policy, which puts who was woken last before all others,
-/// unless others are due.)
+/// Wakes `thread` and lets it run now; the caller waits for its turn in the run queue. False, and nothing
+/// done, unless both are hosts of one worker, and the caller neither unwinds nor runs code that must not
+/// switch. (Through the policy, which puts who was woken last before all others, unless others are due.)
 ///
 /// # Safety
 /// As for [`Waiter::wake`](super::Waiter::wake); if false is returned, the caller still owes the wake.

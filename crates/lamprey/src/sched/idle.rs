@@ -7,18 +7,20 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A worker that has lain down looks at `awake` before it sleeps without a deadline; one that gets up raises `awake` before it looks at
-//!    `count`. So one of the two sees the other, and either dozes instead or is called.
-//! 2. A worker that is called wakes: it looks at its flag once more when it has announced its sleep. (It may be called between its look at
-//!    `awake` and that announcement; the notification finds it awake then, and is none.)
+//! 1. A worker that has lain down looks at `awake` before it sleeps without a deadline; one that gets up
+//!    raises `awake` before it looks at `count`. So one of the two sees the other, and either dozes instead
+//!    or is called.
+//! 2. A worker that is called wakes: it looks at its flag once more when it has announced its sleep. (It may
+//!    be called between its look at `awake` and that announcement; the notification finds it awake then, and
+//!    is none.)
 //! 3. Whoever clears a flag lowers the count.
 //!
 //! # Who may touch what
 //! All: anyone. Only its own worker sets a flag.
 //!
 //! # Orderings
-//! Invariant 1: a SeqCst fence on both sides, behind the change (StoreLoad); the look of whoever spawns is then a plain load. Invariant 2: the
-//! fences of [`Parking`](super::park::Parking).
+//! Invariant 1: a SeqCst fence on both sides, behind the change (StoreLoad); the look of whoever spawns is
+//! then a plain load. Invariant 2: the fences of [`Parking`](super::park::Parking).
 //!
 //! # Checked by
 //! `model::steal` (loom, with broken variants that it catches).

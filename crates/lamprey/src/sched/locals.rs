@@ -3,10 +3,10 @@
 //! Invariants:
 //! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
 //! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
-//!    `HostLocal::with`, which runs on the host, to its end: a frame is open meanwhile, so that no generator is suspended within it
-//!    ([`guard`](super::guard)).
-//! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only its runner
-//!    touches them.
+//!    `HostLocal::with`, which runs on the host, to its end: a frame is open meanwhile, so that no generator
+//!    is suspended within it ([`guard`](super::guard)).
+//! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only
+//!    its runner touches them.
 
 use super::parasite::task::{LOCALS, Task};
 use super::thread::Thread;
@@ -88,8 +88,8 @@ static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new())
 #[derive(Clone, Copy)]
 struct Owned(*mut Locals);
 
-// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they go with their parasite from worker to worker; only
-// its runner dereferences this.
+// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they go with their parasite from worker
+// to worker; only its runner dereferences this.
 unsafe impl Send for Owned {}
 
 fn of_parasites() -> MutexGuard<'static, BTreeMap<usize, Owned>> {
@@ -116,7 +116,8 @@ pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
 /// Drops the values of a host that has ended, on the host's own stack.
 #[cold]
 pub(crate) fn end(thread: &Thread) {
-    // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for ever.
+    // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for
+    // ever.
     for _ in 0..8 {
         let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();
         if locals.is_null() {

@@ -1,10 +1,13 @@
 //! The scheduler: workers, how a thread blocks and is woken, what runs next, and where readiness comes from.
 //!
-//! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked thread),
-//! `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`coop`] and `placement` (whose turn, and where), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what computes holds up nobody),
-//! [`policy`], [`source`], `runtime`. Parasites: [`parasite`]; cancelling: [`cancel`]; looking at threads: [`inspect`].
+//! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked
+//! thread), `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`coop`] and `placement`
+//! (whose turn, and where), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what
+//! computes holds up nobody), [`policy`], [`source`], `runtime`. Parasites: [`parasite`]; cancelling:
+//! [`cancel`]; looking at threads: [`inspect`].
 //!
-//! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts block is the same.
+//! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts
+//! block is the same.
 
 pub(crate) mod block;
 pub(crate) mod blocking;

@@ -1,18 +1,22 @@
 //! How a plain OS thread blocks: by parking the kernel thread.
 //!
 //! # States
-//! `woken` is false while the thread waits (or does nothing) and true from the wake until the thread has seen it.
+//! `woken` is false while the thread waits (or does nothing) and true from the wake until the thread has seen
+//! it.
 //!
 //! # Invariants
-//! 1. For each wait at most one wake comes (the right to wake goes with the removed node), so `woken` is a flag. That is checked.
-//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may run on and
-//!    end, and its descriptor with it.
+//! 1. For each wait at most one wake comes (the right to wake goes with the removed node), so `woken` is a
+//!    flag. That is checked.
+//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may run
+//!    on and end, and its descriptor with it.
 //!
 //! # Orderings
-//! `woken = true` is Release and pairs with the Acquire load in `block`: what the waker did before is visible.
+//! `woken = true` is Release and pairs with the Acquire load in `block`: what the waker did before is
+//! visible.
 //!
 //! # Checked by
-//! `model::channel` and most others (loom): a thread of the checker takes this path, unless it is a host (`model::host_waits`).
+//! `model::channel` and most others (loom): a thread of the checker takes this path, unless it is a host
+//! (`model::host_waits`).
 
 use super::block::Woke;
 use super::cancel::{Frame, Outlook, outlook};
@@ -22,7 +26,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// A kernel thread as a waiter. `descriptor` comes first, so that a [`Waiter`](super::Waiter) can point at either.
+/// A kernel thread as a waiter. `descriptor` comes first, so that a [`Waiter`](super::Waiter) can point at
+/// either.
 #[repr(C)]
 pub(crate) struct OsThread {
     descriptor: Thread,
@@ -59,7 +64,8 @@ pub(super) fn frames() -> *const Frame {
     ME.try_with(|me| me.descriptor.frames.get()).unwrap_or(std::ptr::null())
 }
 
-/// As [`current`], of one that is about to queue itself: ends the process if it is in the middle of another wait.
+/// As [`current`], of one that is about to queue itself: ends the process if it is in the middle of another
+/// wait.
 pub(super) fn about_to_wait() -> NonNull<Thread> {
     // SAFETY: the caller's own descriptor, through the whole object, as `current` gives it.
     let me = unsafe { current().cast::<OsThread>().as_ref() };
@@ -106,7 +112,8 @@ pub(crate) fn block_committed() {
 
 impl Drop for OsThread {
     fn drop(&mut self) {
-        // `process::exit` destroys the thread-locals of its caller, whose stack stays: whoever trips a level of that still nudges it.
+        // `process::exit` destroys the thread-locals of its caller, whose stack stays: whoever trips a level
+        // of that still nudges it.
         #[cfg(not(loom))]
         if super::cancel::exits_inside(&self.descriptor) {
             return;
@@ -155,8 +162,8 @@ pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
 /// Ends the block of an OS thread.
 ///
 /// # Safety
-/// `thread` came from [`current`] on a thread that is blocked or about to block, and the caller holds the right to
-/// wake it (it removed its node).
+/// `thread` came from [`current`] on a thread that is blocked or about to block, and the caller holds the
+/// right to wake it (it removed its node).
 pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     let os = thread.cast::<OsThread>();
     // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.

@@ -1,4 +1,5 @@
-//! What is left of a panic that has ended a thread, and what a runtime or a scope does about one that nobody joins.
+//! What is left of a panic that has ended a thread, and what a runtime or a scope does about one that nobody
+//! joins.
 
 #[cfg(not(loom))]
 use super::worker::Worker;
@@ -10,8 +11,8 @@ use std::ops::Deref;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
-/// A panic that has left a thread's closure or future: its payload, and where it began. It is used like its payload:
-/// `is` and `downcast_ref` of [`Any`](std::any::Any) are there by `Deref`.
+/// A panic that has left a thread's closure or future: its payload, and where it began. It is used like its
+/// payload: `is` and `downcast_ref` of [`Any`](std::any::Any) are there by `Deref`.
 ///
 /// # Examples
 /// ```
@@ -40,17 +41,17 @@ struct Origin {
     backtrace: Backtrace,
 }
 
-/// What becomes of a panic that nobody joins: the handle was dropped, or is dropped unjoined. (If that is outside of the runtime, on an OS
-/// thread, it is only reported.)
+/// What becomes of a panic that nobody joins: the handle was dropped, or is dropped unjoined. (If that is
+/// outside of the runtime, on an OS thread, it is only reported.)
 ///
-/// Of a runtime ([`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics)) the default is [`Report`](Self::Report), of a
-/// [`scope`](crate::scope()) it is [`Propagate`](Self::Propagate).
+/// Of a runtime ([`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics)) the default is
+/// [`Report`](Self::Report), of a [`scope`](crate::scope()) it is [`Propagate`](Self::Propagate).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Panics {
     /// It is reported on standard error, and all else goes on.
     Report,
-    /// All other threads of the runtime, or the scope, are cancelled; [`Runtime::run`](crate::Runtime::run), or `scope`, then panics with
-    /// the payload. Of several panics the first counts, the others are reported.
+    /// All other threads of the runtime, or the scope, are cancelled; [`Runtime::run`](crate::Runtime::run),
+    /// or `scope`, then panics with the payload. Of several panics the first counts, the others are reported.
     Propagate,
     /// It is reported, and ends the process.
     Abort,
@@ -94,13 +95,15 @@ impl Panic {
     }
 
     /// Where it was raised: file, line, column. `None` if it was raised by
-    /// [`resume_unwind`](std::panic::resume_unwind), or if the program has replaced the panic hook after its first runtime was built.
+    /// [`resume_unwind`](std::panic::resume_unwind), or if the program has replaced the panic hook after its
+    /// first runtime was built.
     pub fn location(&self) -> Option<&str> {
         self.0.origin.as_ref().map(|origin| &*origin.location)
     }
 
-    /// The stack where it was raised. As std's, it is captured only if `RUST_BACKTRACE` or `RUST_LIB_BACKTRACE` is set. If the thread raised and caught
-    /// other panics while it unwound, it is that of the latest.
+    /// The stack where it was raised. As std's, it is captured only if `RUST_BACKTRACE` or
+    /// `RUST_LIB_BACKTRACE` is set. If the thread raised and caught other panics while it unwound, it is that
+    /// of the latest.
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.origin.as_ref().map(|origin| &origin.backtrace)
     }

@@ -1,9 +1,10 @@
 //! Parking: how a worker with nothing to do goes to sleep without missing a wake-up.
 //!
 //! # Why it is hard
-//! A worker decides to sleep because it saw no work; a waker decides not to notify because it saw the worker awake.
-//! If both looks happen before both changes, the work waits for ever. Work arrives in the worker's inbox (from other
-//! kernel threads) or in the event source that it sleeps in (which ends the sleep by itself).
+//! A worker decides to sleep because it saw no work; a waker decides not to notify because it saw the worker
+//! awake. If both looks happen before both changes, the work waits for ever. Work arrives in the worker's
+//! inbox (from other kernel threads) or in the event source that it sleeps in (which ends the sleep by
+//! itself).
 //!
 //! # States
 //! ```text
@@ -12,29 +13,33 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The sleeper looks at its inbox *after* it has announced ASLEEP; a waker looks at the state *after* it has
-//!    pushed. A SeqCst fence stands between the two steps on both sides, so at least one sees the other.
+//! 1. The sleeper looks at its inbox *after* it has announced ASLEEP; a waker looks at the state *after* it
+//!    has pushed. A SeqCst fence stands between the two steps on both sides, so at least one sees the other.
 //! 2. For each sleep at most one waker notifies: the one whose swap found ASLEEP.
-//! 3. A notification that comes late (the sleeper had already woken) ends a later sleep early; the worker finds no
-//!    work and parks again. Nothing is lost by it.
+//! 3. A notification that comes late (the sleeper had already woken) ends a later sleep early; the worker
+//!    finds no work and parks again. Nothing is lost by it.
 //!
 //! # Named races
 //! * `wake_before_park`: push and look come before `prepare`. The sleeper's look at the inbox sees the entry.
-//! * `wake_between_look_and_sleep`: the push comes after the sleeper's look. The waker sees ASLEEP and notifies; the
-//!   notification is kept by the eventfd (or the kernel thread's park token) and ends the sleep at once.
+//! * `wake_between_look_and_sleep`: the push comes after the sleeper's look. The waker sees ASLEEP and
+//!   notifies; the notification is kept by the eventfd (or the kernel thread's park token) and ends the sleep
+//!   at once.
 //! * `two_wakers`: the swap lets one of them notify.
 //! * `stale_notify`: invariant 3.
 //!
 //! # Orderings
-//! The two SeqCst fences (in `prepare` and in `claim`) are the StoreLoad pair of invariant 1. What a waker wrote travels
-//! through the inbox's Release/Acquire; the state's own Release/Acquire shows the waker the sleeper's notifier.
+//! The two SeqCst fences (in `prepare` and in `claim`) are the StoreLoad pair of invariant 1. What a waker
+//! wrote travels through the inbox's Release/Acquire; the state's own Release/Acquire shows the waker the
+//! sleeper's notifier.
 //!
 //! # Rejected
 //! * Notify on every push: a system call (1-15 us here) for each message to a busy worker.
-//! * A counter of pushes that the sleeper compares (an "eventcount"): one more shared word, the same two fences.
+//! * A counter of pushes that the sleeper compares (an "eventcount"): one more shared word, the same two
+//!   fences.
 //!
 //! # Checked by
-//! `model::park` (loom; the model without either fence loses a wake-up and is caught), `tests/stress/mixed.rs`.
+//! `model::park` (loom; the model without either fence loses a wake-up and is caught),
+//! `tests/stress/mixed.rs`.
 
 use crate::sync_shim::{AtomicBool, Ordering, fence};
 
@@ -49,9 +54,11 @@ impl Parking {
         Self { asleep: AtomicBool::new(false) }
     }
 
-    /// Sleeper: announces the sleep. Look for work once more after this, then sleep, then [`finish`](Self::finish).
+    /// Sleeper: announces the sleep. Look for work once more after this, then sleep, then
+    /// [`finish`](Self::finish).
     pub(crate) fn prepare(&self) {
-        // Release pairs with the Acquire swap in `claim`: whoever notifies sees how. Ordered by the fence below.
+        // Release pairs with the Acquire swap in `claim`: whoever notifies sees how. Ordered by the fence
+        // below.
         self.asleep.store(true, Ordering::Release);
         // StoreLoad race: our ASLEEP against our look at the inbox; pairs with the fence in `claim`.
         fence(Ordering::SeqCst);
@@ -73,8 +80,8 @@ impl Parking {
     pub(crate) fn claim(&self) -> bool {
         // StoreLoad race: our push against our look at the state; pairs with the fence in `prepare`.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence above. Acquire in the swap, which picks one waker, pairs with the Release store
-        // in `prepare`.
+        // Relaxed: ordered by the fence above. Acquire in the swap, which picks one waker, pairs with the
+        // Release store in `prepare`.
         self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::Acquire)
     }
 }

@@ -1,24 +1,29 @@
-//! Where a new host starts: on its spawner's worker, unless it could hold others up there, or too many live there already.
+//! Where a new host starts: on its spawner's worker, unless it could hold others up there, or too many live
+//! there already.
 //!
 //! A host that has started stays, so the question is asked when a worker is about to start one:
 //!
-//! 1. **It may compute for long** while another worker has nothing to do, and this one has threads that wait for the clock, for the system, or for
-//!    their turn. Then it goes to that other worker, with what has been spawned with it, so that hosts that talk stay together. Which hosts
-//!    compute for long is remembered for each *kind* (the type of the closure): of a kind that is not known, the first one is
-//!    watched until it first blocks, yields or ends.
-//! 2. **Markedly more hosts live here** than on another worker, looked at in turn. Then that gets it, and half of those that wait to start.
-//!    Hosts that end soon never count.
+//! 1. **It may compute for long** while another worker has nothing to do, and this one has threads that wait
+//!    for the clock, for the system, or for their turn. Then it goes to that other worker, with what has been
+//!    spawned with it, so that hosts that talk stay together. Which hosts compute for long is remembered for
+//!    each *kind* (the type of the closure): of a kind that is not known, the first one is watched until it
+//!    first blocks, yields or ends.
+//! 2. **Markedly more hosts live here** than on another worker, looked at in turn. Then that gets it, and
+//!    half of those that wait to start. Hosts that end soon never count.
 //!
 //! # What it costs
-//! Starting a host of a known kind: two loads, of the kind and of how many hosts live here, and from [`FEW`] on two of another worker's.
+//! Starting a host of a known kind: two loads, of the kind and of how many hosts live here, and from [`FEW`]
+//! on two of another worker's.
 //!
 //! # Who may touch what
-//! [`Kinds`] and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed over travels through the inbox.
+//! [`Kinds`] and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed over travels through the
+//! inbox.
 //!
 //! # Rejected
-//! * To ask at the spawn: whether the spawner can be held up shows when it blocks. One that joins what it spawned cannot.
-//! * To hand over each host of an unknown place while a worker is idle: hosts that talk would be parted, and a message between workers
-//!   costs as much as forty on one.
+//! * To ask at the spawn: whether the spawner can be held up shows when it blocks. One that joins what it
+//!   spawned cannot.
+//! * To hand over each host of an unknown place while a worker is idle: hosts that talk would be parted, and
+//!   a message between workers costs as much as forty on one.
 //! * To spread from the first host on: ten hosts that talk are one worker's work.
 //!
 //! # Checked by
@@ -51,7 +56,8 @@ const SELDOM: u64 = 16;
 const SLOTS: usize = 256;
 const IS_LONG: usize = 1;
 
-/// What is known of the kinds of hosts: the address of a [`Body`], odd if hosts of that kind compute for long.
+/// What is known of the kinds of hosts: the address of a [`Body`], odd if hosts of that kind compute for
+/// long.
 #[derive(Debug)]
 pub(super) struct Kinds([AtomicUsize; SLOTS]);
 
@@ -178,7 +184,8 @@ impl Worker {
         look.tail.wrapping_sub(look.head)
     }
 
-    /// Of the workers with nothing to do, that with the fewest hosts, if a host that is not known to be short could hold others up here.
+    /// Of the workers with nothing to do, that with the fewest hosts, if a host that is not known to be short
+    /// could hold others up here.
     fn free_other(&self, new: &Thread) -> Option<&Seat> {
         if self.shared.kinds.is_short(new.body) {
             return None;
@@ -189,7 +196,8 @@ impl Worker {
         self.has_some_to_hold_up().then_some(&**free)
     }
 
-    /// True if a thread of this worker is ready, or waits for something that comes from outside. Not counted is who yields: it asks for others to run.
+    /// True if a thread of this worker is ready, or waits for something that comes from outside. Not counted
+    /// is who yields: it asks for others to run.
     fn has_some_to_hold_up(&self) -> bool {
         let mut next = self.newest.get();
         for _ in 0..LOOKED_AT {
@@ -237,7 +245,8 @@ impl Worker {
             unsafe {
                 thread.as_ref().label.is_placed.set(true);
                 if seat.deliver(Waiter::thread(thread)).is_err() {
-                    // That worker has ended. Back, and not ended here: destructors would run in the middle of a switch.
+                    // That worker has ended. Back, and not ended here: destructors would run in the middle of
+                    // a switch.
                     return self.seat.unstarted.push(Entry(thread));
                 }
             }

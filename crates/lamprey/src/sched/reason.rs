@@ -1,6 +1,7 @@
 //! Why a thread is blocked: one value for each place in the code that can block: the *wait reason*.
 
-/// What a thread waits for. Every place that can block has a value of its own, so that a dump needs no guessing.
+/// What a thread waits for. Every place that can block has a value of its own, so that a dump needs no
+/// guessing.
 ///
 /// # Examples
 /// ```

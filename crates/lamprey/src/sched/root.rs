@@ -1,15 +1,16 @@
 //! The worker's loop: what a worker does between hosts.
 //!
-//! Hosts switch straight to each other, and come here when nothing is ready or when the budget is used up. The loop
-//! takes in what other kernel threads have sent, polls the sources, and sleeps when there is nothing to do. It runs on
-//! the kernel thread's own large stack, so that sources need not fit into a host's. (A policy must: it is asked by
-//! whoever blocks.) It knows no particular policy and no particular source.
+//! Hosts switch straight to each other, and come here when nothing is ready or when the budget is used up.
+//! The loop takes in what other kernel threads have sent, polls the sources, and sleeps when there is nothing
+//! to do. It runs on the kernel thread's own large stack, so that sources need not fit into a host's. (A
+//! policy must: it is asked by whoever blocks.) It knows no particular policy and no particular source.
 //!
 //! # The budget
-//! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every scheduling
-//! point. How many scheduling points that is depends on the program; the loop measures it: the budget doubles while a
-//! round is short and shrinks in proportion when a round was long, so that hosts that compute for a millisecond each
-//! let the loop in at every switch, and hosts that yield every 3 ns look at the clock every 64th time.
+//! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every
+//! scheduling point. How many scheduling points that is depends on the program; the loop measures it: the
+//! budget doubles while a round is short and shrinks in proportion when a round was long, so that hosts that
+//! compute for a millisecond each let the loop in at every switch, and hosts that yield every 3 ns look at
+//! the clock every 64th time.
 
 use super::block::{Waiter, Who};
 use super::source::Sources;
@@ -27,12 +28,14 @@ pub(super) const POLL: Duration = Duration::from_micros(50);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
 
-/// When the root runs: by its budget of scheduling points, which is set so that it comes about every [`POLL`].
+/// When the root runs: by its budget of scheduling points, which is set so that it comes about every
+/// [`POLL`].
 #[derive(Debug)]
 pub(super) struct Rounds {
     /// The budget of a round.
     window: Cell<u32>,
-    /// When the last round began, when the sources were last polled, and how long after that they are due, in ticks of [`clock`].
+    /// When the last round began, when the sources were last polled, and how long after that they are due,
+    /// in ticks of [`clock`].
     measured: Cell<u64>,
     pub(super) polled: Cell<u64>,
     pub(super) poll_every: u64,
@@ -138,7 +141,8 @@ impl Worker {
             || !self.seat.inbox.is_empty()
     }
 
-    /// True if the root has something to do: what [`root_is_due`](Self::root_is_due) asks, without the bookkeeping.
+    /// True if the root has something to do: what [`root_is_due`](Self::root_is_due) asks, without the
+    /// bookkeeping.
     pub(super) fn root_waits(&self) -> bool {
         clock::ticks().wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
             || !self.seat.inbox.is_empty()
@@ -264,7 +268,8 @@ impl Worker {
 /// What a worker that has ended was sent. The caller owns it.
 pub(super) fn refused_at_the_end(entry: Waiter) {
     match entry.who() {
-        // SAFETY: no host of that worker is left to be woken, so this is an unstarted one that was given to it.
+        // SAFETY: no host of that worker is left to be woken, so this is an unstarted one that was given to
+        // it.
         Who::Thread(thread) => unsafe {
             debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
             switch::abandon(thread, Abandoned::Shutdown);

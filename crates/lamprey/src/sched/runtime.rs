@@ -1,6 +1,7 @@
 //! A set of workers: made, told to stop, waited for. What the public [`Runtime`](crate::Runtime) is built on.
 //!
-//! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one of them.
+//! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one
+//! of them.
 
 use super::block::Waiter;
 use super::duty::Duty;
@@ -168,8 +169,8 @@ impl Shared {
         stats
     }
 
-    /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`; returns how
-    /// many workers are still running. They are not waited for if the caller is one of them.
+    /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`;
+    /// returns how many workers are still running. They are not waited for if the caller is one of them.
     pub(crate) fn stop(&self, patience: Duration) -> usize {
         // Release pairs with the Acquire loads in `Worker::attend` and `Worker::sleep`.
         self.stopping.store(true, Ordering::Release);
@@ -217,8 +218,8 @@ impl Shared {
         self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
-    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a row each
-    /// worker gives one, and this one.
+    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a
+    /// row each worker gives one, and this one.
     pub(crate) fn new_id(&self) -> u64 {
         let stride = self.seats().len() as u64 + 1;
         // Relaxed: only uniqueness matters.

@@ -1,6 +1,7 @@
 //! What other kernel threads may touch of a worker.
 //!
-//! It outlives the worker: whoever has met one of its threads may still know it, and finds the inbox closed then.
+//! It outlives the worker: whoever has met one of its threads may still know it, and finds the inbox closed
+//! then.
 
 use super::block::{Errand, Waiter};
 use super::guard;
@@ -32,7 +33,8 @@ pub(crate) struct Seat {
     pub(super) brief: AtomicBool,
     /// Its ready parasites.
     pub(super) woken: Arc<Exposed>,
-    /// Asleep without a deadline of its own making, and willing to be woken to look for work ([`super::steal`]).
+    /// Asleep without a deadline of its own making, and willing to be woken to look for work
+    /// ([`super::steal`]).
     pub(crate) idle: AtomicBool,
     /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
@@ -50,8 +52,8 @@ unsafe impl Send for Seat {}
 unsafe impl Sync for Seat {}
 
 impl Drop for Seat {
-    /// What the closures of its sources own goes with them: at whatever place the last who knew the worker has forgotten it, which
-    /// expects nothing of the kind.
+    /// What the closures of its sources own goes with them: at whatever place the last who knew the worker
+    /// has forgotten it, which expects nothing of the kind.
     fn drop(&mut self) {
         let (notifier, helpers) = (self.notifier.take(), self.helpers.take());
         guard::no_switch("the destructor of a notifier", || {
@@ -103,8 +105,8 @@ impl Seat {
     /// Hands `entry` to the worker and wakes it up if it sleeps; gives it back if the worker has ended.
     ///
     /// # Safety
-    /// The caller owns the entry: an unstarted thread, one that is blocked here and that the caller holds the right to
-    /// wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
+    /// The caller owns the entry: an unstarted thread, one that is blocked here and that the caller holds the
+    /// right to wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };

@@ -1,7 +1,8 @@
 //! Event loops that make threads ready: sockets, timers, the blocking pool, yours.
 //!
-//! Each worker has its own instance of every source, made on the worker's kernel thread and called only there, on the
-//! kernel thread's own stack (never on a host's). The worker's loop knows sources only through this trait.
+//! Each worker has its own instance of every source, made on the worker's kernel thread and called only
+//! there, on the kernel thread's own stack (never on a host's). The worker's loop knows sources only through
+//! this trait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 /// An event loop that makes threads ready. Build one into a runtime with
 /// [`RuntimeBuilder::source`](crate::RuntimeBuilder::source).
 ///
-/// A source keeps [`WakeToken`](crate::WakeToken)s (from [`suspend`](crate::suspend)) of the threads that wait for its
-/// events and uses them in [`poll`](Source::poll).
+/// A source keeps [`WakeToken`](crate::WakeToken)s (from [`suspend`](crate::suspend)) of the threads that
+/// wait for its events and uses them in [`poll`](Source::poll).
 ///
 /// # Examples
 /// A source that wakes its threads at the next poll:
@@ -37,10 +38,11 @@ use std::time::{Duration, Instant};
 /// ```
 ///
 /// # Blocking
-/// No method may call a blocking call of this crate: they run outside of every host. One that does ends the process with a message.
+/// No method may call a blocking call of this crate: they run outside of every host. One that does ends the
+/// process with a message.
 pub trait Source: 'static {
-    /// Makes ready what is ready now. Never blocks. Called when the worker has nothing to run, and while it is busy
-    /// about every 50 us (later if a host computes longer than that between two scheduling points).
+    /// Makes ready what is ready now. Never blocks. Called when the worker has nothing to run, and while it
+    /// is busy about every 50 us (later if a host computes longer than that between two scheduling points).
     fn poll(&mut self);
 
     /// When the source next has something to do by itself; the worker does not sleep beyond it.
@@ -53,25 +55,26 @@ pub trait Source: 'static {
         true
     }
 
-    /// Blocks the kernel thread until an event, a notification or the timeout, and makes ready what is ready. Called
-    /// only on the source that gave the worker its notifier.
+    /// Blocks the kernel thread until an event, a notification or the timeout, and makes ready what is ready.
+    /// Called only on the source that gave the worker its notifier.
     fn wait(&mut self, timeout: Option<Duration>) {
         let _ = timeout;
     }
 
-    /// How another kernel thread ends a [`wait`](Source::wait). The first source of a worker that returns one becomes
-    /// the place where the worker sleeps (sources of the program come before the built-in one for sockets, which is then
-    /// looked at every millisecond while it is active); without any it sleeps on a futex.
+    /// How another kernel thread ends a [`wait`](Source::wait). The first source of a worker that returns one
+    /// becomes the place where the worker sleeps (sources of the program come before the built-in one for
+    /// sockets, which is then looked at every millisecond while it is active); without any it sleeps on a
+    /// futex.
     fn notifier(&self) -> Option<Notifier> {
         None
     }
 
-    /// What another worker of the runtime may do for this source while its own is busy with a host that computes, and
-    /// reaches no scheduling point: about every 0.35 ms, if that worker is idle. Asked for once, when the source has been
-    /// made.
+    /// What another worker of the runtime may do for this source while its own is busy with a host that
+    /// computes, and reaches no scheduling point: about every 0.35 ms, if that worker is idle. Asked for
+    /// once, when the source has been made.
     ///
-    /// Without one, whoever waits for this source's events waits for that host too. It makes ready what is ready, as
-    /// [`poll`](Source::poll) does, which may run at the same time.
+    /// Without one, whoever waits for this source's events waits for that host too. It makes ready what is
+    /// ready, as [`poll`](Source::poll) does, which may run at the same time.
     fn helper(&self) -> Option<Helper> {
         None
     }
@@ -84,8 +87,9 @@ pub struct Notifier(Arc<dyn Fn() + Send + Sync>);
 impl Notifier {
     /// A notifier that calls `notify`.
     ///
-    /// `notify` may be called by a thread that is in the middle of waking others: it must not call a blocking call of this crate, and
-    /// ends the process with a message if it does on a host. It may wake and send, where that need not wait.
+    /// `notify` may be called by a thread that is in the middle of waking others: it must not call a blocking
+    /// call of this crate, and ends the process with a message if it does on a host. It may wake and send,
+    /// where that need not wait.
     ///
     /// # Panics
     /// A panic in `notify` aborts the process: somebody would not be woken.

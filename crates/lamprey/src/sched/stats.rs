@@ -1,7 +1,7 @@
 //! Counts of what a worker has done: always on, because each is one plain addition.
 //!
-//! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by anyone. What the counters of a
-//! worker say together is therefore only roughly of one moment.
+//! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by anyone. What the
+//! counters of a worker say together is therefore only roughly of one moment.
 
 use crate::sync_shim::{AtomicU64, Ordering};
 
@@ -55,8 +55,9 @@ pub(crate) struct Counters {
     pub(crate) rounds: Counter,
 }
 
-/// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of the paper's
-/// Table 2 (parasitic-threads-2011, 6.2), and what else tells whether parasites do what they are for.
+/// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of
+/// the paper's Table 2 (parasitic-threads-2011, 6.2), and what else tells whether parasites do what they are
+/// for.
 ///
 /// # Examples
 /// ```
@@ -88,11 +89,13 @@ pub struct Stats {
     pub reified_bytes: u64,
     /// Bytes of the largest reified stackless one.
     pub largest: u64,
-    /// How often a reified parasite was run by whoever unblocked it (or, if that had no worker, by its home).
+    /// How often a reified parasite was run by whoever unblocked it (or, if that had no worker, by its
+    /// home).
     pub attached: u64,
     /// Those of `attached` that ran inside the unblocking call.
     pub attached_inline: u64,
-    /// How often a ready parasite had to go to the back of the queue, because it gave way or the budget was used up.
+    /// How often a ready parasite had to go to the back of the queue, because it gave way or the budget was
+    /// used up.
     pub spilled: u64,
     /// Parasites that became hosts: explicitly, by using up their time slice, or by their spawner's penalty.
     pub inflated: u64,
@@ -100,8 +103,8 @@ pub struct Stats {
     pub offered: u64,
     /// Values that went through channels, counted where the later of the two threads ran.
     pub communications: u64,
-    /// Channels that were taken from the worker that had used them alone, each at a cost of some microseconds; of **all**
-    /// runtimes of the process.
+    /// Channels that were taken from the worker that had used them alone, each at a cost of some
+    /// microseconds; of **all** runtimes of the process.
     pub revocations: u64,
 }
 

@@ -1,10 +1,11 @@
-//! How a worker without work finds some: it watches the others' unstarted hosts and takes what has waited too long.
+//! How a worker without work finds some: it watches the others' unstarted hosts and takes what has waited too
+//! long.
 //!
 //! # Why by watching
 //! Only unstarted hosts travel, and only those that have waited longer than a steal costs, so that hosts
 //! that are spawned together and talk stay together. The thief finds out who has waited: it remembers where
-//! the queue ended and comes back [`PATIENCE`] later; what is still there from before has waited at least that long.
-//! The owner keeps no time and answers nothing.
+//! the queue ended and comes back [`PATIENCE`] later; what is still there from before has waited at least
+//! that long. The owner keeps no time and answers nothing.
 //!
 //! # States of a worker without work
 //! ```text
@@ -14,19 +15,20 @@
 //! ```
 //! One of those that doze is [on watch](super::watch) for what else can run.
 //!
-//! How long it spins for a message before it sleeps follows from whether that has paid lately: from nothing (a worker
-//! that waits for sockets) to 40 us (two workers whose hosts talk to each other).
+//! How long it spins for a message before it sleeps follows from whether that has paid lately: from nothing
+//! (a worker that waits for sockets) to 40 us (two workers whose hosts talk to each other).
 //!
 //! # Invariants
-//! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose seat's `idle` is
-//!    set. Whoever clears a seat's `idle` lowers the count.
-//! 2. While any worker is awake, every other one looks at its queue at least every 16 ms; when all sleep, all queues
-//!    are empty (a worker does not sleep on a queue that has something in it).
+//! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose seat's
+//!    `idle` is set. Whoever clears a seat's `idle` lowers the count.
+//! 2. While any worker is awake, every other one looks at its queue at least every 16 ms; when all sleep, all
+//!    queues are empty (a worker does not sleep on a queue that has something in it).
 //!
 //! # Orderings
-//! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and then, when it
-//! spawns, looks at `idle`: see [`idle`]. Everything else is a Relaxed hint: a missed one costs at most one doze (invariant 2). What is stolen is handed
-//! over under the queue's own protocol ([`fresh`](crate::queue::fresh)).
+//! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and
+//! then, when it spawns, looks at `idle`: see [`idle`]. Everything else is a Relaxed hint: a missed one costs
+//! at most one doze (invariant 2). What is stolen is handed over under the queue's own protocol
+//! ([`fresh`](crate::queue::fresh)).
 
 use super::block::Waiter;
 use super::idle;

@@ -1,15 +1,19 @@
-//! The hot path: blocking, waking, yielding, starting and ending hosts, by switching from one straight to the next.
+//! The hot path: blocking, waking, yielding, starting and ending hosts, by switching from one straight to the
+//! next.
 //!
 //! # Invariants
 //! 1. There is no scheduler context in between: who blocks picks the next thread and switches to it. The
 //!    worker's root is an ordinary target, picked when nothing is ready or when it is due.
-//! 2. `Worker::running` names the thread whose stack the kernel thread is on, and is set just before each switch.
-//! 3. A stack goes back to the pool only by the code that runs on it, right before it jumps away, and nothing else
-//!    takes a stack from the pool in between. One that no pool keeps is parked in `Worker::parting` instead.
+//! 2. `Worker::running` names the thread whose stack the kernel thread is on, and is set just before each
+//!    switch.
+//! 3. A stack goes back to the pool only by the code that runs on it, right before it jumps away, and nothing
+//!    else takes a stack from the pool in between. One that no pool keeps is parked in `Worker::parting`
+//!    instead.
 //! 4. No `&mut` into a worker's cell lives across a switch.
 //!
-//! Everything up to the switch is `#[cfg_attr(not(debug_assertions), inline(always))]`: a `ret` whose prediction was spoilt by a switch costs more
-//! than all the rest (measured: a switch 2 ns, with such a `ret` 5.5).
+//! Everything up to the switch is `#[cfg_attr(not(debug_assertions), inline(always))]`: a `ret` whose
+//! prediction was spoilt by a switch costs more than all the rest (measured: a switch 2 ns, with such a `ret`
+//! 5.5).
 
 use super::block::{Waiter, Woke};
 use super::guard;
@@ -110,8 +114,8 @@ impl Worker {
         self.switch_to(me, next);
     }
 
-    /// The thread below an attached parasite, which goes on now. A parasite that has used more than its time slice waits its
-    /// turn among the hosts from here on.
+    /// The thread below an attached parasite, which goes on now. A parasite that has used more than its time
+    /// slice waits its turn among the hosts from here on.
     #[cold]
     #[inline(never)]
     pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
@@ -140,15 +144,16 @@ impl Worker {
         } else {
             self.running.set(next);
         }
-        // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and has not
-        // been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is written before the
-        // stack is left, and only this kernel thread reads it.
+        // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and
+        // has not been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is
+        // written before the stack is left, and only this kernel thread reads it.
         unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
     }
 
-    /// Gives `thread` a stack and makes it the running one. The root goes on instead if the thread starts on another worker, or if there is
-    /// no stack, which the root is told. (Not the next thread: the one that blocks may have been woken by the code of the program that notifies the
-    /// other worker, and is not to be picked while it still runs.)
+    /// Gives `thread` a stack and makes it the running one. The root goes on instead if the thread starts on
+    /// another worker, or if there is no stack, which the root is told. (Not the next thread: the one that
+    /// blocks may have been woken by the code of the program that notifies the other worker, and is not to be
+    /// picked while it still runs.)
     #[inline(never)]
     fn start(&self, thread: NonNull<Thread>) -> StackPointer {
         if self.starts_elsewhere(thread) {
@@ -162,7 +167,8 @@ impl Worker {
         // SAFETY: picked, so alive until it has run.
         match self.stacks.pool.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
             Ok(stack) => {
-                // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never returns.
+                // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never
+                // returns.
                 let sp = unsafe { swapstack::init(stack.top(), host_main, ptr::null_mut()) };
                 self.begin(thread, stack);
                 sp
@@ -265,8 +271,8 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
 }
 
 impl Worker {
-    /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped under the caller's feet:
-    /// it is kept until the next one of its kind comes.
+    /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped under the
+    /// caller's feet: it is kept until the next one of its kind comes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn part_with(&self, stack: PooledStack, size: u32) {
         if size > LARGEST_POOLED {
@@ -276,17 +282,18 @@ impl Worker {
         }
     }
 
-    /// Runs the host that this stack was given to, from its closure to its published outcome; returns the stack,
-    /// and the size that it was asked for with.
+    /// Runs the host that this stack was given to, from its closure to its published outcome; returns the
+    /// stack, and the size that it was asked for with.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn live(&self, thread: NonNull<Thread>) -> (PooledStack, u32) {
-        // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is dropped here,
-        // once. After `publish` it is touched only if that says that nobody else has it.
+        // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is
+        // dropped here, once. After `publish` it is touched only if that says that nobody else has it.
         unsafe {
             self.seat.counters.hosts.add(1);
             let body = thread.as_ref().body;
             if self.stopping.get() || thread.as_ref().reach().is_asked() {
-                // A host like any other, so that the destructors of what the closure owns may do what they like.
+                // A host like any other, so that the destructors of what the closure owns may do what they
+                // like.
                 self.doom(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
@@ -313,7 +320,8 @@ impl Worker {
         let refused = std::mem::take(unsafe { &mut *self.refused.get() });
         self.uninstall();
         for (thread, error) in refused {
-            // SAFETY: unstarted, and kept by `refuse` for this call; a carrier is alive until it is abandoned.
+            // SAFETY: unstarted, and kept by `refuse` for this call; a carrier is alive until it is
+            // abandoned.
             unsafe {
                 if super::parasite::carrier::is_carrier(thread.as_ref()) {
                     self.carry_without_stack();
@@ -343,7 +351,8 @@ pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
     }
 }
 
-/// As [`Worker::part`], outside of every host: the visitor is on its way on another kernel thread, and does not block.
+/// As [`Worker::part`], outside of every host: the visitor is on its way on another kernel thread, and does
+/// not block.
 fn await_visitor(thread: &Thread) {
     if thread.reach().end() {
         let mut spins = 0;

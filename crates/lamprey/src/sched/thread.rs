@@ -1,4 +1,5 @@
-//! What the scheduler knows of a thread: one descriptor for hosts, the root of a worker, and plain OS threads.
+//! What the scheduler knows of a thread: one descriptor for hosts, the root of a worker, and plain OS
+//! threads.
 //!
 //! # Who may touch what
 //! | field | who |
@@ -15,8 +16,9 @@
 //! ```
 //! Runnable is running, or in the policy's queue; `Worker::running` tells which.
 //!
-//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that was under way is kept in `eager`
-//! (OWED) until the wait takes it. See [`wait`](super::wait). Any other wake finds its thread Blocked or Committed.
+//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that was
+//! under way is kept in `eager` (OWED) until the wait takes it. See [`wait`](super::wait). Any other wake
+//! finds its thread Blocked or Committed.
 
 use super::block::Woke;
 use super::cancel::Frame;
@@ -57,7 +59,8 @@ pub(crate) enum Kind {
     Parasite,
 }
 
-/// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts `body` knows.
+/// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts
+/// `body` knows.
 ///
 /// What a switch, a block or a wake looks at comes first: one cache line for each of many hosts.
 #[repr(C)]
@@ -72,12 +75,14 @@ pub(crate) struct Thread {
     pub(crate) reason: Cell<Wait>,
     ask: AtomicU8,
     home: AtomicPtr<Seat>,
-    /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable and in no queue.
+    /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable
+    /// and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
     /// The stackless parasite that is polled on this stack now; null if none. Changed by `act_for` only.
     pub(crate) polling: Cell<*mut Task>,
-    /// Nothing is polled on this stack below this address ([`super::parasite::attach`]), once it has been worked out.
+    /// Nothing is polled on this stack below this address ([`super::parasite::attach`]), once it has been
+    /// worked out.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
     pub(crate) link: Cell<*mut ()>,
@@ -92,7 +97,8 @@ pub(crate) struct Thread {
     /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
-    /// How many inline attaches are under way on this stack: each takes more of it than this counter could count.
+    /// How many inline attaches are under way on this stack: each takes more of it than this counter could
+    /// count.
     #[cfg(not(loom))]
     pub(crate) nesting: Cell<u32>,
     /// A parasite that is attached within the call that unblocks it.
@@ -104,11 +110,13 @@ pub(crate) struct Thread {
     /// How many of the next parasites that it spawns are to be hosts ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
-    /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the innermost.
+    /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the
+    /// innermost.
     pub(crate) frames: Cell<*const Frame>,
     /// The whole thread is to end; it may be shielded from that.
     pub(crate) doomed: Cell<bool>,
-    /// Bytes from `low_water` to the top of the stack; 0 until that has been worked out, and where there is none.
+    /// Bytes from `low_water` to the top of the stack; 0 until that has been worked out, and where there is
+    /// none.
     #[cfg(not(loom))]
     pub(crate) room: Cell<u32>,
     /// Host-local values (`thread::local`), owned by the thread itself.
@@ -118,7 +126,8 @@ pub(crate) struct Thread {
     pub(crate) label: Label,
 }
 
-/// Who a host is, fixed when it is spawned. (The cells are for the contexts of parasites, which run one after the other.)
+/// Who a host is, fixed when it is spawned. (The cells are for the contexts of parasites, which run one after
+/// the other.)
 #[cfg(not(loom))]
 pub(crate) struct Label {
     pub(crate) id: Cell<u64>,
@@ -132,7 +141,8 @@ pub(crate) struct Label {
     pub(crate) is_placed: Cell<bool>,
 }
 
-/// What the object behind a descriptor can do; the scheduler calls it, the room `thread` provides it. None unwinds.
+/// What the object behind a descriptor can do; the scheduler calls it, the room `thread` provides it. None
+/// unwinds.
 #[cfg(not(loom))]
 pub(crate) struct Body {
     /// Runs the closure to its end on the current stack and keeps the outcome.
@@ -227,7 +237,8 @@ impl Thread {
         }
     }
 
-    /// Ends the process if it is called within the wait of another call: it would take the wake that is owed to that.
+    /// Ends the process if it is called within the wait of another call: it would take the wake that is owed
+    /// to that.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn must_be_closed(&self) {
         if self.is_open() {

@@ -1,8 +1,11 @@
-//! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads compute.
+//! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads
+//! compute.
 //!
-//! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]), from the first parasite on.
+//! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]),
+//!   from the first parasite on.
 //! * About once a second it looks for workers that are held up ([`super::inspect::silent`]).
-//! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself is in a signal handler, and may not.
+//! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself
+//!   is in a signal handler, and may not.
 //!
 //! It sleeps while all workers do.
 //!
@@ -13,10 +16,12 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The word is the futex that the ticker sleeps on: whoever changes it wakes the ticker, which looks at it again. Of OVER and CALLED no way leads back.
+//! 1. The word is the futex that the ticker sleeps on: whoever changes it wakes the ticker, which looks at it
+//!    again. Of OVER and CALLED no way leads back.
 //!
 //! # Orderings
-//! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything else is a hint.
+//! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything
+//! else is a hint.
 
 use super::inspect::silent::Sights;
 use super::runtime::{Options, Shared};
@@ -60,7 +65,8 @@ impl Ticker {
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }
 
-    /// Starts the kernel thread. Without one to be had, nobody ticks: parasites are not inflated, and nobody is reported.
+    /// Starts the kernel thread. Without one to be had, nobody ticks: parasites are not inflated, and nobody
+    /// is reported.
     pub(super) fn start(shared: &Arc<Shared>) {
         let weak = Arc::downgrade(shared);
         let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
@@ -81,7 +87,8 @@ impl Ticker {
 
     /// A worker has slept: if the ticker rests, it ticks again.
     pub(super) fn rewind(&self) {
-        // StoreLoad race: `awake`, which the caller has raised, against our look at the word; pairs with the fence in `rest`.
+        // StoreLoad race: `awake`, which the caller has raised, against our look at the word; pairs with the
+        // fence in `rest`.
         fence(Ordering::SeqCst);
         // Relaxed (both): ordered by the fence.
         if self.word.load(Ordering::Relaxed) == RESTING {
@@ -157,7 +164,8 @@ impl Ticker {
             });
             let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
             let (address, wait, word) = (self.word.as_ptr(), WAIT, word as usize);
-            // SAFETY: a futex of our own, and a time or none. It returns at once if the word is another one by now.
+            // SAFETY: a futex of our own, and a time or none. It returns at once if the word is another one
+            // by now.
             unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
         }
         // Acquire pairs with the Release in `call`.

@@ -1,7 +1,9 @@
-//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures ([`alarms`](crate::time::alarms)).
+//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures
+//! ([`alarms`](crate::time::alarms)).
 //!
-//! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts of the
-//! worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or [`with_level`].
+//! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts
+//! of the worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or
+//! [`with_level`].
 
 use super::block::Woke;
 use super::cancel::Frame;
@@ -65,15 +67,16 @@ impl Drop for TimerSource {
     }
 }
 
-/// True if a host of the calling kernel thread's worker has slept for long enough. For a signal handler, not on the root.
+/// True if a host of the calling kernel thread's worker has slept for long enough. For a signal handler, not
+/// on the root.
 pub(crate) fn is_overdue() -> bool {
     // SAFETY: null or alive (invariant).
     let Some(timers) = (unsafe { WHEEL.get().as_ref() }) else { return false };
     timers.wheel.earliest().is_some_and(|tick| tick <= timers.ticks.passed())
 }
 
-/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its worker waits with it
-/// and rings nothing.
+/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its
+/// worker waits with it and rings nothing.
 pub(crate) fn alarms() -> Option<Arc<Alarms>> {
     if super::must_not_block() {
         return None;
@@ -127,8 +130,8 @@ pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> W
     woke
 }
 
-/// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the deadline if that
-/// comes first.
+/// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the
+/// deadline if that comes first.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn with_level<R>(
     worker: &Worker,

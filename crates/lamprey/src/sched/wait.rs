@@ -9,19 +9,20 @@
 //!      --leave: somebody has taken it--> owed --the wake has come-------> closed   Late
 //! closed --enter: somebody has taken it already--> owed --the wake------> closed   Woken
 //! ```
-//! *Open* is a bit of [`Thread::eager`](super::thread::Thread), which every block looks at anyway. It is set by whoever ends the block
-//! early, so it costs nothing where the wake comes.
+//! *Open* is a bit of [`Thread::eager`](super::thread::Thread), which every block looks at anyway. It is set
+//! by whoever ends the block early, so it costs nothing where the wake comes.
 //!
 //! # Invariants
-//! 1. A thread has one wait at a time. Between `enter` and the end of the wait it runs no code of the program: no destructor, no waker,
-//!    no panic. So nothing that blocks in there can take the wake that is owed to the wait.
+//! 1. A thread has one wait at a time. Between `enter` and the end of the wait it runs no code of the
+//!    program: no destructor, no waker, no panic. So nothing that blocks in there can take the wake that is
+//!    owed to the wait.
 //! 2. Another wait, or a yield, in the open state ends the process: `lamprey: bug`, also in release builds.
-//! 3. A wake is for the one wait: it finds its thread blocked (or, while the wait is open, on its way to await it). A wake that finds
-//!    neither, and a second one, end the process.
-//! 4. What a wait returns is final: no wake comes any more. Now the caller cleans up (drops values, passes on what it was granted, wakes
-//!    others) and, if it was cancelled, unwinds.
-//! 5. Whoever takes nodes out of a queue ends all of them, and wakes all threads, before it runs code of the program (foreign wakers,
-//!    destructors): that code may wait for one of those threads.
+//! 3. A wake is for the one wait: it finds its thread blocked (or, while the wait is open, on its way to
+//!    await it). A wake that finds neither, and a second one, end the process.
+//! 4. What a wait returns is final: no wake comes any more. Now the caller cleans up (drops values, passes on
+//!    what it was granted, wakes others) and, if it was cancelled, unwinds.
+//! 5. Whoever takes nodes out of a queue ends all of them, and wakes all threads, before it runs code of the
+//!    program (foreign wakers, destructors): that code may wait for one of those threads.
 //!
 //! # Who may touch what
 //! The bits: the thread's home worker, or the OS thread itself. The node: see the room whose queue it is in.
@@ -30,12 +31,14 @@
 //! None here; see [`block`](super::block), [`os`](super::os).
 //!
 //! # Rejected
-//! * Each blocking call for itself: one of them dropped a value, another woke others, while its own wake was owed. The destructor, or the
-//!   waker, called `join` and took that wake for its own: it returned an outcome that had never been written.
-//! * A number in each wait that the wake brings back: a word more in each waiter, and a compare for each wake, for what invariants 1 to 3
-//!   say already.
+//! * Each blocking call for itself: one of them dropped a value, another woke others, while its own wake was
+//!   owed. The destructor, or the waker, called `join` and took that wake for its own: it returned an outcome
+//!   that had never been written.
+//! * A number in each wait that the wake brings back: a word more in each waiter, and a compare for each
+//!   wake, for what invariants 1 to 3 say already.
 //! * A mark on the thread from `enter` on: two stores more for each block.
-//! * A trait for what is waited for, with `enter` and `leave` as methods: a type for each of sixteen places; two closures say it in line.
+//! * A trait for what is waited for, with `enter` and `leave` as methods: a type for each of sixteen places;
+//!   two closures say it in line.
 //!
 //! # Checked by
 //! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`, and every model that blocks.
@@ -107,8 +110,9 @@ impl Waited {
     }
 }
 
-/// Waits. `enter` queues the waiter, in the section that finds that it has to; `leave` takes it out again, if the wait ends early, and says
-/// false if somebody else has done so. Neither runs code of the program, nor unwinds.
+/// Waits. `enter` queues the waiter, in the section that finds that it has to; `leave` takes it out again, if
+/// the wait ends early, and says false if somebody else has done so. Neither runs code of the program, nor
+/// unwinds.
 ///
 /// A scheduling point, before `enter`: parasites that the caller has woken run here; so no lock may be held.
 ///
@@ -146,7 +150,8 @@ pub(crate) fn wait_again<E: Into<Entered>>(
     }
 }
 
-/// The rest of [`wait`] for one whose node is queued: for those who count nanoseconds. (A large closure is not always put in line.)
+/// The rest of [`wait`] for one whose node is queued: for those who count nanoseconds. (A large closure is
+/// not always put in line.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
     match block_until(reason, deadline) {
@@ -171,8 +176,8 @@ fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
     os::block(Some(deadline))
 }
 
-/// [`queued`] on a worker, which has been looked up. (A closure that blocks is not always put in line; and a frame between the program and
-/// the switch costs as much as the whole switch.)
+/// [`queued`] on a worker, which has been looked up. (A closure that blocks is not always put in line; and a
+/// frame between the program and the switch costs as much as the whole switch.)
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued_on(
@@ -188,8 +193,8 @@ pub(crate) fn queued_on(
     if woke == Woke::Woken { Waited::Woken } else { end_early(reason, woke, leave) }
 }
 
-/// The block has ended without the wake. In line but for its two ends: what `leave` captures then needs no place in memory, which the
-/// block would have to fill each time.
+/// The block has ended without the wake. In line but for its two ends: what `leave` captures then needs no
+/// place in memory, which the block would have to fill each time.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
     begin_early();
@@ -223,7 +228,8 @@ fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
     if has_left { Waited::Left(early) } else { Waited::Late(early) }
 }
 
-/// As [`wait`], but nothing ends it before its wake. A thread that unwinds and must not switch parks its kernel thread.
+/// As [`wait`], but nothing ends it before its wake. A thread that unwinds and must not switch parks its
+/// kernel thread.
 pub(crate) fn wait_committed<E: Into<Entered>>(reason: Wait, enter: impl FnOnce(Waiter) -> E) {
     if must_not_block() {
         park(enter);

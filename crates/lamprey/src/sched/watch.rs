@@ -1,26 +1,29 @@
-//! Whatever can run, runs: while a worker computes, another that is idle serves its sockets and timers, and runs of its
-//! ready parasites and new hosts those that may travel.
+//! Whatever can run, runs: while a worker computes, another that is idle serves its sockets and timers, and
+//! runs of its ready parasites and new hosts those that may travel.
 //!
-//! The worker on watch ([`super::duty`]) sleeps at most [`EVERY`] at a time. After each sleep it looks at those that are awake. One
-//! that has neither been at its root nor run a woken parasite since the last look **computes**, and is relieved: its sources'
-//! [`Helper`](super::source::Helper)s are called, the tasks in shared mode are taken out of its [`woken`](super::parasite::woken) queues and
-//! out of its inbox, and so are hosts that have not started and are not bound to it. Started hosts wait: they cannot move.
+//! The worker on watch ([`super::duty`]) sleeps at most [`EVERY`] at a time. After each sleep it looks at
+//! those that are awake. One that has neither been at its root nor run a woken parasite since the last look
+//! **computes**, and is relieved: its sources' [`Helper`](super::source::Helper)s are called, the tasks in
+//! shared mode are taken out of its [`woken`](super::parasite::woken) queues and out of its inbox, and so are
+//! hosts that have not started and are not bound to it. Started hosts wait: they cannot move.
 //!
 //! # What it costs
-//! The worker that is looked at: nothing at all, but for one plain store at its root, and one for each parasite that is woken (how
-//! many there are). The worker on watch: one short wake-up every 0.35 ms while somebody is awake, none while all sleep. The
-//! worker that gets up first after all have slept for longer than that: a system call. A worker that goes to sleep: one wake-up more,
-//! if nothing else wakes it within that time.
+//! The worker that is looked at: nothing at all, but for one plain store at its root, and one for each
+//! parasite that is woken (how many there are). The worker on watch: one short wake-up every 0.35 ms while
+//! somebody is awake, none while all sleep. The worker that gets up first after all have slept for longer
+//! than that: a system call. A worker that goes to sleep: one wake-up more, if nothing else wakes it within
+//! that time.
 //!
 //! # Who may touch what
-//! Of another worker: the seat only. Everything in it that is used here is a protocol of its own: [`Lent`](crate::queue::lent),
-//! [`Inbox::take_away`](crate::queue::inbox::Inbox::take_away), the helpers.
+//! Of another worker: the seat only. Everything in it that is used here is a protocol of its own:
+//! [`Lent`](crate::queue::lent), [`Inbox::take_away`](crate::queue::inbox::Inbox::take_away), the helpers.
 //!
 //! # Rejected
-//! * The age of each entry: the ring of `latest` is last in, first out, so that a position says nothing. What is taken has waited
-//!   for [`EVERY`] if nothing was run in that time.
-//! * To take from whoever is away from its root only: hosts that wake parasites and run them at their next blocking call
-//!   (`super::parasite::attach`, 2) may do so for seconds and never come to the root. Their channels would lose their owner, for nothing.
+//! * The age of each entry: the ring of `latest` is last in, first out, so that a position says nothing. What
+//!   is taken has waited for [`EVERY`] if nothing was run in that time.
+//! * To take from whoever is away from its root only: hosts that wake parasites and run them at their next
+//!   blocking call (`super::parasite::attach`, 2) may do so for seconds and never come to the root. Their
+//!   channels would lose their owner, for nothing.
 //!
 //! # Checked by
 //! `tests/sched/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.
@@ -111,9 +114,9 @@ impl Worker {
         }
     }
 
-    /// Sleeps for at most `timeout`; a worker on watch looks at the others meanwhile. The first part of a sleep is brief in any
-    /// case, and then the worker looks whether somebody is on watch: so workers that wake each other all the time need not be
-    /// appointed, which would be one more wake-up for each.
+    /// Sleeps for at most `timeout`; a worker on watch looks at the others meanwhile. The first part of a
+    /// sleep is brief in any case, and then the worker looks whether somebody is on watch: so workers that
+    /// wake each other all the time need not be appointed, which would be one more wake-up for each.
     pub(super) fn sleep_on_watch(&self, sources: &mut Sources, timeout: Option<Duration>) -> Duration {
         let start = Instant::now();
         let mut is_brief = self.is_parallel();
@@ -241,7 +244,8 @@ impl Shared {
                 return; // it looks by itself
             }
             let Some(seat) = asleep().next() else { return };
-            // It may have got up by itself, and have seen this or not: then it is taken back, and others may have relied on it.
+            // It may have got up by itself, and have seen this or not: then it is taken back, and others may
+            // have relied on it.
             if !self.duty.appoint(seat.index) || seat.notify() || !self.duty.leave(seat.index) {
                 return;
             }

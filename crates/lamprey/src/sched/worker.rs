@@ -2,8 +2,8 @@
 //!
 //! # Who may touch what
 //! [`Worker`] is reached only from its own kernel thread (through a thread-local), by
-//! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a
-//! cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
+//! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive
+//! reference into a cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
 use super::coop::Turns;
 use super::guard;
@@ -28,7 +28,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at comes first.
+/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at
+/// comes first.
 #[repr(C, align(64))]
 pub(crate) struct Worker {
     /// The thread that runs now.
@@ -71,10 +72,11 @@ thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(ptr::null()) };
 }
 
-/// Where a worker lies: on the heap, always at this offset within a page. The processor takes a load for one of the words just stored at the
-/// same offset of another page, and waits. On the kernel thread's stack the worker lay at any offset: a stackful parasite that ends at once took
-/// 9 or 12 ns, as chance would have it. Of the offsets measured, the first two cache lines of a page meet most (a stackless one 4.2 or 5.7 ns, a yield
-/// 1.7 or 2.0).
+/// Where a worker lies: on the heap, always at this offset within a page. The processor takes a load for one
+/// of the words just stored at the same offset of another page, and waits. On the kernel thread's stack the
+/// worker lay at any offset: a stackful parasite that ends at once took 9 or 12 ns, as chance would have it.
+/// Of the offsets measured, the first two cache lines of a page meet most (a stackless one 4.2 or 5.7 ns, a
+/// yield 1.7 or 2.0).
 #[repr(C, align(4096))]
 pub(super) struct InPage {
     before: [u8; 256],
@@ -90,13 +92,14 @@ impl InPage {
 impl Worker {
     /// The calling kernel thread's worker, `None` outside of every runtime.
     ///
-    /// The compiler may keep the address of the thread-local across a switch: a started host stays on its kernel
-    /// thread, so the address stays right.
+    /// The compiler may keep the address of the thread-local across a switch: a started host stays on its
+    /// kernel thread, so the address stays right.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn current() -> Option<&'static Worker> {
         let worker = WORKER.get();
-        // SAFETY: non-null only between `install` and `uninstall`, while the worker lives on this very thread. The
-        // reference is handed out as 'static but used only within calls on this thread, all of which end before then.
+        // SAFETY: non-null only between `install` and `uninstall`, while the worker lives on this very
+        // thread. The reference is handed out as 'static but used only within calls on this thread, all of
+        // which end before then.
         unsafe { worker.as_ref() }
     }
 
@@ -165,8 +168,8 @@ impl Worker {
         self.stopping.get()
     }
 
-    /// True where nothing may be started on top: on the root and in other code that must not switch, in a thread that unwinds, or in a
-    /// runtime that ends.
+    /// True where nothing may be started on top: on the root and in other code that must not switch, in a
+    /// thread that unwinds, or in a runtime that ends.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn must_not_switch(&self) -> bool {
         self.stopping.get() || std::thread::panicking() || self.running_ref().is_barred()
@@ -199,7 +202,8 @@ impl Worker {
     /// The descriptor of the thread that runs now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running_ref(&self) -> &Thread {
-        // SAFETY: the running thread's descriptor lives at least until it is published, after its last use of this.
+        // SAFETY: the running thread's descriptor lives at least until it is published, after its last use of
+        // this.
         unsafe { self.running.get().as_ref() }
     }
 
@@ -222,7 +226,8 @@ impl Worker {
                 second.newer.set(thread.as_ptr());
             }
         }
-        // Release: last, for the compiler; a signal handler on this kernel thread may walk the list at any moment (`stuck`).
+        // Release: last, for the compiler; a signal handler on this kernel thread may walk the list at any
+        // moment (`stuck`).
         compiler_fence(Ordering::Release);
         self.newest.set(thread.as_ptr());
         self.count_hosts(self.hosts.get() + 1);

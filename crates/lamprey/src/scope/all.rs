@@ -17,8 +17,9 @@ use std::panic::Location;
 /// ```
 ///
 /// # Panics
-/// With the first panic of a task; the others are cancelled and waited for. Outside of a host. In a destructor while its host unwinds no task
-/// can run, so there are no results, and the second unwind ends the process: ask [`std::thread::panicking`] first.
+/// With the first panic of a task; the others are cancelled and waited for. Outside of a host. In a
+/// destructor while its host unwinds no task can run, so there are no results, and the second unwind ends the
+/// process: ask [`std::thread::panicking`] first.
 ///
 /// # Cancellation
 /// Cancels the tasks and waits for them.
@@ -42,8 +43,8 @@ where
     })
 }
 
-/// Runs all tasks as hosts, at the same time, until the first succeeds; the others are cancelled, and have ended when this
-/// returns.
+/// Runs all tasks as hosts, at the same time, until the first succeeds; the others are cancelled, and have
+/// ended when this returns.
 ///
 /// # Examples
 /// ```
@@ -64,7 +65,8 @@ where
 /// With the first panic of a task; the others are cancelled and waited for. Outside of a host.
 ///
 /// # Cancellation
-/// Cancels the tasks and waits for them. A task that succeeds at the same time as another has its value dropped.
+/// Cancels the tasks and waits for them. A task that succeeds at the same time as another has its value
+/// dropped.
 ///
 /// # Blocking
 /// As [`scope()`].

@@ -59,7 +59,8 @@ impl<'scope> Scope<'scope, '_> {
     {
         let Some(worker) = Worker::current() else { outside() };
         let admit = if self.is_moot { abandon } else { Worker::admit };
-        // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does not outlive it.
+        // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does
+        // not outlive it.
         let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.kin), admit) };
         ScopedJoinHandle(handle, PhantomData)
     }

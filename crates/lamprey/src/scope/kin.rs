@@ -1,4 +1,5 @@
-//! What a scope knows of its children: how many are not gone yet, how to reach each of them, and the first panic.
+//! What a scope knows of its children: how many are not gone yet, how to reach each of them, and the first
+//! panic.
 //!
 //! # Children
 //! | kind | how it is counted | how it is cancelled |
@@ -8,26 +9,28 @@
 //! | stackful parasite | as above | by a wire that its closure runs on |
 //!
 //! # Invariants
-//! 1. `alive` is not 0 while anything is there that may borrow from outside of the scope, but for outcomes whose handle is
-//!    there, too: handles do not outlive the scope, and a parasite's that is dropped early comes to [`Kin::adopt`].
-//! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist themselves first.
+//! 1. `alive` is not 0 while anything is there that may borrow from outside of the scope, but for outcomes
+//!    whose handle is there, too: handles do not outlive the scope, and a parasite's that is dropped early
+//!    comes to [`Kin::adopt`].
+//! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist
+//!    themselves first.
 //! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
-//! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that section. If there is no waiter, the
-//!    parent has not yet come to wait, and will see 0. While it is the waiter it runs no code of the program
-//!    ([`sched::wait`](crate::sched::wait)).
+//! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that
+//!    section. If there is no waiter, the parent has not yet come to wait, and will see 0. While it is the
+//!    waiter it runs no code of the program ([`sched::wait`](crate::sched::wait)).
 //!
 //! # Who may touch what
 //! `state`: in sections of [`Guarded`], which run no code of the program.
 //!
 //! # Rejected
-//! * To look for the hosts that are cancelled after the section that takes them off the list: one that is asked in its last steps waits for
-//!   nobody, and may be freed before it is looked for.
+//! * To look for the hosts that are cancelled after the section that takes them off the list: one that is
+//!   asked in its last steps waits for nobody, and may be freed before it is looked for.
 //! * An atomic count beside the lists: a read-modify-write more for each child.
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
-//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants), `tests/scope/children.rs`,
-//! `tests/scope/race.rs`; the way to a host: `model::reach`.
+//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants),
+//! `tests/scope/children.rs`, `tests/scope/race.rs`; the way to a host: `model::reach`.
 
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
@@ -130,8 +133,8 @@ impl Kin {
         self.state.with(|state| state.is_cancelled)
     }
 
-    /// Cancels all children, those that are there and those to come. Again it does nothing: destructors that it runs may call it, as
-    /// many as there are children.
+    /// Cancels all children, those that are there and those to come. Again it does nothing: destructors that
+    /// it runs may call it, as many as there are children.
     pub(crate) fn cancel(&self) {
         if self.state.with(|state| std::mem::replace(&mut state.is_cancelled, true)) {
             return;
@@ -148,14 +151,15 @@ impl Kin {
         self.state.with(|state| {
             for place in &mut called {
                 let Some(node) = state.hosts.pop() else { break };
-                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant 2).
+                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant
+                // 2).
                 let thread = unsafe { NonNull::new_unchecked(node.as_ref().value.get().cast_mut()) };
                 // SAFETY: as above.
                 *place = unsafe { Some(call_off(thread)) };
             }
             if !is_late {
-                // SAFETY: as above. In this section, though it is a system call: a host that was called off in its last steps does not
-                // wait for us, and is gone after it.
+                // SAFETY: as above. In this section, though it is a system call: a host that was called off
+                // in its last steps does not wait for us, and is gone after it.
                 unsafe { find_all(called.iter_mut().flatten()) };
             }
         });
@@ -175,7 +179,8 @@ impl Kin {
         self.state.with(|state| {
             for place in &mut tasks {
                 let Some(node) = state.tasks.pop() else { break };
-                // SAFETY: listed, so the task is there (invariant 2), and from here on by the reference that we take.
+                // SAFETY: listed, so the task is there (invariant 2), and from here on by the reference that
+                // we take.
                 unsafe {
                     let task = NonNull::new_unchecked(node.as_ref().value.get().cast_mut());
                     task.as_ref().life.retain();
@@ -273,8 +278,8 @@ impl Kin {
         self.adopted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After the last child: drops what outcomes are left; false if there are none. Their destructors may start children and leave
-    /// outcomes in their turn.
+    /// After the last child: drops what outcomes are left; false if there are none. Their destructors may
+    /// start children and leave outcomes in their turn.
     pub(crate) fn finish_adopted(&self) -> bool {
         let handles = self.adopted().take();
         let are_some = !handles.is_empty();

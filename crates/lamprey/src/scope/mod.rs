@@ -9,7 +9,8 @@
 //! | cancel from elsewhere whatever listens | [`CancelToken`] |
 //! | start children again when they fail | [`Supervisor`] |
 //!
-//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`, [`supervisor`].
+//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`,
+//! [`supervisor`].
 
 mod all;
 mod host;
@@ -40,23 +41,25 @@ pub struct Scope<'scope, 'env: 'scope> {
     kin: Kin,
     /// Made while its thread unwound: it has no children.
     is_moot: bool,
-    // Both invariant, as std's: a longer 'scope would let a handle out, a shorter 'env would let children borrow from inside.
+    // Both invariant, as std's: a longer 'scope would let a handle out, a shorter 'env would let children
+    // borrow from inside.
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
 
-/// Runs `body`, waits until all children that were started on the [`Scope`] have ended, and returns what `body` returned.
+/// Runs `body`, waits until all children that were started on the [`Scope`] have ended, and returns what
+/// `body` returned.
 ///
-/// Children may borrow what lives longer than the scope, because it cannot be left before them: not by a panic, not by cancellation, not
-/// by forgetting a handle.
+/// Children may borrow what lives longer than the scope, because it cannot be left before them: not by a
+/// panic, not by cancellation, not by forgetting a handle.
 ///
-/// * If a child **panics**, the other children and the body are cancelled, and the scope panics with that payload once all have
-///   ended ([`Panics::Propagate`]; [`isolate`] and [`scope_with`] have it otherwise).
-/// * If the body panics, or the calling thread is **cancelled** in the body or while it waits for the children, the children are
-///   cancelled, waited for, and then it goes on to unwind.
+/// * If a child **panics**, the other children and the body are cancelled, and the scope panics with that
+///   payload once all have ended ([`Panics::Propagate`]; [`isolate`] and [`scope_with`] have it otherwise).
+/// * If the body panics, or the calling thread is **cancelled** in the body or while it waits for the
+///   children, the children are cancelled, waited for, and then it goes on to unwind.
 /// * [`Scope::cancel`] cancels the children only.
-/// * A generator of `swapstack` that is **suspended** in the body ends the process with a message, unless it was resumed there: another thread could go on
-///   there, and leave the scope.
+/// * A generator of `swapstack` that is **suspended** in the body ends the process with a message, unless it
+///   was resumed there: another thread could go on there, and leave the scope.
 ///
 /// # Examples
 /// ```
@@ -98,14 +101,16 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// [shielded](crate::shield)) keeps the scope from ending.
 ///
 /// # Blocking
-/// A host or stackful parasite switches away until the children have ended; an OS thread parks (its children go through
-/// [`Scope::spawn_in`]). In a stackless parasite it holds up the host below: use [`parasite_fn`](crate::parasite_fn) there. In a
-/// destructor while a host unwinds it must not wait, and so starts nothing: children are dropped unrun.
+/// A host or stackful parasite switches away until the children have ended; an OS thread parks (its children
+/// go through [`Scope::spawn_in`]). In a stackless parasite it holds up the host below: use
+/// [`parasite_fn`](crate::parasite_fn) there. In a destructor while a host unwinds it must not wait, and so
+/// starts nothing: children are dropped unrun.
 pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     scope_with(Panics::Propagate, body)
 }
 
-/// A [`scope()`] in which each child's panic stays with the child: it goes to whoever joins its handle, or is reported.
+/// A [`scope()`] in which each child's panic stays with the child: it goes to whoever joins its handle, or is
+/// reported.
 ///
 /// # Examples
 /// ```
@@ -157,7 +162,8 @@ pub fn scope_with<'env, T>(
         panic.resume();
     }
     match left {
-        // At the end of the runtime the children may have ended before their time, and before this thread has heard of it.
+        // At the end of the runtime the children may have ended before their time, and before this thread has
+        // heard of it.
         Ok(Ok(value)) if was_awaited && !sched::cancel::is_about_to_end() => value,
         Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
         Ok(Err(Tripped)) => crate::bug::bug!("a scope was given up without a reason"),
@@ -178,7 +184,8 @@ impl<'scope> Scope<'scope, '_> {
         Unwound
     }
 
-    /// Cancels all children, those that are there and those to come; see [`JoinHandle::cancel`](crate::JoinHandle::cancel). The body goes on.
+    /// Cancels all children, those that are there and those to come; see
+    /// [`JoinHandle::cancel`](crate::JoinHandle::cancel). The body goes on.
     ///
     /// # Examples
     /// ```

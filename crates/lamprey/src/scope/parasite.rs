@@ -1,8 +1,8 @@
 //! Parasites as children of a scope.
 //!
-//! Their futures and closures hold a [`Share`], so the scope waits for those. Their outcomes are with the handle, which does not
-//! outlive the scope; or, if that was dropped before the outcome was there, with the scope. They are never detached: a detached
-//! parasite drops its outcome by itself, perhaps after the scope.
+//! Their futures and closures hold a [`Share`], so the scope waits for those. Their outcomes are with the
+//! handle, which does not outlive the scope; or, if that was dropped before the outcome was there, with the
+//! scope. They are never detached: a detached parasite drops its outcome by itself, perhaps after the scope.
 
 use super::Scope;
 use super::kin::{Kin, Outcome, Reached, Share};
@@ -30,7 +30,8 @@ pub struct ScopedParasite<'scope, T: Send> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Starts a stackless parasite that the scope waits for; as [`parasite`](crate::parasite()), but it may borrow.
+    /// Starts a stackless parasite that the scope waits for; as [`parasite`](crate::parasite()), but it may
+    /// borrow.
     ///
     /// # Examples
     /// ```
@@ -58,13 +59,14 @@ impl<'scope> Scope<'scope, '_> {
         }
         let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.kin.share());
         let child = Child { future, is_over: false, reached, share };
-        // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the scope, or with the
-        // scope, and is never dropped by the parasite.
+        // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the
+        // scope, or with the scope, and is never dropped by the parasite.
         let handle = unsafe { start_borrowing(child) };
         ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
     }
 
-    /// Starts a stackful parasite that the scope waits for; as [`parasite_fn`](crate::parasite_fn), but it may borrow.
+    /// Starts a stackful parasite that the scope waits for; as [`parasite_fn`](crate::parasite_fn), but it
+    /// may borrow.
     ///
     /// # Examples
     /// ```
@@ -116,7 +118,8 @@ fn failed(kin: &Kin, payload: Box<dyn Any + Send>) {
     }
 }
 
-/// What runs as a stackful child. In this order: the closure and what it captured end before the share, also if it never runs.
+/// What runs as a stackful child. In this order: the closure and what it captured end before the share, also
+/// if it never runs.
 struct StackfulChild<F> {
     f: F,
     share: Share,
@@ -137,8 +140,8 @@ impl<T, F: FnOnce() -> T> StackfulChild<F> {
     }
 }
 
-/// What runs as a stackless child. In this order: the future and what it captured end before the share. That is over when the value is
-/// handed on: what could still unwind then would drop the value after the share.
+/// What runs as a stackless child. In this order: the future and what it captured end before the share. That
+/// is over when the value is handed on: what could still unwind then would drop the value after the share.
 struct Child<F> {
     future: ManuallyDrop<F>,
     /// The future has been dropped.
@@ -261,7 +264,8 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
 }
 
 impl<T: Send> ScopedParasite<'_, T> {
-    /// The handle goes of one that was not over at once, or gave no result, or gave it to who awaited it. Nothing else is done with it after this.
+    /// The handle goes of one that was not over at once, or gave no result, or gave it to who awaited it.
+    /// Nothing else is done with it after this.
     #[inline(never)]
     fn leave(&mut self) {
         // SAFETY: called by the drop.
@@ -281,7 +285,8 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
     }
 
     fn finish(self: Box<Self>) {
-        // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody joins.
+        // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody
+        // joins.
         let outcome = crate::thread::shield(|| self.join());
         crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
     }

@@ -1,19 +1,23 @@
-//! Supervisors: children that are started again when they fail, and somebody who gives up if that does not help.
+//! Supervisors: children that are started again when they fail, and somebody who gives up if that does not
+//! help.
 //!
 //! A supervisor is a scope ([`isolate`]) whose body is a loop over one mailbox: every child's end comes
-//! there, and every order of a [`SupervisorHandle`]. All decisions are taken by that one thread, so there is nothing to
-//! lock.
+//! there, and every order of a [`SupervisorHandle`]. All decisions are taken by that one thread, so there is
+//! nothing to lock.
 //!
 //! # Invariants
 //! 1. A child runs at most once at a time: it is started only when its last run has been joined.
-//! 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied before anybody is
-//!    started. So one that finds its child running is of that run; any other is of a run that has been joined, and counts for nothing.
-//! 3. When [`run`](Supervisor::run) is left, however that is, all children have been joined, the last one first.
+//! 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied
+//!    before anybody is started. So one that finds its child running is of that run; any other is of a run
+//!    that has been joined, and counts for nothing.
+//! 3. When [`run`](Supervisor::run) is left, however that is, all children have been joined, the last one
+//!    first.
 //!
 //! # Rejected
 //! * A choice over the children's `join_evt`: it looks at each child whenever one of them ends.
 //! * A thread that watches each child: the mailbox costs nothing while nobody ends.
-//! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at once.
+//! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at
+//!   once.
 //!
 //! # Checked by
 //! `tests/scope/supervisor.rs`. Reading order: this file, `policy`, `report`, `team` (the loop).
@@ -37,15 +41,15 @@ use std::time::Duration;
 
 /// Runs named children as hosts, and starts them again when they fail.
 ///
-/// What a child is, is said when it is [added](Self::child): a closure that can be called again, and a [`Restart`]. The
-/// supervisor has
+/// What a child is, is said when it is [added](Self::child): a closure that can be called again, and a
+/// [`Restart`]. The supervisor has
 /// * a [`Strategy`]: who else is started again with one that failed (default: nobody);
-/// * a [limit](Self::limit): how many restarts within what time are too many (default: more than 3 in 5 seconds). Then it
-///   stops all children, the last one first, and returns the failure;
+/// * a [limit](Self::limit): how many restarts within what time are too many (default: more than 3 in 5
+///   seconds). Then it stops all children, the last one first, and returns the failure;
 /// * a [`Backoff`]: how long it waits before a restart (default: 100 ms, doubled each time up to 10 s).
 ///
-/// Children may borrow what lives longer than the supervisor, as those of a [`scope`](crate::scope()). Supervisors nest: one's `run` is
-/// the closure of another's child.
+/// Children may borrow what lives longer than the supervisor, as those of a [`scope`](crate::scope()).
+/// Supervisors nest: one's `run` is the closure of another's child.
 ///
 /// # Examples
 /// ```
@@ -127,7 +131,8 @@ impl Supervisor<'_> {
 }
 
 impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
-    /// A supervisor without children, which fail with errors of the type `E`: then the observer and the caller of `run` get these as they are.
+    /// A supervisor without children, which fail with errors of the type `E`: then the observer and the
+    /// caller of `run` get these as they are.
     ///
     /// # Examples
     /// ```
@@ -209,8 +214,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self
     }
 
-    /// At most so many restarts, of all children together, within any `window`; at the next one the supervisor gives up. A restart of several children
-    /// for one that failed counts once.
+    /// At most so many restarts, of all children together, within any `window`; at the next one the
+    /// supervisor gives up. A restart of several children for one that failed counts once.
     ///
     /// With a [`Backoff`] that soon takes longer than `window` divided by `restarts` it never gives up.
     pub fn limit(mut self, restarts: usize, window: Duration) -> Self {
@@ -224,8 +229,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self
     }
 
-    /// Calls `observer`, on the supervisor's thread, for each failure of a child, and with what will be done about it. By default it is a
-    /// line on standard error.
+    /// Calls `observer`, on the supervisor's thread, for each failure of a child, and with what will be done
+    /// about it. By default it is a line on standard error.
     ///
     /// # Examples
     /// ```
@@ -252,26 +257,28 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         SupervisorHandle { orders: self.orders.clone(), names }
     }
 
-    /// Starts the children, in the order in which they were added, and returns when all of them have ended and none is to be
-    /// started again.
+    /// Starts the children, in the order in which they were added, and returns when all of them have ended
+    /// and none is to be started again.
     ///
-    /// Each child has begun to run when the next is started; what must be *ready* before another starts is best made before the
-    /// supervisor, and lent to the children.
+    /// Each child has begun to run when the next is started; what must be *ready* before another starts is
+    /// best made before the supervisor, and lent to the children.
     ///
     /// # Errors
-    /// [`SupervisorError`] if the supervisor has given up: more restarts than the [limit](Self::limit) allows, or a child could not be
-    /// started at all (its [`Builder`] asks for what the runtime has not). All children have ended.
+    /// [`SupervisorError`] if the supervisor has given up: more restarts than the [limit](Self::limit)
+    /// allows, or a child could not be started at all (its [`Builder`] asks for what the runtime has not).
+    /// All children have ended.
     ///
     /// # Panics
     /// Outside of a host; with the panic of the [observer](Self::on_failure). All children have ended.
     ///
     /// # Cancellation
-    /// Cancels the children one after the other, the last one first, waits for the end of each, and unwinds. Waiting for a restart is no
-    /// obstacle. A child that cannot be ended (see [`scope`](crate::scope())) keeps the supervisor, and the children before it,
-    /// from ending.
+    /// Cancels the children one after the other, the last one first, waits for the end of each, and unwinds.
+    /// Waiting for a restart is no obstacle. A child that cannot be ended (see [`scope`](crate::scope()))
+    /// keeps the supervisor, and the children before it, from ending.
     ///
     /// # Blocking
-    /// The host switches away. In a destructor while a host unwinds nothing can be started, and that is the error.
+    /// The host switches away. In a destructor while a host unwinds nothing can be started, and that is the
+    /// error.
     #[must_use = "if the supervisor has given up, that is an error"]
     #[track_caller]
     pub fn run(self) -> Result<(), SupervisorError<E>> {
@@ -301,8 +308,9 @@ struct Plan<'env, E> {
 }
 
 impl SupervisorHandle {
-    /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again, whatever its
-    /// [`Restart`], and the others run on. False if no child had this name when the handle was made.
+    /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again,
+    /// whatever its [`Restart`], and the others run on. False if no child had this name when the handle was
+    /// made.
     ///
     /// # Blocking
     /// Never: it does not wait for the end. From hosts, parasites and OS threads.
@@ -312,7 +320,8 @@ impl SupervisorHandle {
         child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
     }
 
-    /// Stops all children, the last one first; then [`run`](Supervisor::run) returns `Ok`. If it has not been called yet, it will start none.
+    /// Stops all children, the last one first; then [`run`](Supervisor::run) returns `Ok`. If it has not been
+    /// called yet, it will start none.
     ///
     /// # Blocking
     /// Never: it does not wait for the end. From hosts, parasites and OS threads.

@@ -1,7 +1,7 @@
 //! Cancellation as a value: what is cancelled need not be known to who cancels.
 //!
-//! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full once it has been
-//! cancelled for those who wait for that, and the tokens that were made from it.
+//! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full
+//! once it has been cancelled for those who wait for that, and the tokens that were made from it.
 
 use crate::channel::IVar;
 use crate::events::FutureEvt;
@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Cancels whatever has been told to listen to it, once and for all. Clones are the same token.
 ///
-/// Code listens in two ways: [`run`](Self::run) (and [`run_async`](Self::run_async)) ends what is inside at its next blocking point;
-/// [`wait_evt`](Self::wait_evt) is an event for a choice, where the program itself decides what to do.
+/// Code listens in two ways: [`run`](Self::run) (and [`run_async`](Self::run_async)) ends what is inside at
+/// its next blocking point; [`wait_evt`](Self::wait_evt) is an event for a choice, where the program itself
+/// decides what to do.
 ///
 /// # Examples
 /// ```
@@ -97,20 +98,23 @@ impl CancelToken {
         self.0.wire.is_cut()
     }
 
-    /// Runs `inside` until the token is cancelled: then the blocking call that it is in, or comes to next, unwinds to here.
+    /// Runs `inside` until the token is cancelled: then the blocking call that it is in, or comes to next,
+    /// unwinds to here.
     ///
     /// # Errors
-    /// [`Cancelled`] if that has ended it, or if the token was cancelled before: then `inside` has not run at all. If `inside` returns, its
-    /// value counts.
+    /// [`Cancelled`] if that has ended it, or if the token was cancelled before: then `inside` has not run at
+    /// all. If `inside` returns, its value counts.
     ///
     /// # Panics
     /// With `inside`'s own panic.
     ///
     /// # Cancellation
-    /// What is cancelled further out goes through here. The call that is cut short has happened or not, as its own documentation says.
+    /// What is cancelled further out goes through here. The call that is cut short has happened or not, as
+    /// its own documentation says.
     ///
     /// # Blocking
-    /// As `inside` does. From hosts, stackful parasites and OS threads; a stackless parasite has [`run_async`](Self::run_async).
+    /// As `inside` does. From hosts, stackful parasites and OS threads; a stackless parasite has
+    /// [`run_async`](Self::run_async).
     pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
         self.0.wire.run(inside).map_err(|Tripped| Cancelled)
     }

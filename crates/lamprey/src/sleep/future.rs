@@ -29,7 +29,8 @@ pub struct Sleep {
     alarm: Alarm,
 }
 
-// SAFETY: an alarm that is set is touched only under the lock of its home; all else only by the owner of the future.
+// SAFETY: an alarm that is set is touched only under the lock of its home; all else only by the owner of the
+// future.
 unsafe impl Send for Sleep {}
 
 /// The awaitable form of [`sleep`](crate::sleep): is ready once `duration` has passed since this call.
@@ -54,9 +55,10 @@ unsafe impl Send for Sleep {}
 /// Dropped, it leaves nothing behind.
 ///
 /// # Blocking
-/// Never early; as late as [`sleep`](crate::sleep). The timers are those of the worker that polls it first. When it is
-/// polled outside of every worker, a kernel thread of Lamprey keeps the time; if the system refuses to start that one,
-/// the future wakes itself until the time has come, which costs CPU time but is right.
+/// Never early; as late as [`sleep`](crate::sleep). The timers are those of the worker that polls it first.
+/// When it is polled outside of every worker, a kernel thread of Lamprey keeps the time; if the system
+/// refuses to start that one, the future wakes itself until the time has come, which costs CPU time but is
+/// right.
 pub fn sleep_async(duration: Duration) -> Sleep {
     Sleep::until(time::deadline(duration))
 }

@@ -39,9 +39,9 @@ use std::time::Duration;
 /// A cancelled host unwinds from here at once, and leaves nothing behind.
 ///
 /// # Blocking
-/// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. The wake-up comes within
-/// about 0.1 ms of its time on an idle machine; later if the worker's hosts compute long between their scheduling
-/// points.
+/// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. The wake-up comes
+/// within about 0.1 ms of its time on an idle machine; later if the worker's hosts compute long between their
+/// scheduling points.
 #[cfg(not(loom))]
 pub fn sleep(duration: Duration) {
     // Queued nowhere: nobody wakes it.

@@ -8,11 +8,11 @@ use crate::time::{self, TimedOut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
-/// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or comes to next, unwinds from there
-/// to here, and its destructors run on the way.
+/// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or comes to
+/// next, unwinds from there to here, and its destructors run on the way.
 ///
-/// The awaitable form is [`with_timeout_async`](crate::with_timeout_async). For a single call its own `*_timeout` form is
-/// cheaper, and does not unwind.
+/// The awaitable form is [`with_timeout_async`](crate::with_timeout_async). For a single call its own
+/// `*_timeout` form is cheaper, and does not unwind.
 ///
 /// # Examples
 /// ```
@@ -34,12 +34,14 @@ use std::time::{Duration, Instant};
 /// With `inside`'s own panic.
 ///
 /// # Cancellation
-/// What is cancelled further out goes through here. The call that is cut short has happened or not, as its own documentation says.
+/// What is cancelled further out goes through here. The call that is cut short has happened or not, as its
+/// own documentation says.
 ///
 /// # Blocking
-/// As `inside` does. From hosts, stackful parasites and OS threads; in a destructor during an unwind it only runs `inside`, whose
-/// blocking calls fail there anyhow. On an OS thread a socket's call is not cut short: sockets wait in the kernel there. A stackless parasite has the awaitable form. Code that computes without blocking is not ended: it can ask
-/// [`is_cancelled`](crate::is_cancelled).
+/// As `inside` does. From hosts, stackful parasites and OS threads; in a destructor during an unwind it only
+/// runs `inside`, whose blocking calls fail there anyhow. On an OS thread a socket's call is not cut short:
+/// sockets wait in the kernel there. A stackless parasite has the awaitable form. Code that computes without
+/// blocking is not ended: it can ask [`is_cancelled`](crate::is_cancelled).
 pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
     match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),

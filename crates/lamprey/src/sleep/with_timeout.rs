@@ -23,10 +23,12 @@ use crate::time::before::before;
 /// ```
 ///
 /// # Errors
-/// [`TimedOut`]; `future` has been polled once more after the time had passed, so a result that has come is not lost.
+/// [`TimedOut`]; `future` has been polled once more after the time had passed, so a result that has come is
+/// not lost.
 ///
 /// # Cancellation
-/// Dropping this drops `future`; so does, after a timeout, the end of the `await`. What that means is up to `future`.
+/// Dropping this drops `future`; so does, after a timeout, the end of the `await`. What that means is up to
+/// `future`.
 pub fn with_timeout_async<F: Future>(
     duration: Duration,
     future: F,

@@ -1,13 +1,13 @@
 //! The barrier: nobody passes before all have come.
 //!
 //! # Invariants
-//! 1. `arrived` counts those who wait in the present `round`, and is less than `n`: the last one begins the next round, in the
-//!    section in which it comes.
-//! 2. Who waits has an [`Arrival`], which takes its arrival back when it goes, unless the round is over by then. So a wait that
-//!    times out, is cancelled or dropped leaves nothing behind.
+//! 1. `arrived` counts those who wait in the present `round`, and is less than `n`: the last one begins the
+//!    next round, in the section in which it comes.
+//! 2. Who waits has an [`Arrival`], which takes its arrival back when it goes, unless the round is over by
+//!    then. So a wait that times out, is cancelled or dropped leaves nothing behind.
 //!
-//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: nobody is handed
-//! anything here, all go at once, whatever their order.)
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: nobody
+//! is handed anything here, all go at once, whatever their order.)
 //!
 //! # Checked by
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/barrier.rs`.
@@ -116,9 +116,9 @@ impl Barrier {
     /// If the caller is a host that is unwinding from a panic, which must not wait, and is not the last one.
     ///
     /// # Cancellation
-    /// The commit point is the arrival of the last one. A host that is cancelled before that takes its arrival back and unwinds
-    /// from here: the others wait for somebody else. One that is cancelled after that counts as having come, and unwinds from
-    /// here all the same.
+    /// The commit point is the arrival of the last one. A host that is cancelled before that takes its
+    /// arrival back and unwinds from here: the others wait for somebody else. One that is cancelled after
+    /// that counts as having come, and unwinds from here all the same.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -164,8 +164,8 @@ impl Barrier {
     /// ```
     ///
     /// # Cancellation
-    /// Dropped before all have come, the future takes its arrival back. Dropped between that and the poll that would have told,
-    /// it counts as having come.
+    /// Dropped before all have come, the future takes its arrival back. Dropped between that and the poll
+    /// that would have told, it counts as having come.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -194,8 +194,8 @@ impl Barrier {
     /// ```
     ///
     /// # Cancellation
-    /// Where another event is chosen, the arrival is taken back, unless all have come by then: in that case it counts, though
-    /// the choice went elsewhere.
+    /// Where another event is chosen, the arrival is taken back, unless all have come by then: in that case
+    /// it counts, though the choice went elsewhere.
     #[cfg(not(loom))]
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = BarrierWaitResult> + use<'_>> {
         future_evt(self.wait_async())

@@ -1,14 +1,17 @@
 //! Waiting, with a mutex let go meanwhile, until another thread says that something has changed.
 //!
 //! # How it is done
-//! A line in which nobody is served on arrival. `notify_one` adds one to `single`, which the first in line takes; `notify_all` begins
-//! a new `round`, and all who came in an older one go on. Both are forgotten when nobody waits.
+//! A line in which nobody is served on arrival. `notify_one` adds one to `single`, which the first in line
+//! takes; `notify_all` begins a new `round`, and all who came in an older one go on. Both are forgotten when
+//! nobody waits.
 //!
 //! # Invariants
-//! 1. A thread is in the line before it lets the mutex go. So a change that is made under the mutex, and notified after that, finds it there.
-//! 2. `single` is 0 when EDIT ends, unless the line is empty (or another batch follows): the first in line has taken it. What is left in an
-//!    empty line is forgotten by the next who comes.
-//! 3. Who is notified by `notify_one` and goes without returning from its wait (cancelled, a future dropped), notifies the next one.
+//! 1. A thread is in the line before it lets the mutex go. So a change that is made under the mutex, and
+//!    notified after that, finds it there.
+//! 2. `single` is 0 when EDIT ends, unless the line is empty (or another batch follows): the first in line
+//!    has taken it. What is left in an empty line is forgotten by the next who comes.
+//! 3. Who is notified by `notify_one` and goes without returning from its wait (cancelled, a future dropped),
+//!    notifies the next one.
 //! 4. Between queueing and block no code of the program runs (`Line::acquire_then`).
 //!
 //! # Checked by
@@ -32,9 +35,10 @@ type Waited<G> = Result<G, LockError<G>>;
 
 /// Waits for a change of what a [`Mutex`] guards: `std`'s `Condvar` for hosts, parasites and OS threads.
 ///
-/// A thread that waits is woken by a notification, a time-out or a cancellation only: not for no reason. (With one exception: if a task of
-/// another executor, or another runtime, waits for the same mutex, which is let go by this wait, the wait may end at once.) But between notification and
-/// return, others may have the mutex: use [`wait_while`](Self::wait_while).
+/// A thread that waits is woken by a notification, a time-out or a cancellation only: not for no reason.
+/// (With one exception: if a task of another executor, or another runtime, waits for the same mutex, which is
+/// let go by this wait, the wait may end at once.) But between notification and return, others may have the
+/// mutex: use [`wait_while`](Self::wait_while).
 ///
 /// # Examples
 /// ```
@@ -139,12 +143,12 @@ impl Condvar {
     /// Lets the mutex go, waits for a notification, and takes the mutex again.
     ///
     /// # Errors
-    /// [`LockError::Poisoned`] with the guard, if the mutex is poisoned when it is taken again; [`LockError::Unwinding`] if the calling host
-    /// unwinds: the mutex is let go.
+    /// [`LockError::Poisoned`] with the guard, if the mutex is poisoned when it is taken again;
+    /// [`LockError::Unwinding`] if the calling host unwinds: the mutex is let go.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here, and does **not** take the mutex again, so it does not poison it. A notification that it has been
-    /// given goes to the next.
+    /// A cancelled host unwinds from here, and does **not** take the mutex again, so it does not poison it. A
+    /// notification that it has been given goes to the next.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -154,7 +158,8 @@ impl Condvar {
         self.wait_until(guard, None, Location::caller()).0
     }
 
-    /// Waits for as long as `condition` is true of the value; it is looked at once before, and after each notification.
+    /// Waits for as long as `condition` is true of the value; it is looked at once before, and after each
+    /// notification.
     ///
     /// # Errors
     /// As for [`wait`](Self::wait).
@@ -206,7 +211,8 @@ impl Condvar {
         with_result(guard, WaitTimeoutResult(timed_out))
     }
 
-    /// As [`wait_while`](Self::wait_while), for at most `timeout` (and as long as it takes to have the mutex again).
+    /// As [`wait_while`](Self::wait_while), for at most `timeout` (and as long as it takes to have the mutex
+    /// again).
     ///
     /// # Errors
     /// As for `wait`. That the time is up is no error: see the result.
@@ -244,8 +250,8 @@ impl Condvar {
     /// As for `wait`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, the future leaves the mutex alone, or lets it go if it was not polled; a notification that it has been
-    /// given goes to the next.
+    /// Dropped before it is ready, the future leaves the mutex alone, or lets it go if it was not polled; a
+    /// notification that it has been given goes to the next.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -294,7 +300,8 @@ impl Condvar {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_one(&self) {
         if self.line.has_waiters() {
-            // Where nobody waits after all, it counts for nobody, and the next who comes forgets it: so it may stop at the largest.
+            // Where nobody waits after all, it counts for nobody, and the next who comes forgets it: so it
+            // may stop at the largest.
             self.notify(|state| state.single = state.single.saturating_add(1));
         }
     }

@@ -3,15 +3,16 @@
 use std::error::Error;
 use std::fmt;
 
-/// A lock whose holder panicked, or was cancelled, while it held it: what it guards may be half changed. The lock is taken all the same,
-/// and in here.
+/// A lock whose holder panicked, or was cancelled, while it held it: what it guards may be half changed. The
+/// lock is taken all the same, and in here.
 pub struct Poisoned<G>(G);
 
 /// A lock was not taken as it should be.
 pub enum LockError<G> {
     /// It is taken, but somebody panicked while holding it.
     Poisoned(Poisoned<G>),
-    /// It is held, and the calling host unwinds and must not wait (see [`Event::sync`](crate::event::Event::sync)).
+    /// It is held, and the calling host unwinds and must not wait (see
+    /// [`Event::sync`](crate::event::Event::sync)).
     Unwinding,
 }
 

@@ -1,4 +1,5 @@
-//! The wait line of every lock: who waits, in which order, and the state that they wait for, in one word and a small state.
+//! The wait line of every lock: who waits, in which order, and the state that they wait for, in one word and
+//! a small state.
 //!
 //! # States (`word`: a pointer to the last node of a ring, and three bits)
 //! ```text
@@ -7,48 +8,56 @@
 //! WOKEN   one who waited has been taken out to try again, and will say how that ended
 //! EDIT    somebody works on ring and state, and will store the next word
 //! ```
-//! A node is a [`Party`]: taken out, it ends MET (its owner has what it wants), CLOSED (its owner is to try again), or STALE (an
-//! offer of a choice that was decided elsewhere).
+//! A node is a [`Party`]: taken out, it ends MET (its owner has what it wants), CLOSED (its owner is to try
+//! again), or STALE (an offer of a choice that was decided elsewhere).
 //!
 //! # Invariants
-//! 1. State check and enqueueing are one step: a CAS from HELD to a first node, or all under one EDIT. So nobody queues
-//!    behind a release that did not see it.
-//! 2. When EDIT ends (of a batch: the last one), the first in line cannot have what it wants, or WOKEN is set. Whoever changes
-//!    the state, leaves the line or ends WOKEN looks at the first again ([`Edit::serve`]), under the same EDIT.
-//! 3. **Handing over**: who is taken out with MET has what it wants; the state says so already. If it does not want it any more
-//!    (cancelled, a future dropped, a branch that was not finished), it gives it back as if it had held it.
-//! 4. EDIT lasts a few instructions: no program code, no switch, at most [`BATCH`] taken out. Wakes are delivered after it.
-//!    It may spin for a choice that is CLAIMED, which waits for nothing (`event::protocol::choice`, invariant 3).
-//! 5. Who has just queued itself, or has found its node taken out, serves nobody: it has changed nothing that others wait for, and a
-//!    wake is perhaps owed to it, which program code behind their wakes could take ([`sched::wait`](crate::sched::wait)).
+//! 1. State check and enqueueing are one step: a CAS from HELD to a first node, or all under one EDIT. So
+//!    nobody queues behind a release that did not see it.
+//! 2. When EDIT ends (of a batch: the last one), the first in line cannot have what it wants, or WOKEN is
+//!    set. Whoever changes the state, leaves the line or ends WOKEN looks at the first again
+//!    ([`Edit::serve`]), under the same EDIT.
+//! 3. **Handing over**: who is taken out with MET has what it wants; the state says so already. If it does
+//!    not want it any more (cancelled, a future dropped, a branch that was not finished), it gives it back as
+//!    if it had held it.
+//! 4. EDIT lasts a few instructions: no program code, no switch, at most [`BATCH`] taken out. Wakes are
+//!    delivered after it. It may spin for a choice that is CLAIMED, which waits for nothing
+//!    (`event::protocol::choice`, invariant 3).
+//! 5. Who has just queued itself, or has found its node taken out, serves nobody: it has changed nothing that
+//!    others wait for, and a wake is perhaps owed to it, which program code behind their wakes could take
+//!    ([`sched::wait`](crate::sched::wait)).
 //! 6. An offer is taken out for good only if its choice is synched; the state is changed after that.
 //!
 //! # Who may touch what
-//! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while EDIT is not set, else
-//! the holder of EDIT. Nodes otherwise: as [`Party`] says.
+//! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while
+//! EDIT is not set, else the holder of EDIT. Nodes otherwise: as [`Party`] says.
 //!
 //! # Orderings
-//! Taking EDIT is an Acquire CAS, the store that ends it is Release; the CAS that queues a first node is Release. A lock
-//! that is nothing but HELD takes it with Acquire and lets it go with Release. What a grant says travels with the node's word.
-//! A CAS that only adds or removes bits may succeed although the ring was another in between (ABA): nothing of it was read.
+//! Taking EDIT is an Acquire CAS, the store that ends it is Release; the CAS that queues a first node is
+//! Release. A lock that is nothing but HELD takes it with Acquire and lets it go with Release. What a grant
+//! says travels with the node's word. A CAS that only adds or removes bits may succeed although the ring was
+//! another in between (ABA): nothing of it was read.
 //!
 //! # Where this differs from the paper (swapstack-taco-2013, 6.1-6.2)
-//! There, a thread may read a node that is gone, and a signal handler mends that. Here nobody reads a node but its owner and the
-//! holder of EDIT, whom the owner waits for before it goes. Threads leave from the middle (timeout, cancellation). The state may be
-//! larger than two bits.
+//! There, a thread may read a node that is gone, and a signal handler mends that. Here nobody reads a node
+//! but its owner and the holder of EDIT, whom the owner waits for before it goes. Threads leave from the
+//! middle (timeout, cancellation). The state may be larger than two bits.
 //!
 //! # Owner bias
-//! Of a kind whose state is nothing but HELD, the worker that owns the line changes the word by plain stores, in sections of
-//! [`bias`](crate::bias). Everything else is done by the atomic steps, after a look that nobody is in such a section on
-//! another kernel thread ([`Line::share`]): the owner too does it so, and if the line is taken away from it meanwhile, both do.
+//! Of a kind whose state is nothing but HELD, the worker that owns the line changes the word by plain stores,
+//! in sections of [`bias`](crate::bias). Everything else is done by the atomic steps, after a look that
+//! nobody is in such a section on another kernel thread ([`Line::share`]): the owner too does it so, and if
+//! the line is taken away from it meanwhile, both do.
 //!
 //! # Rejected
-//! * A lock beside the word ([`channel::gate`](crate::channel)): two words to change for each lock and unlock.
-//! * Retrying only (no hand-over): who waits may starve, and a choice cannot be told to try again. Handing over only: each
-//!   lock of a mutex that has a waiter costs a switch (see [`mutex`](super::mutex)).
+//! * A lock beside the word ([`channel::gate`](crate::channel)): two words to change for each lock and
+//!   unlock.
+//! * Retrying only (no hand-over): who waits may starve, and a choice cannot be told to try again. Handing
+//!   over only: each lock of a mutex that has a waiter costs a switch (see [`mutex`](super::mutex)).
 //!
 //! # Checked by
-//! `model::mutex`, `model::rwlock`, `model::semaphore`, `model::condvar` (loom, with broken variants), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
+//! `model::mutex`, `model::rwlock`, `model::semaphore`, `model::condvar` (loom, with broken variants),
+//! `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
 
 mod edit;
 mod offer;
@@ -83,17 +92,20 @@ pub enum Turn {
     Waits,
     /// It has what it wants: the state is changed.
     Has,
-    /// It is to try again, against those who come meanwhile. Only for one that may lose; never for one that is an offer.
+    /// It is to try again, against those who come meanwhile. Only for one that may lose; never for one that
+    /// is an offer.
     Tries,
 }
 
-/// The rules of a lock: a small state, changed under EDIT. Nothing here may panic, block or run code of the program.
+/// The rules of a lock: a small state, changed under EDIT. Nothing here may panic, block or run code of the
+/// program.
 ///
-/// `held` is the bit of the word: a kind that sets it promises that `arrive` says no for as long as it is set.
-/// `want` is what the caller of `acquire` asked for, and may be changed: its last value comes back to that caller.
+/// `held` is the bit of the word: a kind that sets it promises that `arrive` says no for as long as it is
+/// set. `want` is what the caller of `acquire` asked for, and may be changed: its last value comes back to
+/// that caller.
 pub trait Kind: Copy {
-    /// Somebody comes (`behind`: others wait): true if it has what it wants. If not, it queues (or goes, if it only tries: then the
-    /// changed state is forgotten).
+    /// Somebody comes (`behind`: others wait): true if it has what it wants. If not, it queues (or goes, if
+    /// it only tries: then the changed state is forgotten).
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
         comes != Comes::Behind && self.take(held, want) == Turn::Has
     }
@@ -117,7 +129,8 @@ pub struct Line<S> {
     state: UnsafeCell<S>,
 }
 
-// SAFETY: the state moves and is reached under EDIT, by one kernel thread at a time; of nodes others take waiters.
+// SAFETY: the state moves and is reached under EDIT, by one kernel thread at a time; of nodes others take
+// waiters.
 unsafe impl<S: Send> Send for Line<S> {}
 // SAFETY: as above.
 unsafe impl<S: Send> Sync for Line<S> {}
@@ -179,7 +192,8 @@ impl<S> Line<S> {
             return self.change_if_owned(0, HELD);
         }
         let held = ptr::without_provenance_mut(HELD);
-        // Acquire pairs with the Release CAS in `let_go`, and the Release store at the end of an EDIT. Relaxed on failure: nothing read.
+        // Acquire pairs with the Release CAS in `let_go`, and the Release store at the end of an EDIT.
+        // Relaxed on failure: nothing read.
         self.word.compare_exchange(ptr::null_mut(), held, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -197,8 +211,9 @@ impl<S> Line<S> {
         is_from
     }
 
-    /// Before any atomic step: nobody is in a section of another worker. (A step of the owner itself needs no section: the plain
-    /// ones are of the same kernel thread, and whoever takes the line away from it uses atomic ones.)
+    /// Before any atomic step: nobody is in a section of another worker. (A step of the owner itself needs no
+    /// section: the plain ones are of the same kernel thread, and whoever takes the line away from it uses
+    /// atomic ones.)
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn share(&self) {
         if !self.bias.is_shared() && !left_out!(LineShare) {
@@ -228,7 +243,8 @@ impl<S> Line<S> {
         }
     }
 
-    /// Clears HELD if nobody waits; false, and nothing done, if somebody does. For kinds whose state is nothing but HELD.
+    /// Clears HELD if nobody waits; false, and nothing done, if somebody does. For kinds whose state is
+    /// nothing but HELD.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn let_go(&self) -> bool {
         if !self.bias.is_shared() {
@@ -272,7 +288,8 @@ impl<S> Line<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_enter(&self, word: *mut PartyNode<u32>) -> bool {
         let edited = word.map_addr(|addr| addr | EDIT);
-        // Acquire pairs with the Release store in `exit`, the CAS in `queue_first`, and `let_go`. Relaxed on failure: nothing read.
+        // Acquire pairs with the Release store in `exit`, the CAS in `queue_first`, and `let_go`. Relaxed on
+        // failure: nothing read.
         self.word.compare_exchange(word, edited, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -308,7 +325,8 @@ impl<S> Line<S> {
         // SAFETY: the node is in no list (contract of the callers), and the list ends here or is the word's.
         unsafe { alone.push(node) };
         let word = node.as_ptr().map_addr(|addr| addr | HELD);
-        // Release pairs with the Acquire CAS in `try_enter`: publishes the node. Relaxed on failure: nothing read.
+        // Release pairs with the Acquire CAS in `try_enter`: publishes the node. Relaxed on failure: nothing
+        // read.
         let is_queued = self.word.compare_exchange(held, word, Ordering::Release, Ordering::Relaxed).is_ok();
         if !is_queued {
             alone.pop();
@@ -341,8 +359,9 @@ impl<S: Kind> Line<S> {
         result
     }
 
-    /// Gives the wakes that an EDIT has left behind, and goes on serving if there were too many for it. Nothing may be owed to the
-    /// caller, nor anything of the line be in hand: this may run anything, or switch.
+    /// Gives the wakes that an EDIT has left behind, and goes on serving if there were too many for it.
+    /// Nothing may be owed to the caller, nor anything of the line be in hand: this may run anything, or
+    /// switch.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deliver(&self, batch: Batch) {
         if batch.is_several() {
@@ -405,7 +424,8 @@ impl<S: Kind> Line<S> {
         self.change(|state, held, _| state.give_back(held, want));
     }
 
-    /// As [`release`](Self::release), for kinds that serve one at a time; the wake is the caller's to deliver.
+    /// As [`release`](Self::release), for kinds that serve one at a time; the wake is the caller's to
+    /// deliver.
     #[inline]
     pub(crate) fn release_owing(&self, want: u32) -> Option<Owed> {
         let batch = self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1;
@@ -425,7 +445,8 @@ impl<S: Kind> Line<S> {
     /// Takes what the node wants, or queues it: true if it has it.
     ///
     /// # Safety
-    /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left, or has been taken out and let go.
+    /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left, or has
+    /// been taken out and let go.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn join(&self, node: NonNull<PartyNode<u32>>, again: bool) -> bool {
         self.share();
@@ -447,7 +468,8 @@ impl<S: Kind> Line<S> {
         self.edit(|edit| unsafe { edit.leave(node) })
     }
 
-    /// As [`leave`](Self::leave); the wakes that it leaves behind are the caller's to [`deliver`](Self::deliver). None if it is false.
+    /// As [`leave`](Self::leave); the wakes that it leaves behind are the caller's to
+    /// [`deliver`](Self::deliver). None if it is false.
     ///
     /// # Safety
     /// As for `leave`.

@@ -1,19 +1,21 @@
 //! Locks, all of which are events too.
 //!
-//! They block the calling host (or parasite, or OS thread), not its worker, and may be held across blocking calls. Every wait can
-//! be limited, cancelled, awaited, and be one of several in a [`choose`](crate::event::choose).
+//! They block the calling host (or parasite, or OS thread), not its worker, and may be held across blocking
+//! calls. Every wait can be limited, cancelled, awaited, and be one of several in a
+//! [`choose`](crate::event::choose).
 //!
 //! # The order of locks
-//! Two threads that take two locks in opposite orders wait for each other for ever, some day. Debug builds watch which locks each
-//! thread holds while it takes another, and say so on standard error when the orders differ for the first time, with all places, though
-//! nothing has gone wrong yet; also when a thread takes a lock again that it holds. The environment variable `LAMPREY_LOCK_ORDER` set to
-//! `panic` makes that a panic, `off` turns it off. Attempts that cannot deadlock (`try_lock`, limits of time, events, async code) are
-//! not counted as taking after what is held, and what async code holds is not watched.
+//! Two threads that take two locks in opposite orders wait for each other for ever, some day. Debug builds
+//! watch which locks each thread holds while it takes another, and say so on standard error when the orders
+//! differ for the first time, with all places, though nothing has gone wrong yet; also when a thread takes a
+//! lock again that it holds. The environment variable `LAMPREY_LOCK_ORDER` set to `panic` makes that a panic,
+//! `off` turns it off. Attempts that cannot deadlock (`try_lock`, limits of time, events, async code) are not
+//! counted as taking after what is held, and what async code holds is not watched.
 //!
 //! # For those who work on it
-//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on), `mutex`, `condvar`, `err`, `poison`;
-//! `semaphore`, `rwlock`; `barrier` and `once`, which hand nothing over and are built on the gate of the channels; `order` (deadlocks that
-//! have not happened yet).
+//! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on),
+//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier` and `once`, which hand nothing over
+//! and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
 
 mod barrier;
 mod condvar;

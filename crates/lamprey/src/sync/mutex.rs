@@ -1,12 +1,14 @@
 //! A lock for one at a time, held across blocking calls if need be.
 //!
-//! The state is the line's bit HELD and nothing else, so taking and letting go cost one CAS each while nobody waits.
+//! The state is the line's bit HELD and nothing else, so taking and letting go cost one CAS each while nobody
+//! waits.
 //!
 //! # Fairness
-//! A mutex may be taken by one who comes just when it is let go, past those who wait (barging): else each lock of a mutex with a waiter
-//! would cost a switch to that waiter. But not for ever: who is taken out of the line and finds the mutex held again goes to the
-//! front, and is handed the lock the next time it is let go. So a thread is overtaken only while it is on its way from the line to the
-//! lock for the first time. An offer of a choice is always handed over: a choice cannot try.
+//! A mutex may be taken by one who comes just when it is let go, past those who wait (barging): else each
+//! lock of a mutex with a waiter would cost a switch to that waiter. But not for ever: who is taken out of
+//! the line and finds the mutex held again goes to the front, and is handed the lock the next time it is let
+//! go. So a thread is overtaken only while it is on its way from the line to the lock for the first time. An
+//! offer of a choice is always handed over: a choice cannot try.
 //!
 //! # Checked by
 //! `model::mutex` (loom), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
@@ -36,8 +38,8 @@ use std::future::IntoFuture;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::time::{Duration, Instant};
 
-/// A value that one thread at a time may touch: `std`'s `Mutex` for hosts, parasites and OS threads, which waits without holding
-/// up the worker and may be held across blocking calls.
+/// A value that one thread at a time may touch: `std`'s `Mutex` for hosts, parasites and OS threads, which
+/// waits without holding up the worker and may be held across blocking calls.
 ///
 /// # Examples
 /// ```
@@ -57,8 +59,9 @@ use std::time::{Duration, Instant};
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host that holds a guard unwinds, and so **poisons** the mutex, as a panic does: what it was doing to the value may be
-/// half done. (The future of a parasite is dropped without unwinding: its guards poison nothing.)
+/// A cancelled host that holds a guard unwinds, and so **poisons** the mutex, as a panic does: what it was
+/// doing to the value may be half done. (The future of a parasite is dropped without unwinding: its guards
+/// poison nothing.)
 pub struct Mutex<T: ?Sized> {
     line: Line<Exclusive>,
     poison: Poison,
@@ -68,7 +71,8 @@ pub struct Mutex<T: ?Sized> {
 
 // SAFETY: the value moves with the mutex.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: the value is reached by one at a time, who has HELD; so it goes from thread to thread, but is not shared.
+// SAFETY: the value is reached by one at a time, who has HELD; so it goes from thread to thread, but is not
+// shared.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 // A panic of a holder shows as poison.
@@ -141,12 +145,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock, waiting for it if need be.
     ///
     /// # Errors
-    /// [`LockError::Poisoned`] with the guard, if a holder has panicked or was cancelled; [`LockError::Unwinding`] if it is held and the
-    /// calling host unwinds.
+    /// [`LockError::Poisoned`] with the guard, if a holder has panicked or was cancelled;
+    /// [`LockError::Unwinding`] if it is held and the calling host unwinds.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then; what it was handed just then goes to the next.
-    /// If the lock is free it is taken, and the next blocking call unwinds.
+    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then; what it was
+    /// handed just then goes to the next. If the lock is free it is taken, and the next blocking call
+    /// unwinds.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
@@ -211,7 +216,8 @@ impl<T: ?Sized> Mutex<T> {
         self.guard().map_err(LockTimeoutError::Poisoned)
     }
 
-    /// [`lock`](Self::lock) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    /// [`lock`](Self::lock) for async code. The guard may be kept across an `await`, and travels with a
+    /// `Send` parasite.
     ///
     /// # Errors
     /// As for `lock`.
@@ -325,7 +331,8 @@ impl<T: ?Sized> Mutex<T> {
 
 /// For the condition variable.
 impl<T: ?Sized> Mutex<T> {
-    /// [`unlock`](Self::unlock), where no code of the program may run: a wake that would run some is the caller's to deliver.
+    /// [`unlock`](Self::unlock), where no code of the program may run: a wake that would run some is the
+    /// caller's to deliver.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn unlock_quietly(&self) -> Option<Owed> {
         self.id.unlocked();

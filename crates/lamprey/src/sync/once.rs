@@ -9,8 +9,8 @@
 //! 1. Running belongs to one [`Running`]; whoever drops that wakes all who wait here.
 //! 2. `done` is set before the phase is Done, and after all that the code did.
 //!
-//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: who waits for the end
-//! must not stand before who would bring it about.)
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: who
+//! waits for the end must not stand before who would bring it about.)
 //!
 //! # Orderings
 //! `done` is set Release and looked at Acquire: who sees it sees what the code did.
@@ -117,7 +117,8 @@ impl Drop for Running<'_> {
             self.once.order.unlocked();
         }
         if self.end.get() == Phase::Done {
-            // Release pairs with the Acquire load in `is_completed`; Relaxed is what the model `once` must refute.
+            // Release pairs with the Acquire load in `is_completed`; Relaxed is what the model `once` must
+            // refute.
             let order = if left_out!(OnceDone) { Ordering::Relaxed } else { Ordering::Release };
             self.once.done.store(true, order);
         }
@@ -155,12 +156,13 @@ impl Once {
     /// See [`Once`].
     ///
     /// # Panics
-    /// If earlier code panicked or was cancelled; if `code` does; if another thread is at it and the caller is a host that is
-    /// unwinding, which must not wait. In debug builds, if `code` itself comes here again, which otherwise waits for ever.
+    /// If earlier code panicked or was cancelled; if `code` does; if another thread is at it and the caller
+    /// is a host that is unwinding, which must not wait. In debug builds, if `code` itself comes here again,
+    /// which otherwise waits for ever.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is cancelled in `code` leaves
-    /// this poisoned, as a panic does.
+    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is
+    /// cancelled in `code` leaves this poisoned, as a panic does.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -199,7 +201,8 @@ impl Once {
         }
     }
 
-    /// [`call_once`](Self::call_once) for async code: awaits the future that `code` makes, if none has been run here.
+    /// [`call_once`](Self::call_once) for async code: awaits the future that `code` makes, if none has been
+    /// run here.
     ///
     /// # Examples
     /// ```
@@ -214,7 +217,8 @@ impl Once {
     /// If earlier code panicked or was cancelled, or the future does.
     ///
     /// # Cancellation
-    /// Dropped while it waits, it has changed nothing. Dropped while it awaits what `code` gave, it leaves this poisoned.
+    /// Dropped while it waits, it has changed nothing. Dropped while it awaits what `code` gave, it leaves
+    /// this poisoned.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.

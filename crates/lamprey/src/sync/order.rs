@@ -1,9 +1,9 @@
-//! The order in which locks are taken, watched in debug builds: two threads that take two locks in opposite orders will wait
-//! for each other for ever some day, and the day before that this says so.
+//! The order in which locks are taken, watched in debug builds: two threads that take two locks in opposite
+//! orders will wait for each other for ever some day, and the day before that this says so.
 //!
-//! Each lock has an [`Id`]. Each thread of control (host, stackful parasite, OS thread) has a list of the locks that it
-//! holds ([`held`]). Taking B while A is held says "A before B" in one [`graph`] for the process; what contradicts the
-//! orders seen before is reported, once for each pair of locks.
+//! Each lock has an [`Id`]. Each thread of control (host, stackful parasite, OS thread) has a list of the
+//! locks that it holds ([`held`]). Taking B while A is held says "A before B" in one [`graph`] for the
+//! process; what contradicts the orders seen before is reported, once for each pair of locks.
 //!
 //! # What a lock calls, and when
 //! | call | when |
@@ -14,22 +14,25 @@
 //! | [`Id::before_code`] | instead of `before_lock`, of what is held while code runs, by no guard |
 //! | the `_shared` forms | a lock that several can hold at once; it is let go with the [`Shared`] that the guard keeps |
 //!
-//! An acquisition whose guard belongs to a future calls none of them: such a guard goes from thread to thread, and a future
-//! that waits for a lock holds up no thread. For the same reason nothing is noted inside of a stackless parasite.
+//! An acquisition whose guard belongs to a future calls none of them: such a guard goes from thread to
+//! thread, and a future that waits for a lock holds up no thread. For the same reason nothing is noted inside
+//! of a stackless parasite.
 //!
 //! # Invariants
 //! 1. In a release build, and under the checker, [`Id`] has no size and its methods do nothing.
 //! 2. Numbers are never used again, so a lock is not taken for another that was where it is now.
-//! 3. A dropped lock leaves the graph, and what is left of it in lists is stale. So is what is left of a guard that was sent to
-//!    another thread and ended there (`held`).
-//! 4. Nothing in here waits for anything but a mutex of `std` that is held for a few instructions without a switch.
+//! 3. A dropped lock leaves the graph, and what is left of it in lists is stale. So is what is left of a
+//!    guard that was sent to another thread and ended there (`held`).
+//! 4. Nothing in here waits for anything but a mutex of `std` that is held for a few instructions without a
+//!    switch.
 //!
 //! # `LAMPREY_LOCK_ORDER`
-//! `panic` makes a report a panic of the thread that takes the locks in the wrong order; `off` turns all of this off.
+//! `panic` makes a report a panic of the thread that takes the locks in the wrong order; `off` turns all of
+//! this off.
 //!
 //! # A lock that the thread holds already
-//! That it takes it again is reported, and no panic: the guard may have been sent to a thread that will let it go. Where
-//! nothing could have been sent (`Once`) it is a panic, in any case but `off`.
+//! That it takes it again is reported, and no panic: the guard may have been sent to a thread that will let
+//! it go. Where nothing could have been sent (`Once`) it is a panic, in any case but `off`.
 
 #[cfg(all(debug_assertions, not(loom)))]
 mod graph;
@@ -114,8 +117,8 @@ mod watched {
     #[derive(Debug)]
     pub(super) struct Lock {
         pub(super) number: usize,
-        /// How often it has been let go by one who had it for itself: an entry in a list with another number is stale. That
-        /// happens where a guard was sent away, or forgotten and its lock dropped.
+        /// How often it has been let go by one who had it for itself: an entry in a list with another number
+        /// is stale. That happens where a guard was sent away, or forgotten and its lock dropped.
         pub(super) turn: AtomicUsize,
         /// It has been reported that a thread took this while it held it.
         pub(super) taken_twice: AtomicBool,
@@ -125,8 +128,8 @@ mod watched {
 
     impl Lock {
         pub(super) fn turn(&self) -> usize {
-            // Relaxed: to take a stale entry for a fresh one, the thread must not have heard of the end of the guard that it
-            // sent away. Then the lock may as well be held still.
+            // Relaxed: to take a stale entry for a fresh one, the thread must not have heard of the end of
+            // the guard that it sent away. Then the lock may as well be held still.
             self.turn.load(Ordering::Relaxed)
         }
 
@@ -146,7 +149,8 @@ mod watched {
             self.before(site, Way::Alone);
         }
 
-        /// As [`before_lock`](Self::before_lock), of a lock that nobody can let go for the thread that holds it.
+        /// As [`before_lock`](Self::before_lock), of a lock that nobody can let go for the thread that holds
+        /// it.
         ///
         /// # Panics
         /// If that is the calling thread.

@@ -1,4 +1,5 @@
-//! What stays of a thread that unwound while it held a lock, and what the locks that can be poisoned share besides.
+//! What stays of a thread that unwound while it held a lock, and what the locks that can be poisoned share
+//! besides.
 
 use super::err::{Poisoned, TryLockError};
 use crate::sync_shim::Ordering;

@@ -33,12 +33,13 @@ pub type ReadResult<'a, T> = Result<RwLockReadGuard<'a, T>, LockError<RwLockRead
 /// What a [`RwLock::write`] and its kin give, or an error with that in it.
 pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWriteGuard<'a, T>>>;
 
-/// A value that many threads may read at once, or one may change: `std`'s `RwLock` for hosts, parasites and OS threads, which waits
-/// without holding up the worker and may be held across blocking calls.
+/// A value that many threads may read at once, or one may change: `std`'s `RwLock` for hosts, parasites and
+/// OS threads, which waits without holding up the worker and may be held across blocking calls.
 ///
-/// It is fair: who comes first goes first, and readers that wait together go together. (So one that holds it to read must not take it
-/// again: a writer may have come in between, and both would wait for ever. Debug builds tell, as they tell of locks
-/// that are taken in different orders: see the environment variable `LAMPREY_LOCK_ORDER` in [`sync`](super).)
+/// It is fair: who comes first goes first, and readers that wait together go together. (So one that holds it
+/// to read must not take it again: a writer may have come in between, and both would wait for ever. Debug
+/// builds tell, as they tell of locks that are taken in different orders: see the environment variable
+/// `LAMPREY_LOCK_ORDER` in [`sync`](super).)
 ///
 /// # Examples
 /// ```
@@ -62,8 +63,8 @@ pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWr
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host that holds the lock to write unwinds, and so **poisons** it, as a panic does. (The future of a parasite is dropped
-/// without unwinding: its guards poison nothing.) Readers poison nothing.
+/// A cancelled host that holds the lock to write unwinds, and so **poisons** it, as a panic does. (The future
+/// of a parasite is dropped without unwinding: its guards poison nothing.) Readers poison nothing.
 pub struct RwLock<T: ?Sized> {
     line: Line<Sharing>,
     poison: Poison,
@@ -134,12 +135,13 @@ impl<T: ?Sized> RwLock<T> {
     /// See [`RwLock`].
     ///
     /// # Errors
-    /// [`LockError::Poisoned`] with the guard, if one who wrote has panicked or was cancelled; [`LockError::Unwinding`] if it would have to
-    /// wait on a host that unwinds.
+    /// [`LockError::Poisoned`] with the guard, if one who wrote has panicked or was cancelled;
+    /// [`LockError::Unwinding`] if it would have to wait on a host that unwinds.
     ///
     /// # Cancellation
-    /// The commit point is when the lock is taken for this call, also while it is blocked. A host that is cancelled while it waits
-    /// unwinds from here and holds nothing: what it was handed just then goes to the next.
+    /// The commit point is when the lock is taken for this call, also while it is blocked. A host that is
+    /// cancelled while it waits unwinds from here and holds nothing: what it was handed just then goes to the
+    /// next.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
@@ -197,7 +199,8 @@ impl<T: ?Sized> RwLock<T> {
         self.take_in::<Reading>(timeout, Location::caller())
     }
 
-    /// [`read`](Self::read) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    /// [`read`](Self::read) for async code. The guard may be kept across an `await`, and travels with a
+    /// `Send` parasite.
     ///
     /// # Examples
     /// ```
@@ -303,7 +306,8 @@ impl<T: ?Sized> RwLock<T> {
         self.take_in::<Writing>(timeout, Location::caller())
     }
 
-    /// [`write`](Self::write) for async code. The guard may be kept across an `await`, and travels with a `Send` parasite.
+    /// [`write`](Self::write) for async code. The guard may be kept across an `await`, and travels with a
+    /// `Send` parasite.
     ///
     /// # Examples
     /// ```

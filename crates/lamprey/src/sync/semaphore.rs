@@ -1,10 +1,11 @@
 //! A semaphore: a number of permits, lent to whoever asks, in order.
 //!
 //! # Invariants (of [`Permits`], the state of its [`Line`])
-//! 1. Who is first in line and could have its permits has them: nobody overtakes, so one who asks for many is not starved by those who
-//!    ask for few.
+//! 1. Who is first in line and could have its permits has them: nobody overtakes, so one who asks for many is
+//!    not starved by those who ask for few.
 //! 2. CLOSED is no number of permits. Who is told CLOSED has none, and has nothing to give back.
-//! 3. The number of free permits does not wrap: none are added beyond MOST, and giving back stops at the largest number.
+//! 3. The number of free permits does not wrap: none are added beyond MOST, and giving back stops at the
+//!    largest number.
 //!
 //! # Checked by
 //! `model::semaphore` (loom), `tests/sync/semaphore.rs`.
@@ -131,15 +132,15 @@ impl Semaphore {
     /// See [`Semaphore`].
     ///
     /// # Errors
-    /// [`AcquireError::Closed`] if the semaphore is or becomes [closed](Self::close). [`AcquireError::Unwinding`] if it would have to wait
-    /// on a host that is unwinding.
+    /// [`AcquireError::Closed`] if the semaphore is or becomes [closed](Self::close).
+    /// [`AcquireError::Unwinding`] if it would have to wait on a host that is unwinding.
     ///
     /// # Panics
     /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Cancellation
-    /// The commit point is when the permits are taken for this call, also while it is blocked. A cancelled host unwinds from here and
-    /// has no permits: what was taken for it already goes to the next.
+    /// The commit point is when the permits are taken for this call, also while it is blocked. A cancelled
+    /// host unwinds from here and has no permits: what was taken for it already goes to the next.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -250,7 +251,8 @@ impl Semaphore {
         self.wait_until(n, time::deadline(timeout)).map(|()| SemaphorePermit::new(self, n))
     }
 
-    /// [`acquire`](Self::acquire) for async code. It comes into the line when it is polled for the first time.
+    /// [`acquire`](Self::acquire) for async code. It comes into the line when it is polled for the first
+    /// time.
     ///
     /// # Examples
     /// ```
@@ -364,7 +366,8 @@ impl Semaphore {
         );
     }
 
-    /// Whoever waits, and whoever comes from now on, is told that there will be no permits any more. Permits that are out stay good.
+    /// Whoever waits, and whoever comes from now on, is told that there will be no permits any more. Permits
+    /// that are out stay good.
     ///
     /// # Examples
     /// ```

@@ -14,16 +14,19 @@ use std::sync::Arc;
 
 /// Starts a host in the calling host's runtime.
 ///
-/// It starts on the same worker, but for three cases: it has waited there for 50 µs while another worker has nothing to do; another
-/// worker has nothing to do, hosts of its kind (the type of the closure) are not known to block soon, and here somebody waits for the clock, for the
-/// system or for a turn, whom it could hold up; or markedly more hosts live here than on another worker (more than eight, and
-/// an eighth of those there). Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and anything that is not `Send`.
+/// It starts on the same worker, but for three cases: it has waited there for 50 µs while another worker has
+/// nothing to do; another worker has nothing to do, hosts of its kind (the type of the closure) are not known
+/// to block soon, and here somebody waits for the clock, for the system or for a turn, whom it could hold up;
+/// or markedly more hosts live here than on another worker (more than eight, and an eighth of those there).
+/// Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and
+/// anything that is not `Send`.
 ///
-/// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds there, and microseconds between two workers, which
-/// wake each other for it. Where that matters, and other hosts wait for the clock or the system beside them, say so with [`Builder::worker`].
+/// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds
+/// there, and microseconds between two workers, which wake each other for it. Where that matters, and other
+/// hosts wait for the clock or the system beside them, say so with [`Builder::worker`].
 ///
-/// A waker that Lamprey calls for a future which was polled outside of every runtime runs on a worker of Lamprey's own. Do not spawn there: that worker ends with
-/// the process, and so does the host.
+/// A waker that Lamprey calls for a future which was polled outside of every runtime runs on a worker of
+/// Lamprey's own. Do not spawn there: that worker ends with the process, and so does the host.
 ///
 /// # Examples
 /// ```
@@ -45,8 +48,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Panics
-/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches whoever
-/// [joins](JoinHandle::join) it; if nobody does, it is reported on standard error.
+/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches
+/// whoever [joins](JoinHandle::join) it; if nobody does, it is reported on standard error.
 ///
 /// # Blocking
 /// Never.
@@ -152,7 +155,8 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack (default: the runtime's, see [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or
+    /// Bytes of stack (default: the runtime's, see
+    /// [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or
     /// 256 KiB; larger ones get a mapping each. Only what is touched becomes memory. At most 1 GiB.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
@@ -167,18 +171,19 @@ impl Builder {
         self
     }
 
-    /// Places each further host on the next worker in turn, where it stays from the start. For hosts that live long,
-    /// such as one for each connection: a host that has started does not move any more, so a burst of them should not
-    /// all start on the worker that accepts.
+    /// Places each further host on the next worker in turn, where it stays from the start. For hosts that
+    /// live long, such as one for each connection: a host that has started does not move any more, so a burst
+    /// of them should not all start on the worker that accepts.
     #[must_use]
     pub fn spread(mut self) -> Self {
         self.place = Place::Spread;
         self
     }
 
-    /// For a parasite ([`parasite`](Self::parasite), [`parasite_fn`](Self::parasite_fn)): whether it is attached inside the call
-    /// that unblocks it (the paper's form), or, the default, at the next scheduling point of the thread that calls. See
-    /// [`channel_attach_inline`](crate::channel_attach_inline) for what to beware of. Hosts are not attached.
+    /// For a parasite ([`parasite`](Self::parasite), [`parasite_fn`](Self::parasite_fn)): whether it is
+    /// attached inside the call that unblocks it (the paper's form), or, the default, at the next scheduling
+    /// point of the thread that calls. See [`channel_attach_inline`](crate::channel_attach_inline) for what
+    /// to beware of. Hosts are not attached.
     #[must_use]
     pub fn attach_inline(mut self, inline: bool) -> Self {
         self.attach_inline = inline;
@@ -192,8 +197,8 @@ impl Builder {
     /// Starts the host in the calling host's runtime.
     ///
     /// # Errors
-    /// `InvalidInput` if the stack size or the worker's number is out of range, `NotConnected` outside of a host.
-    /// That no stack can be had turns out when the host is to start, and reaches
+    /// `InvalidInput` if the stack size or the worker's number is out of range, `NotConnected` outside of a
+    /// host. That no stack can be had turns out when the host is to start, and reaches
     /// [`join`](JoinHandle::join) as [`JoinError::NoStack`](crate::JoinError::NoStack).
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>

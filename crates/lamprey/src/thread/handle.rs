@@ -63,8 +63,8 @@ impl Handle {
     pub(crate) fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
         self.must_be_able_to_wait();
         let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
-        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it; nothing leaves this function
-        // before that.
+        // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it;
+        // nothing leaves this function before that.
         let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
         let until = StaysHere;

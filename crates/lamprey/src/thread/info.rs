@@ -42,7 +42,8 @@ impl ThreadInfo {
         Self { id, name, kind, worker, spawn_site }
     }
 
-    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those that live.
+    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those
+    /// that live.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -165,7 +166,8 @@ impl Future for YieldNow {
 /// A cancelled host unwinds from here, before or after its turn.
 ///
 /// # Blocking
-/// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does nothing.
+/// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does
+/// nothing.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn yield_now() {
     let Some(worker) = Worker::current() else { return std::thread::yield_now() };

@@ -27,7 +27,8 @@ use std::task::{Context, Poll};
 /// It is also a future: a host can be awaited from any executor.
 pub struct JoinHandle<T>(Option<NonNull<Head<T>>>);
 
-// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the completion word.
+// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the
+// completion word.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle only looks whether the host is done, and at constant fields.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -37,12 +38,13 @@ unsafe impl<T: Send> Sync for JoinHandle<T> {}
 pub enum JoinError {
     /// It panicked: the payload, and where it began.
     Panicked(Panic),
-    /// It was ended before it had a result: [cancelled](JoinHandle::cancel), by its scope, or because its runtime was shut down.
+    /// It was ended before it had a result: [cancelled](JoinHandle::cancel), by its scope, or because its
+    /// runtime was shut down.
     Cancelled,
     /// It never ran, because no stack could be had for it (memory or mappings are exhausted).
     NoStack(std::io::Error),
-    /// The host had not finished, and the caller was unwinding from a panic, when a host must not block. The host runs
-    /// on, detached.
+    /// The host had not finished, and the caller was unwinding from a panic, when a host must not block. The
+    /// host runs on, detached.
     Unwinding,
 }
 
@@ -78,7 +80,8 @@ impl<T> JoinHandle<T> {
     /// See [`JoinError`]. A panic of the host arrives here with its payload; [`Panic::resume`] passes it on.
     ///
     /// # Cancellation
-    /// The commit point is the end of the joined host. If the calling host is cancelled while it waits, the joined host is detached and runs on.
+    /// The commit point is the end of the joined host. If the calling host is cancelled while it waits, the
+    /// joined host is detached and runs on.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
@@ -92,17 +95,18 @@ impl<T> JoinHandle<T> {
         unsafe { take(self.into_head()) }
     }
 
-    /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A caller that
-    /// must not switch blocks its kernel thread.
+    /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A
+    /// caller that must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {
         self.head().completion.wait_committed();
         // SAFETY: as in `join`.
         unsafe { take(self.into_head()) }
     }
 
-    /// Asks the host to end. The blocking call that it is in, or comes to next, unwinds, its destructors run, and whoever joins gets
-    /// [`JoinError::Cancelled`]; one that has not started is dropped unrun. A [`shield`](crate::shield) puts it off, and a host that comes to its end
-    /// first has a result after all. Asking again, or asking a host that has ended, does nothing.
+    /// Asks the host to end. The blocking call that it is in, or comes to next, unwinds, its destructors run,
+    /// and whoever joins gets [`JoinError::Cancelled`]; one that has not started is dropped unrun. A
+    /// [`shield`](crate::shield) puts it off, and a host that comes to its end first has a result after all.
+    /// Asking again, or asking a host that has ended, does nothing.
     ///
     /// # Examples
     /// ```
@@ -159,7 +163,8 @@ impl<T> JoinHandle<T> {
 /// The packet is done and the caller is its only owner.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
-    // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its type.
+    // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its
+    // type.
     unsafe {
         let free = head.as_ref().thread.body.free;
         // Put together last: a copy of the whole would have to wait for the writes of its parts.
@@ -222,8 +227,8 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Drops an outcome that nobody joined; what went wrong is reported, once, and the runtime does about it what it is to
-/// do.
+/// Drops an outcome that nobody joined; what went wrong is reported, once, and the runtime does about it what
+/// it is to do.
 pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
     match outcome {
         Err(JoinError::Panicked(panic)) => {

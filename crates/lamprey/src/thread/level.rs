@@ -25,8 +25,8 @@ pub(crate) fn run<R>(frame: &Frame, inside: impl FnOnce() -> R) -> Left<R> {
     within(frame, || caught(inside))
 }
 
-/// What has become of a part whose frame has been left: its value, or [`Tripped`] if its own cancellation has ended it. A part that
-/// has a value has not been cancelled, whatever came after that.
+/// What has become of a part whose frame has been left: its value, or [`Tripped`] if its own cancellation has
+/// ended it. A part that has a value has not been cancelled, whatever came after that.
 ///
 /// # Errors
 /// What is to go on from here: an unwind that was for something further out, or a panic.

@@ -18,7 +18,8 @@ use crate::sched::locals::with_locals;
 /// assert_eq!(DEPTH.with(|depth| depth.get()), 3);
 /// # });
 /// ```
-/// A value goes with its thread of control, and a parasite may go from worker to worker, so it must be `Send`:
+/// A value goes with its thread of control, and a parasite may go from worker to worker, so it must be
+/// `Send`:
 /// ```compile_fail,E0599
 /// lamprey::host_local! {
 ///     static NAME: std::rc::Rc<str> = "here".into();
@@ -38,20 +39,23 @@ impl<T: Send + 'static> HostLocal<T> {
 
     /// Calls `f` with the calling host's value, made on first use. On an OS thread: with that thread's value.
     ///
-    /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in which the
-    /// values were made. It may use other host-local values, and block. (Values that it leaves behind are dropped after it;
-    /// where destructors go on to do so, what is there after eight rounds is leaked.)
+    /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in
+    /// which the values were made. It may use other host-local values, and block. (Values that it leaves
+    /// behind are dropped after it; where destructors go on to do so, what is there after eight rounds is
+    /// leaked.)
     ///
-    /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another thread could go on there.
+    /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another
+    /// thread could go on there.
     ///
     /// # Panics
-    /// If the initial value's expression panics. (One that uses the key it is for without end overflows the stack, as any recursion.) On a kernel thread whose own thread-locals have been
-    /// destroyed.
+    /// If the initial value's expression panics. (One that uses the key it is for without end overflows the
+    /// stack, as any recursion.) On a kernel thread whose own thread-locals have been destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         open(|| {
             let value =
                 with_locals(|locals| locals.get_or_insert(std::ptr::from_ref(self).addr(), self.init));
-            // SAFETY: the value stays until the host ends, and `f` runs on the host (`sched::locals`, invariant 2).
+            // SAFETY: the value stays until the host ends, and `f` runs on the host (`sched::locals`,
+            // invariant 2).
             f(unsafe { value.as_ref() })
         })
     }

@@ -1,7 +1,8 @@
 //! Hosts: spawning, joining, naming, yielding, and values of their own.
 //!
-//! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object), `builder`, `join`,
-//! [`local`], `suspend`; how it is cancelled: `sched::cancel::reach`, `sched::cancel`, `level`, `shield`, `wire`.
+//! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object),
+//! `builder`, `join`, [`local`], `suspend`; how it is cancelled: `sched::cancel::reach`, `sched::cancel`,
+//! `level`, `shield`, `wire`.
 
 #[cfg(not(loom))]
 mod builder;

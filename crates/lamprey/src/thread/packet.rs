@@ -1,9 +1,10 @@
 //! A host as an object: descriptor, completion word, outcome and closure in one allocation.
 //!
 //! # Invariants
-//! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the packet.
-//! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the handle
-//!    after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
+//! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the
+//!    packet.
+//! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the
+//!    handle after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
 //! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
 
 use super::join::JoinError;
@@ -114,7 +115,8 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
 /// # Safety
 /// As for [`run`].
 unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: Abandoned) {
-    // SAFETY: called instead of `run`; invariant 2. The closure's destructors may have made host-local values.
+    // SAFETY: called instead of `run`; invariant 2. The closure's destructors may have made host-local
+    // values.
     unsafe {
         let packet = packet::<T, F, M>(thread);
         let closure = (*packet.closure.get()).assume_init_read();
@@ -164,8 +166,8 @@ pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T
 /// The packet is done, and the caller's; its outcome is taken once.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
-    // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach memory.
-    // SAFETY: the outcome is full (invariant 2), and each part is read once.
+    // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach
+    // memory. SAFETY: the outcome is full (invariant 2), and each part is read once.
     unsafe {
         match (*head.as_ref().outcome.get()).assume_init_ref() {
             Ok(value) => Ok(std::ptr::read(value)),
@@ -195,7 +197,8 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
 /// # Safety
 /// `thread` heads a packet of these types whose outcome has been taken; it is not used any more.
 unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
-    // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is dropped here.
+    // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is
+    // dropped here.
     unsafe {
         std::ptr::drop_in_place(thread.as_ptr());
         give_block(thread.cast(), Layout::new::<Packet<T, F, M>>());

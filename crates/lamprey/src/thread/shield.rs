@@ -3,19 +3,20 @@
 use crate::sched::cancel::{Frame, within};
 use crate::sched::worker::Worker;
 
-/// Runs `section` to its end, whatever is cancelled outside of it meanwhile: blocking calls in it wait as if nothing were.
-/// The cancellation is delivered at the first blocking call after it.
+/// Runs `section` to its end, whatever is cancelled outside of it meanwhile: blocking calls in it wait as if
+/// nothing were. The cancellation is delivered at the first blocking call after it.
 ///
-/// For what must not be left half done: writing the end of a record, giving something back over a channel. Keep it short: a
-/// section that never ends keeps its thread, its scope and its runtime from ending
-/// ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). What is cancelled *within* the
-/// section, such as a [`with_timeout`](crate::with_timeout) there, still ends.
+/// For what must not be left half done: writing the end of a record, giving something back over a channel.
+/// Keep it short: a section that never ends keeps its thread, its scope and its runtime from ending
+/// ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). What is cancelled
+/// *within* the section, such as a [`with_timeout`](crate::with_timeout) there, still ends.
 ///
-/// A generator of `swapstack` that is suspended within the section ends the process with a message, unless it was resumed there: another thread
-/// could go on there.
+/// A generator of `swapstack` that is suspended within the section ends the process with a message, unless it
+/// was resumed there: another thread could go on there.
 ///
-/// A stackless parasite is cancelled by dropping its future, which nothing puts off: what must not be dropped there goes into a
-/// parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined by a scope.
+/// A stackless parasite is cancelled by dropping its future, which nothing puts off: what must not be dropped
+/// there goes into a parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined by a
+/// scope.
 ///
 /// # Examples
 /// ```
@@ -47,8 +48,9 @@ pub fn shield<R>(section: impl FnOnce() -> R) -> R {
     within(&Frame::shield(), section)
 }
 
-/// True if the calling thread, or the innermost part of what it does that can be cancelled, has been cancelled: its next
-/// blocking call will unwind. For loops that compute without blocking; [`yield_now`](crate::yield_now) unwinds by itself.
+/// True if the calling thread, or the innermost part of what it does that can be cancelled, has been
+/// cancelled: its next blocking call will unwind. For loops that compute without blocking;
+/// [`yield_now`](crate::yield_now) unwinds by itself.
 ///
 /// False while the thread unwinds, in a [`shield`], and in a stackless parasite.
 ///

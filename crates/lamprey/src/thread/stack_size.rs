@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// For hosts and parasites. Code that is not optimised keeps every temporary in its frame and needs several times as much; address space is
-/// cheap, and only what is touched becomes memory.
+/// For hosts and parasites. Code that is not optimised keeps every temporary in its frame and needs several
+/// times as much; address space is cheap, and only what is touched becomes memory.
 pub(crate) const DEFAULT: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// At least, for the main host of a runtime: there is one of it, and people put whole programs into it.

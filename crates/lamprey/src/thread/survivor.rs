@@ -26,8 +26,9 @@ impl Survivor {
         Self { thread, wait: found.wait, stack: Stack::new(found.stack, 0) }
     }
 
-    /// Who it is. Of kind [`Os`](ThreadKind::Os), and without a name: not a thread of the program's but a worker, which does not answer and so does
-    /// not say which threads it has. Its policy or an event source computes, or the kernel has not let it run for seconds.
+    /// Who it is. Of kind [`Os`](ThreadKind::Os), and without a name: not a thread of the program's but a
+    /// worker, which does not answer and so does not say which threads it has. Its policy or an event source
+    /// computes, or the kernel has not let it run for seconds.
     pub fn thread(&self) -> &ThreadInfo {
         &self.thread
     }
@@ -37,11 +38,13 @@ impl Survivor {
         self.wait
     }
 
-    /// Where it is, from its innermost call on: at most 64 calls, and what 64 KiB of its stack tell. Empty if that could not be found out: of those
-    /// that wait behind a thread that computes, and where the system has no `/proc` or forbids `process_vm_readv`.
+    /// Where it is, from its innermost call on: at most 64 calls, and what 64 KiB of its stack tell. Empty if
+    /// that could not be found out: of those that wait behind a thread that computes, and where the system
+    /// has no `/proc` or forbids `process_vm_readv`.
     ///
-    /// A thread that computes is interrupted for some microseconds, by the signal SIGURG, wherever it is; what it does is not disturbed. (A system call that
-    /// does not restart by itself, such as `nanosleep`, says that it was interrupted.) One that is just on its way into or out of a function, or from
+    /// A thread that computes is interrupted for some microseconds, by the signal SIGURG, wherever it is;
+    /// what it does is not disturbed. (A system call that does not restart by itself, such as `nanosleep`,
+    /// says that it was interrupted.) One that is just on its way into or out of a function, or from
     /// one thread to the next, may show fewer calls, or once in a million those of the thread before.
     pub fn stack(&self) -> &Stack {
         &self.stack

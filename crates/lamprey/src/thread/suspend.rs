@@ -1,4 +1,5 @@
-//! Blocking for what only the program knows: the safe form of the scheduler's wake-ups, for sources of its own.
+//! Blocking for what only the program knows: the safe form of the scheduler's wake-ups, for sources of its
+//! own.
 //!
 //! # States (`state`)
 //! ```text
@@ -8,8 +9,8 @@
 //! ```
 //! Invariant: whoever moves the state out of WAITING has the waiter; the other side never touches it again.
 //!
-//! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object); the
-//! token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
+//! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object);
+//! the token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
 //!
 //! Checked by `model::suspend` (loom), `tests/sched/source.rs`.
 
@@ -40,7 +41,8 @@ pub struct Abandoned;
 /// Blocks the calling thread until the token that `register` gets is used.
 ///
 /// `register` runs before the thread blocks, so it may put the token where another thread, or a
-/// [`Source`](crate::Source), finds it; the token may be used before `suspend` blocks, even within `register`.
+/// [`Source`](crate::Source), finds it; the token may be used before `suspend` blocks, even within
+/// `register`.
 ///
 /// # Errors
 /// [`Abandoned`] if the token was dropped instead of used, or if the caller is unwinding and must not block.

@@ -1,4 +1,5 @@
-//! One wire, many levels: cutting it trips all that hang on it, on whatever thread they are. What tokens and scopes are made of.
+//! One wire, many levels: cutting it trips all that hang on it, on whatever thread they are. What tokens and
+//! scopes are made of.
 //!
 //! # States
 //! ```text
@@ -6,19 +7,22 @@
 //!                             \--cut--> posted --it has arrived--> loose
 //! ```
 //! # Invariants
-//! 1. A level is hooked by its own thread, within the level, and unhooked by it before its memory ends. One that is posted is
-//!    awaited: until it has arrived, the cutter, or an errand of its, has the level in hand.
+//! 1. A level is hooked by its own thread, within the level, and unhooked by it before its memory ends. One
+//!    that is posted is awaited: until it has arrived, the cutter, or an errand of its, has the level in
+//!    hand.
 //! 2. `arrived` is the last access of the cutter; of an OS thread it is set within the lock.
 //! 3. The thread of a hooked level is inside [`Wire::run`], so its worker is there.
 //!
 //! # Who may touch what
-//! The list and `is_cut`: whoever holds the lock, in which no code of the program runs. `next`: the cutter. `waits`: the home.
+//! The list and `is_cut`: whoever holds the lock, in which no code of the program runs. `next`: the cutter.
+//! `waits`: the home.
 //!
 //! # Orderings
 //! Those of the lock, of inboxes, and: the Release of `arrived` pairs with its owner's Acquire.
 //!
 //! # Checked by
-//! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel/race.rs` (cut against hook, unhook, block and end, on several workers and OS threads).
+//! `model::wire` (loom: hosts and OS threads, with broken variants), `tests/cancel/race.rs` (cut against
+//! hook, unhook, block and end, on several workers and OS threads).
 
 use super::level::{self, Left, Tripped};
 use crate::queue::list::{List, Node};
@@ -223,7 +227,8 @@ unsafe fn arrive(errand: NonNull<Errand>, worker: Option<&Worker>) {
         // SAFETY: a started thread of this worker, inside `run`.
         unsafe { worker.trip(&level.frame, thread) };
     }
-    // Release pairs with the Acquire load in `unhook`. The level's owner runs on this kernel thread, so not before we return.
+    // Release pairs with the Acquire load in `unhook`. The level's owner runs on this kernel thread, so not
+    // before we return.
     level.arrived.store(true, Ordering::Release);
     if waits {
         // SAFETY: it is blocked for this wake.

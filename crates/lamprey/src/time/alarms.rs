@@ -1,22 +1,26 @@
-//! Deadlines of futures: a worker's second timer wheel, under a lock, because futures are polled and dropped anywhere.
+//! Deadlines of futures: a worker's second timer wheel, under a lock, because futures are polled and dropped
+//! anywhere.
 //!
 //! # Invariants
 //! * An [`Alarm`] is linked only in the wheel of the [`Alarms`] that its owner has set it in.
-//! * A linked one has a waker. Whoever unlinks it takes the waker, under the lock, and wakes or drops it after.
-//! * The worker of these alarms never sleeps beyond the earliest of them: it asks for it ([`Alarms::next_expiry`]) before
-//!   each sleep, and who sets an earlier one from another kernel thread notifies it.
+//! * A linked one has a waker. Whoever unlinks it takes the waker, under the lock, and wakes or drops it
+//!   after.
+//! * The worker of these alarms never sleeps beyond the earliest of them: it asks for it
+//!   ([`Alarms::next_expiry`]) before each sleep, and who sets an earlier one from another kernel thread
+//!   notifies it.
 //!
 //! # Who may touch what
 //! The wheel and the alarms in it: whoever holds the lock. An alarm that is not linked: its owner.
 //!
 //! # Rejected
-//! * Entries on the heap that a dropped future leaves to its worker to collect: an allocation for each sleep, an atomic
-//!   state for each entry, and a list of dead ones that needs a bound. The lock costs about as much as one such atomic,
-//!   as next to nobody else takes it.
+//! * Entries on the heap that a dropped future leaves to its worker to collect: an allocation for each sleep,
+//!   an atomic state for each entry, and a list of dead ones that needs a bound. The lock costs about as much
+//!   as one such atomic, as next to nobody else takes it.
 //! * One wheel for hosts and futures: blocked hosts would pay for the lock.
 //!
 //! # Checked by
-//! `model::alarms` (loom, with a broken variant that it catches), `tests/time/awaiting.rs`, the tests of `sleep::future`, which also run under miri.
+//! `model::alarms` (loom, with a broken variant that it catches), `tests/time/awaiting.rs`, the tests of
+//! `sleep::future`, which also run under miri.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -43,7 +47,8 @@ pub(crate) type Alarm = Node<Cell<Option<Waker>>>;
 /// Made for the first alarm: most workers have none.
 struct Guarded(Option<Box<Wheel<Cell<Option<Waker>>>>>);
 
-// SAFETY: wheel and nodes are touched by one thread at a time, the one that holds the lock; wakers may be sent.
+// SAFETY: wheel and nodes are touched by one thread at a time, the one that holds the lock; wakers may be
+// sent.
 unsafe impl Send for Guarded {}
 
 impl Alarms {
@@ -59,7 +64,8 @@ impl Alarms {
     /// Has `waker` woken at `deadline`, or before. True if that is the earliest now.
     ///
     /// # Safety
-    /// `alarm` is set nowhere, is touched by its owner alone, and is [cleared](Self::clear) here before it is dropped.
+    /// `alarm` is set nowhere, is touched by its owner alone, and is [cleared](Self::clear) here before it is
+    /// dropped.
     pub(crate) unsafe fn set(&self, alarm: Pin<&Alarm>, deadline: Instant, waker: Waker) -> bool {
         let mut armed = self.lock();
         let wheel = armed.0.get_or_insert_with(Wheel::boxed);
@@ -70,7 +76,8 @@ impl Alarms {
         wheel.next_expiry() != before
     }
 
-    /// Gives an alarm that was set here another waker, and returns the one before; or `waker`, if it has rung.
+    /// Gives an alarm that was set here another waker, and returns the one before; or `waker`, if it has
+    /// rung.
     pub(crate) fn replace(&self, alarm: &Alarm, waker: Waker) -> Result<Option<Waker>, Waker> {
         let _armed = self.lock();
         let is_linked = alarm.is_linked() || left_out!(AlarmRung);
@@ -94,8 +101,8 @@ impl Alarms {
         self.lock().0.as_ref()?.next_expiry()
     }
 
-    /// Moves on to tick `now` and has all woken, by `wake`, whose deadline has come. The worker of these alarms calls this, and,
-    /// while that computes, another one.
+    /// Moves on to tick `now` and has all woken, by `wake`, whose deadline has come. The worker of these
+    /// alarms calls this, and, while that computes, another one.
     pub(crate) fn ring(&self, now: u64, wake: fn(Waker)) {
         let mut due = Vec::new();
         loop {

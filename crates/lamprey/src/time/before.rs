@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What `future` gives, unless `limit` is ready first: then `error`. At the poll that finds both ready, the result counts.
+/// What `future` gives, unless `limit` is ready first: then `error`. At the poll that finds both ready, the
+/// result counts.
 ///
 /// Dropping it drops both.
 pub(crate) fn before<F: Future, L: Future, E: Copy>(future: F, limit: L, error: E) -> Before<F, L, E> {
@@ -22,8 +23,8 @@ impl<F: Future, L: Future, E: Copy> Future for Before<F, L, E> {
     type Output = Result<F::Output, E>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: both fields are only used pinned, here, and dropped in place; the type has no `Drop`, and is `Unpin` only if both
-        // are.
+        // SAFETY: both fields are only used pinned, here, and dropped in place; the type has no `Drop`, and
+        // is `Unpin` only if both are.
         let (future, limit, error) = unsafe {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.future), Pin::new_unchecked(&mut this.limit), this.error)

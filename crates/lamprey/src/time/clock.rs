@@ -1,7 +1,7 @@
 //! A clock that costs a few nanoseconds, for deciding whether it is time to look at the real one.
 //!
-//! It counts the CPU's own ticks and only steers how often the root is visited; deadlines are kept with `Instant`. A
-//! counter that is not quite steady makes polling a little earlier or later, nothing else.
+//! It counts the CPU's own ticks and only steers how often the root is visited; deadlines are kept with
+//! `Instant`. A counter that is not quite steady makes polling a little earlier or later, nothing else.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! Time: deadlines, and the wheels that keep them.
 //!
-//! It needs nothing of the scheduler. Each worker has a [`wheel`] of the deadlines of its own blocked hosts. As a started
-//! host stays on its worker, arming and disarming touch nothing that another kernel thread touches. Futures, which may
-//! move, have a second wheel, under a lock ([`alarms`]). The source `sched::timers` works both.
+//! It needs nothing of the scheduler. Each worker has a [`wheel`] of the deadlines of its own blocked hosts.
+//! As a started host stays on its worker, arming and disarming touch nothing that another kernel thread
+//! touches. Futures, which may move, have a second wheel, under a lock ([`alarms`]). The source
+//! `sched::timers` works both.
 
 pub(crate) mod alarms;
 pub(crate) mod before;

@@ -1,7 +1,7 @@
 //! Ticks: what the timer wheels of a worker count in.
 //!
-//! A tick is 2^16 ns (65.5 us). Deadlines are rounded up to whole ticks and the time that has passed is rounded down, so
-//! that nothing ever fires early.
+//! A tick is 2^16 ns (65.5 us). Deadlines are rounded up to whole ticks and the time that has passed is
+//! rounded down, so that nothing ever fires early.
 
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io;
 
-/// The time limit of a [`with_timeout`](crate::with_timeout) or [`with_timeout_async`](crate::with_timeout_async) has passed.
+/// The time limit of a [`with_timeout`](crate::with_timeout) or
+/// [`with_timeout_async`](crate::with_timeout_async) has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedOut;
 

@@ -1,40 +1,43 @@
 //! The timer wheel of one worker: which blocked threads have a deadline, and which of them is due.
 //!
-//! A pure data structure. It counts *ticks*, whatever those are; it knows no clock, no lock and no atomic, and it
-//! allocates nothing: a node lives on the stack of the thread that blocks (or in the future that waits), and the wheel
-//! only links it.
+//! A pure data structure. It counts *ticks*, whatever those are; it knows no clock, no lock and no atomic,
+//! and it allocates nothing: a node lives on the stack of the thread that blocks (or in the future that
+//! waits), and the wheel only links it.
 //!
 //! # Invariant
-//! Write ticks as numbers in base 64, digit 0 the lowest. Let `now` be the tick the wheel has reached. A linked node
-//! that expires at `at` is in the list of the level `L` and the slot `S` where
+//! Write ticks as numbers in base 64, digit 0 the lowest. Let `now` be the tick the wheel has reached. A
+//! linked node that expires at `at` is in the list of the level `L` and the slot `S` where
 //! * `L` is the highest digit in which `at` and `now` differ (0 if they do not),
 //! * `S` is digit `L` of `at`.
 //!
 //! As `at >= now` ([`Wheel::insert`] moves a tick of the past up to `now`), it follows that
 //! * `S` is greater than digit `L` of `now` (equal only for `at == now`), so no level ever wraps round;
-//! * whatever is in a level expires before everything in the levels above, and whatever is in a slot before the
-//!   slots after it: the lowest bit of the lowest level is the next to look at;
+//! * whatever is in a level expires before everything in the levels above, and whatever is in a slot before
+//!   the slots after it: the lowest bit of the lowest level is the next to look at;
 //! * where a node is follows from `at` and `now` alone: it need not be stored, and `remove` needs no search;
 //! * two nodes of one tick are always in the same list, so they fire in the order in which they were armed.
 //!
-//! `now` moves only to the start of the first occupied slot, or to a tick before it: both keep every other node where
-//! it is. The slot itself is then fired (level 0) or dealt out to the levels below (the others). The bit of a slot is
-//! set exactly while its list is not empty, the bit of a level exactly while one of its slots is.
+//! `now` moves only to the start of the first occupied slot, or to a tick before it: both keep every other
+//! node where it is. The slot itself is then fired (level 0) or dealt out to the levels below (the others).
+//! The bit of a slot is set exactly while its list is not empty, the bit of a level exactly while one of its
+//! slots is.
 //!
 //! # Who may touch what
-//! One kernel thread at a time touches the wheel and every node linked in it: always the same one, or whoever holds the
-//! lock around it. Nodes and wheel are neither `Send` nor `Sync`.
+//! One kernel thread at a time touches the wheel and every node linked in it: always the same one, or whoever
+//! holds the lock around it. Nodes and wheel are neither `Send` nor `Sync`.
 //!
 //! # Limits
-//! Dealing out a slot of level 1 and up costs time in proportion to its nodes, once for each level a node passes (at
-//! most ten, usually two): about 0.1 us a node whose cache lines have gone cold, in one go. A million deadlines inside
-//! one slot of level 2 (4096 ticks) hold their worker up for a tenth of a second when that slot comes up.
+//! Dealing out a slot of level 1 and up costs time in proportion to its nodes, once for each level a node
+//! passes (at most ten, usually two): about 0.1 us a node whose cache lines have gone cold, in one go. A
+//! million deadlines inside one slot of level 2 (4096 ticks) hold their worker up for a tenth of a second
+//! when that slot comes up.
 //!
 //! # Rejected
 //! * A heap: `log n` for arming and, worse, for cancelling, which is what happens to nearly every timeout.
-//! * Levels chosen by distance (`at - now`) instead of by digit: slots then wrap round, and a node's place can no
-//!   longer be computed when it is removed.
-//! * Bits that are cleared only when the slot comes up: a cancelled timeout would still wake a sleeping worker.
+//! * Levels chosen by distance (`at - now`) instead of by digit: slots then wrap round, and a node's place
+//!   can no longer be computed when it is removed.
+//! * Bits that are cleared only when the slot comes up: a cancelled timeout would still wake a sleeping
+//!   worker.
 
 #[cfg(not(loom))]
 use crate::sync_shim::{Ordering, compiler_fence};
@@ -131,12 +134,13 @@ impl<T> Wheel<T> {
         self.len.get()
     }
 
-    /// Links `node` to fire in the first [`Self::advance`] that reaches `at`; in the next one if `at` has passed.
+    /// Links `node` to fire in the first [`Self::advance`] that reaches `at`; in the next one if `at` has
+    /// passed.
     ///
     /// # Safety
     /// * `node` is not linked, in this wheel or in another.
-    /// * Until it has fired or been removed, `node` is neither moved nor dropped, nor borrowed by `&mut`. (A pinned `&mut` to
-    ///   what contains it is none: the node is not `Unpin`.)
+    /// * Until it has fired or been removed, `node` is neither moved nor dropped, nor borrowed by `&mut`. (A
+    ///   pinned `&mut` to what contains it is none: the node is not `Unpin`.)
     pub(crate) unsafe fn insert(&self, node: &Node<T>, at: u64) {
         debug_assert!(!node.is_linked(), "a timer node was armed twice");
         node.at.set(at.max(self.now.get()));
@@ -160,7 +164,8 @@ impl<T> Wheel<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, step: impl FnOnce()) {
         self.is_changing.set(true);
-        // Release (both): the changes come after the first note and before the second, for a handler on this very thread.
+        // Release (both): the changes come after the first note and before the second, for a handler on this
+        // very thread.
         #[cfg(not(loom))]
         compiler_fence(Ordering::Release);
         step();
@@ -170,8 +175,8 @@ impl<T> Wheel<T> {
         self.is_changing.set(false);
     }
 
-    /// When the first node expires, to be asked by a signal handler that has interrupted the wheel's kernel thread, but for
-    /// [`advance`](Self::advance); `None` if it is none, or cannot be told.
+    /// When the first node expires, to be asked by a signal handler that has interrupted the wheel's kernel
+    /// thread, but for [`advance`](Self::advance); `None` if it is none, or cannot be told.
     pub(crate) fn earliest(&self) -> Option<u64> {
         if self.is_changing.get() {
             return None;
@@ -180,7 +185,8 @@ impl<T> Wheel<T> {
         let first = self.levels[level].slots[slot].get();
         let (mut node, mut earliest) = (first, u64::MAX);
         for _ in 0..MOST_LOOKED_AT {
-            // SAFETY: lists do not change now (above), and a linked node is alive by the contract of `insert`.
+            // SAFETY: lists do not change now (above), and a linked node is alive by the contract of
+            // `insert`.
             let this = unsafe { &*node };
             earliest = earliest.min(this.at.get());
             node = this.next.get();
@@ -191,12 +197,14 @@ impl<T> Wheel<T> {
         Some(earliest)
     }
 
-    /// Moves on to tick `to` and calls `fire` with the payload of every node that expires on the way, in the order of
-    /// their ticks and, within one tick, in the order in which they were armed. A `to` of the past counts as now.
+    /// Moves on to tick `to` and calls `fire` with the payload of every node that expires on the way, in the
+    /// order of their ticks and, within one tick, in the order in which they were armed. A `to` of the past
+    /// counts as now.
     ///
-    /// A node is unlinked before its payload is handed out: `fire` may end its life. `fire` may also insert and
-    /// remove nodes; one that it inserts at a tick up to `to` fires within this call, so a `fire` that always re-arms
-    /// without moving on does not end. It must not call `advance`. If it panics, what has not fired stays armed.
+    /// A node is unlinked before its payload is handed out: `fire` may end its life. `fire` may also insert
+    /// and remove nodes; one that it inserts at a tick up to `to` fires within this call, so a `fire` that
+    /// always re-arms without moving on does not end. It must not call `advance`. If it panics, what has not
+    /// fired stays armed.
     pub(crate) fn advance(&self, to: u64, mut fire: impl FnMut(T))
     where
         T: Copy,
@@ -207,8 +215,9 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// One step of [`Self::advance`]: moves on to the next node that expires by tick `to` and unlinks it; `None` when
-    /// there is none left and `to` has been reached. The node is alive until its owner learns of this.
+    /// One step of [`Self::advance`]: moves on to the next node that expires by tick `to` and unlinks it;
+    /// `None` when there is none left and `to` has been reached. The node is alive until its owner learns of
+    /// this.
     pub(crate) fn pop_due(&self, to: u64) -> Option<NonNull<Node<T>>> {
         let to = to.max(self.now.get());
         while let Some((level, slot, start)) = self.first().filter(|&(.., start)| start <= to) {
@@ -228,9 +237,9 @@ impl<T> Wheel<T> {
         None
     }
 
-    /// A tick at which to call [`Self::advance`] again: no node expires before it. It is exact when the next expiry
-    /// shares all but the last digit with now; further away it is the start of a slot, and to advance to it finds
-    /// nothing to fire but a closer tick. `None` if nothing is armed.
+    /// A tick at which to call [`Self::advance`] again: no node expires before it. It is exact when the next
+    /// expiry shares all but the last digit with now; further away it is the start of a slot, and to advance
+    /// to it finds nothing to fire but a closer tick. `None` if nothing is armed.
     pub(crate) fn next_expiry(&self) -> Option<u64> {
         self.first().map(|(.., start)| start)
     }
@@ -288,7 +297,8 @@ impl<T> Wheel<T> {
             self.occupied.set(self.occupied.get() | level_bits);
             (ptr::from_ref(node), ptr::from_ref(node))
         } else {
-            // SAFETY: linked nodes are alive by the contract of `insert`; a linked node's neighbours are linked.
+            // SAFETY: linked nodes are alive by the contract of `insert`; a linked node's neighbours are
+            // linked.
             (unsafe { (*first).prev.get() }, first)
         };
         node.prev.set(prev);

@@ -1,4 +1,5 @@
-//! Generators that are suspended in the middle of what their thread has entered end the process there, before another thread can leave it.
+//! Generators that are suspended in the middle of what their thread has entered end the process there, before
+//! another thread can leave it.
 
 use crate::common::{rerun, role, run, run_at_once};
 use lamprey::CancelToken;

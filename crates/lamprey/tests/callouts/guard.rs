@@ -1,4 +1,5 @@
-//! Code of the program that the runtime calls where it must not switch: an attempt ends the process with a line that says who it was.
+//! Code of the program that the runtime calls where it must not switch: an attempt ends the process with a
+//! line that says who it was.
 
 use crate::common::{rerun, role, run};
 use lamprey::{Builder, Notifier, Policy, Ready, Runtime, Source, ThreadKind, Unstarted, Why};
@@ -75,7 +76,8 @@ fn a_policy_that_switches_is_named() {
     });
 }
 
-/// Asked by a host that ends, and by a stackful parasite that is over, whose context is free for the next already.
+/// Asked by a host that ends, and by a stackful parasite that is over, whose context is free for the next
+/// already.
 #[test]
 fn a_policy_that_starts_a_parasite_when_a_thread_ends_is_named() {
     const ME: &str = "a_policy_that_starts_a_parasite_when_a_thread_ends_is_named";
@@ -124,7 +126,8 @@ impl Source for Bell {
     }
 }
 
-/// In the middle of the visits of a scope that is cancelled: those that have not been visited must not end before.
+/// In the middle of the visits of a scope that is cancelled: those that have not been visited must not end
+/// before.
 #[test]
 fn a_notifier_that_switches_is_named() {
     const ME: &str = "a_notifier_that_switches_is_named";

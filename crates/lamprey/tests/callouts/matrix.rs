@@ -1,6 +1,7 @@
-//! Code of the program that is called from inside of the runtime (the table of call-outs in HACKING.md): what runs freely may block, spawn,
-//! use its object again, panic, cancel its thread and end the process; where something is not finished, an attempt ends the process with a
-//! message. Never is there a hang, a crash, a value that is lost or doubled. Each place in processes of its own.
+//! Code of the program that is called from inside of the runtime (the table of call-outs in HACKING.md): what
+//! runs freely may block, spawn, use its object again, panic, cancel its thread and end the process; where
+//! something is not finished, an attempt ends the process with a message. Never is there a hang, a crash, a
+//! value that is lost or doubled. Each place in processes of its own.
 
 use crate::places::{Action, Place, run_cell, watch};
 use std::os::unix::process::ExitStatusExt;
@@ -37,7 +38,8 @@ fn in_processes(test: &str, roles: Vec<String>, judge: impl Fn(&std::process::Ou
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// `std` itself ends the process where a panic hook panics, and where a destructor does in an unwind; a generator that is dropped unwinds.
+/// `std` itself ends the process where a panic hook panics, and where a destructor does in an unwind; a
+/// generator that is dropped unwinds.
 fn is_forbidden(place: &Place, action: Action) -> bool {
     action == Action::Panic && ["a panic hook", "a generator that is dropped"].contains(&place.name)
 }

@@ -1,5 +1,5 @@
-//! A parasite's cancellation is its own, whoever polls it: the time limit, the token or the cancellation of the host on whose stack a
-//! poll happens to run does not end blocking calls that the poll makes.
+//! A parasite's cancellation is its own, whoever polls it: the time limit, the token or the cancellation of
+//! the host on whose stack a poll happens to run does not end blocking calls that the poll makes.
 
 use crate::common::{FOREVER, count, counter, run_at_once, runtime, tick, within};
 use lamprey::parasite::{Parasite, reify};
@@ -12,7 +12,8 @@ const SHORT: Duration = Duration::from_millis(5);
 /// Longer than `SHORT`: timers of one worker end in the order of their times.
 const LATER: Duration = Duration::from_millis(40);
 
-/// A parasite that waits, and calls blocking code in the poll after that. What starts it, and what lets it go on.
+/// A parasite that waits, and calls blocking code in the poll after that. What starts it, and what lets it go
+/// on.
 fn caller() -> (Sender<()>, Sender<u8>, ParasiteHandle<u8>) {
     let ((start, started), (go_on, answer)) = (channel(), channel());
     let parasite = parasite(async move {

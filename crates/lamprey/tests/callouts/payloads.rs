@@ -1,4 +1,5 @@
-//! What a panic carries is dropped by whoever has it last, and that runs code of the program, which may panic again.
+//! What a panic carries is dropped by whoever has it last, and that runs code of the program, which may panic
+//! again.
 
 use crate::common::{FOREVER, count, counter, eventually, run, tick, within};
 use lamprey::scope::{Backoff, Restart, Supervisor};

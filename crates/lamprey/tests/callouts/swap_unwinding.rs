@@ -1,4 +1,5 @@
-//! A swap in a destructor that runs because its host panics: it does not wait, and neither thread is left with two values, or none.
+//! A swap in a destructor that runs because its host panics: it does not wait, and neither thread is left
+//! with two values, or none.
 
 use crate::common::{FOREVER, within};
 use lamprey::{SwapChannel, run, spawn, yield_now};

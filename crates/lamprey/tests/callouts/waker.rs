@@ -35,7 +35,8 @@ fn steal() -> (Waker, usize, usize) {
     stolen.unwrap()
 }
 
-/// Goes down the stack to where the thief was, and leaves a node in a queue there, in the name of the stolen waker.
+/// Goes down the stack to where the thief was, and leaves a node in a queue there, in the name of the stolen
+/// waker.
 #[inline(never)]
 fn queue_there(waker: &mut Option<Waker>, from: usize, to: usize, ends: &(Sender<u32>, Receiver<u32>)) {
     black_box(&[0_u8; 512]);
@@ -113,7 +114,8 @@ lamprey::host_local! {
     static HELD: RefCell<Vec<Counted>> = RefCell::default();
 }
 
-/// Takes the outcome of the parasite for which it is woken, whose memory goes back by that, and then asks who runs.
+/// Takes the outcome of the parasite for which it is woken, whose memory goes back by that, and then asks who
+/// runs.
 struct Taker {
     handle: Mutex<Option<ParasiteHandle<u32>>>,
     next: Mutex<Vec<ParasiteHandle<u64>>>,

@@ -1,5 +1,6 @@
-//! A choice that a peer has decided returns, also to a thread that is cancelled or out of time just then; one that nobody has decided
-//! has not happened. In every form of choice, by every way of being cancelled, of threads and of futures.
+//! A choice that a peer has decided returns, also to a thread that is cancelled or out of time just then; one
+//! that nobody has decided has not happened. In every form of choice, by every way of being cancelled, of
+//! threads and of futures.
 
 use crate::common::{Counted, blocked, count, counter, eventually, run, run_at_once, tick, within};
 use lamprey::event::{
@@ -96,7 +97,8 @@ enum Way {
 
 const WAYS: [Way; 6] = [Way::Handle, Way::Token, Way::Stackful, Way::Scope, Way::Deadline, Way::Limited];
 
-/// Waits for `event`, is cancelled in that, and before it runs again `decide` is called. What the event gave, if it happened.
+/// Waits for `event`, is cancelled in that, and before it runs again `decide` is called. What the event gave,
+/// if it happened.
 fn decided_late(way: Way, event: Boxed, decide: &mut dyn FnMut()) -> Option<Got> {
     match way {
         Way::Handle | Way::Limited => {
@@ -430,7 +432,8 @@ fn a_wrap_that_panics_after_the_decision_is_heard() {
     });
 }
 
-/// The other side goes, perhaps because the whole runtime does: who is cancelled hears of that, and not of a failure.
+/// The other side goes, perhaps because the whole runtime does: who is cancelled hears of that, and not of a
+/// failure.
 #[test]
 fn a_cancelled_thread_whose_peers_have_gone_is_cancelled() {
     run(1, || {

@@ -1,4 +1,5 @@
-//! Cancelling: of a host by its handle, of a part by its deadline; what a shield puts off; in every kind of wait.
+//! Cancelling: of a host by its handle, of a part by its deadline; what a shield puts off; in every kind of
+//! wait.
 
 use crate::common::{Counted, FOREVER, run, within};
 use lamprey::{JoinError, TimedOut, bounded, channel, shield, spawn, with_deadline, with_timeout, yield_now};

@@ -1,10 +1,12 @@
-//! "A cancelled operation has happened or has not, never half": the law of every blocking call, over random histories.
+//! "A cancelled operation has happened or has not, never half": the law of every blocking call, over random
+//! histories.
 //!
 //! Two ways to look at it:
-//! * **attempts** (`series`, `locks`, `streams`): one end of something is used again and again, and nearly every use is cancelled somehow
-//!   ([`attempt::Means`]). What has happened counts, what has not is tried again; nothing may be missing or come twice.
-//! * **ledgers** (`ledger`): several threads of all kinds run scripts and are cancelled as a whole at random moments. Each value has an
-//!   entry, and all entries must agree in the end.
+//! * **attempts** (`series`, `locks`, `streams`): one end of something is used again and again, and nearly
+//!   every use is cancelled somehow ([`attempt::Means`]). What has happened counts, what has not is tried
+//!   again; nothing may be missing or come twice.
+//! * **ledgers** (`ledger`): several threads of all kinds run scripts and are cancelled as a whole at random
+//!   moments. Each value has an entry, and all entries must agree in the end.
 //!
 //! Each case runs on one worker and on two. The seed is printed; `LAMPREY_SEED=<number>` repeats a run.
 
@@ -19,7 +21,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
-/// Holds `law` to so many random cases, half of them on one worker and half on two. A case that hangs ends the process.
+/// Holds `law` to so many random cases, half of them on one worker and half on two. A case that hangs ends
+/// the process.
 pub fn holds<S: Strategy>(count: u32, cases: &S, law: fn(S::Value))
 where
     S::Value: Clone + Send + 'static,

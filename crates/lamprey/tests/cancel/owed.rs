@@ -1,5 +1,5 @@
-//! A wake that is owed to a thread cannot be taken by another blocking call of it: values whose destructors join, and wakers that join,
-//! in every wait, cancelled and served at once.
+//! A wake that is owed to a thread cannot be taken by another blocking call of it: values whose destructors
+//! join, and wakers that join, in every wait, cancelled and served at once.
 
 use crate::common::{blocked, counter, rerun, role, run, tick, yield_until};
 use lamprey::event::{Event, choose};
@@ -88,8 +88,8 @@ impl Wake for Yields {
     }
 }
 
-/// A thread waits in `wait`; it is cancelled and, before it runs again, `serve`d with a value that joins. Whoever has the value then drops
-/// it.
+/// A thread waits in `wait`; it is cancelled and, before it runs again, `serve`d with a value that joins.
+/// Whoever has the value then drops it.
 fn value_is_dropped_late<T: Send + 'static>(
     wait: impl FnOnce() -> T + Send + 'static,
     serve: impl FnOnce(Joins) + Send + 'static,
@@ -122,8 +122,9 @@ fn own_value_is_dropped_late<T: Send + 'static>(
     });
 }
 
-/// A thread waits in `wait`, and behind it eight futures of tasks of other executors. It is cancelled and, before it runs again, `serve`d with
-/// the others, whose wakers yield and join. If wakers may block at all, the joins are right.
+/// A thread waits in `wait`, and behind it eight futures of tasks of other executors. It is cancelled and,
+/// before it runs again, `serve`d with the others, whose wakers yield and join. If wakers may block at all,
+/// the joins are right.
 fn wakers_run_late<G, F: Future<Output = ()> + Send + 'static>(
     test: &str,
     hold: impl FnOnce() -> G + Send + 'static,
@@ -155,7 +156,8 @@ fn wakers_run_late<G, F: Future<Output = ()> + Send + 'static>(
     });
 }
 
-/// Runs `attack` in a copy of this process, which may end itself because a waker blocks, but for no other reason.
+/// Runs `attack` in a copy of this process, which may end itself because a waker blocks, but for no other
+/// reason.
 fn in_a_process_of_its_own(test: &str, attack: impl FnOnce() + Send + 'static) {
     if role().is_some() {
         return run(1, attack);

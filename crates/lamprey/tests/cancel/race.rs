@@ -1,5 +1,5 @@
-//! Cancellations from everywhere against the start, the blocks, the wakes and the end of what is cancelled, and against the drop of
-//! whatever it is done with.
+//! Cancellations from everywhere against the start, the blocks, the wakes and the end of what is cancelled,
+//! and against the drop of whatever it is done with.
 
 use crate::common::{Counted, FOREVER, count, counter, eventually, run, within};
 use lamprey::{
@@ -111,7 +111,8 @@ fn handles_from_all_sides_against_start_block_wake_and_end() {
     }
 }
 
-/// A level that is left just when its wire is cut has not been cancelled, or has, and then the thread is as before.
+/// A level that is left just when its wire is cut has not been cancelled, or has, and then the thread is as
+/// before.
 #[test]
 fn a_wire_that_is_cut_against_hook_and_unhook() {
     for workers in [1, 2] {

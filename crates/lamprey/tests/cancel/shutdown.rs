@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Starts `call` in hosts of runtimes of several sizes, ends the runtime while they are in it, and checks that their
-/// destructors have run by then and that the joiner is told.
+/// Starts `call` in hosts of runtimes of several sizes, ends the runtime while they are in it, and checks
+/// that their destructors have run by then and that the joiner is told.
 fn ends_in(call: impl Fn() + Send + Sync + 'static) {
     let call = Arc::new(call);
     within(FOREVER, move || {
@@ -90,7 +90,8 @@ fn in_a_suspend() {
     });
 }
 
-/// Children may end of the same reason before the host that waits for them hears of it: it must not go on as if they were done.
+/// Children may end of the same reason before the host that waits for them hears of it: it must not go on as
+/// if they were done.
 #[test]
 fn in_a_scope_whose_children_end_first() {
     within(FOREVER, || {

@@ -1,5 +1,5 @@
-//! The family of channels: order, close in every state, timeout against value, cancellation, and futures that are dropped
-//! with a grant.
+//! The family of channels: order, close in every state, timeout against value, cancellation, and futures that
+//! are dropped with a grant.
 
 use crate::common::*;
 use futures::poll;

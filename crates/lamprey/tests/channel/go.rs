@@ -1,7 +1,7 @@
 //! What programs in Go take for granted of an unbuffered channel, restated for this one.
 //!
-//! Go closes a channel by hand; here it is closed when the last handle of the other side goes. Where Go panics (send
-//! on a closed channel), an error with the value comes back.
+//! Go closes a channel by hand; here it is closed when the last handle of the other side goes. Where Go
+//! panics (send on a closed channel), an error with the value comes back.
 
 use crate::common::{count, counter, run, tick, yield_until};
 use lamprey::{Receiver, RecvError, TryRecvError, channel, spawn, yield_now};

@@ -1,5 +1,6 @@
-//! Every operation of the rendezvous channel, from hosts: what it gives, what it gives back, who it wakes, in which
-//! order. One worker where the moment matters: a host that has been seen to begin its blocking call is then blocked.
+//! Every operation of the rendezvous channel, from hosts: what it gives, what it gives back, who it wakes, in
+//! which order. One worker where the moment matters: a host that has been seen to begin its blocking call is
+//! then blocked.
 
 use crate::common::{blocked, run, yield_until};
 use lamprey::{

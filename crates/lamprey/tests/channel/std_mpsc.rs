@@ -1,8 +1,8 @@
-//! The contract of `std::sync::mpsc::sync_channel(0)`, restated: whoever replaces one by the other keeps it. From OS
-//! threads, as there, and the same bodies from hosts.
+//! The contract of `std::sync::mpsc::sync_channel(0)`, restated: whoever replaces one by the other keeps it.
+//! From OS threads, as there, and the same bodies from hosts.
 //!
-//! Differs: a send that races with the receiver's end may not be accepted and dropped there (here it comes back); a
-//! `try_send` never succeeds without a receiver that waits; the receiver can be cloned.
+//! Differs: a send that races with the receiver's end may not be accepted and dropped there (here it comes
+//! back); a `try_send` never succeeds without a receiver that waits; the receiver can be cloned.
 
 use crate::common::{FOREVER, run, within};
 use lamprey::{RecvError, RecvTimeoutError, TryRecvError, TrySendError, channel};

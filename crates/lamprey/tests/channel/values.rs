@@ -1,5 +1,5 @@
-//! No value is lost, doubled or dropped twice: under timeouts that race, disconnection, panics and the end of the
-//! runtime, with hosts of several runtimes and OS threads on one channel.
+//! No value is lost, doubled or dropped twice: under timeouts that race, disconnection, panics and the end of
+//! the runtime, with hosts of several runtimes and OS threads on one channel.
 
 use crate::common::{Counted, FOREVER, SETTLE, count, counter, run, runtime, tick, within};
 use lamprey::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, channel, spawn, yield_now};

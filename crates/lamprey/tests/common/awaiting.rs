@@ -13,8 +13,8 @@ pub fn in_tokio<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// Awaits what `make` makes on a host, in parasites of both kinds, on a plain OS thread in two ways, in a task of tokio, and
-/// on a thread of a blocking pool.
+/// Awaits what `make` makes on a host, in parasites of both kinds, on a plain OS thread in two ways, in a
+/// task of tokio, and on a thread of a blocking pool.
 #[track_caller]
 pub fn everywhere<F: Future<Output = ()> + 'static>(make: fn() -> F) {
     within(FOREVER, move || {
@@ -58,8 +58,8 @@ pub fn is_send<T: Send>(value: T) -> T {
     value
 }
 
-/// From now on this process gets no descriptor with a number of `limit` or more; with 0 it gets none at all, and no event
-/// loop can be started in it.
+/// From now on this process gets no descriptor with a number of `limit` or more; with 0 it gets none at all,
+/// and no event loop can be started in it.
 pub fn limit_descriptors(limit: u64) {
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
     // SAFETY: reads the structure that it is given.

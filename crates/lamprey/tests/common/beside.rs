@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// How often the worker's own hosts are served while somebody is at work there.
 pub const TIMES: u32 = 20;
 
-/// Runs a host on the only worker that calls `step` again and again, while another one sleeps, one is fed through a socket, and one by turns.
-/// Hangs if these are not served.
+/// Runs a host on the only worker that calls `step` again and again, while another one sleeps, one is fed
+/// through a socket, and one by turns. Hangs if these are not served.
 #[track_caller]
 pub fn serves_others(make: impl FnOnce() -> Box<dyn FnMut()> + Send + 'static) {
     super::run(1, move || {

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 /// Longer than anything here takes on a loaded machine; a test that needs it has hung.
 pub const FOREVER: Duration = Duration::from_secs(100);
 
-/// Long enough that a host that has been spawned is blocked by then, almost always. No test fails when it is not.
+/// Long enough that a host that has been spawned is blocked by then, almost always. No test fails when it is
+/// not.
 pub const SETTLE: Duration = Duration::from_millis(20);
 
 /// Runs `main` in a runtime with `workers` workers; a hang fails the test instead of stopping the suite.
@@ -70,8 +71,8 @@ pub fn eventually(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// Yields until `is` holds. On a runtime with one worker, what a host did just before it blocks is seen only after it
-/// has blocked: so this waits for hosts to be blocked.
+/// Yields until `is` holds. On a runtime with one worker, what a host did just before it blocks is seen only
+/// after it has blocked: so this waits for hosts to be blocked.
 #[track_caller]
 pub fn yield_until(what: &str, is: impl Fn() -> bool) {
     let deadline = Instant::now() + FOREVER;
@@ -81,8 +82,8 @@ pub fn yield_until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// Attempts something with ever longer computations until it does what is wanted. A time slice is over when the ticker's thread has
-/// run three times, and on a loaded machine that may take longer than any fixed time.
+/// Attempts something with ever longer computations until it does what is wanted. A time slice is over when
+/// the ticker's thread has run three times, and on a loaded machine that may take longer than any fixed time.
 #[track_caller]
 pub fn with_ever_longer(what: &str, mut attempt: impl FnMut(Duration) -> bool) {
     let mut long = Duration::from_millis(5);
@@ -92,7 +93,8 @@ pub fn with_ever_longer(what: &str, mut attempt: impl FnMut(Duration) -> bool) {
     }
 }
 
-/// This test binary again in a process of its own, running only `test` of the caller's file, which finds `role` in [`role`].
+/// This test binary again in a process of its own, running only `test` of the caller's file, which finds
+/// `role` in [`role`].
 #[track_caller]
 pub fn again(test: &str, role: &str) -> Command {
     let mut command = program::this_program();

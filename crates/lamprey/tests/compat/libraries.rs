@@ -1,4 +1,5 @@
-//! Both directions of async: Lamprey's futures in the executors of others, and the futures of others in Lamprey.
+//! Both directions of async: Lamprey's futures in the executors of others, and the futures of others in
+//! Lamprey.
 
 use crate::common::*;
 use futures::channel::{mpsc, oneshot};
@@ -74,8 +75,8 @@ fn tokio_of_two() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap()
 }
 
-/// As [`in_others`], and in executors on a host. Those hold its worker up, as any call of the system does: so `make` must need
-/// nothing of that worker. They never panic.
+/// As [`in_others`], and in executors on a host. Those hold its worker up, as any call of the system does: so
+/// `make` must need nothing of that worker. They never panic.
 #[track_caller]
 fn in_others_and_on_hosts<F: Future<Output = ()> + Send + 'static>(make: fn(Peer) -> F) {
     in_others(make);
@@ -322,7 +323,8 @@ fn many_nodes_of_one_parasite() {
         }
         let (value, _, rest) = select_all(receivers.iter().map(|rx| Box::pin(rx.recv_async()))).await;
         sum += value.unwrap();
-        // What the losers have been given goes back into their channels, or is received by those that are awaited on.
+        // What the losers have been given goes back into their channels, or is received by those that are
+        // awaited on.
         let kept: Vec<_> = rest.into_iter().step_by(2).collect();
         let kept_values = kept.len();
         for value in join_all(kept).await {

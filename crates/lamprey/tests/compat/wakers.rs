@@ -1,4 +1,5 @@
-//! The wakers of parasites and of `wait`, held to the contract of `std::task::Waker`. What needs no runtime also runs under miri.
+//! The wakers of parasites and of `wait`, held to the contract of `std::task::Waker`. What needs no runtime
+//! also runs under miri.
 #![allow(clippy::waker_clone_wake, reason = "that is what is tested")]
 
 use crate::common::{Counted, count, counter};

@@ -1,4 +1,5 @@
-//! Everything that blocks as an event: each as the one that is not chosen, where it must lose nothing, and as the one that is.
+//! Everything that blocks as an event: each as the one that is not chosen, where it must lose nothing, and as
+//! the one that is.
 
 use lamprey::event::{Event, always, choose, future_evt, never, prefer, timeout};
 use lamprey::net::{Closed, TcpListener, TcpStream, UdpSocket, UnixListener, UnixStream};

@@ -1,5 +1,5 @@
-//! The laws of events, over random trees of them: from every kind of thread, with every way to synchronise, against peers that are
-//! there, come later, or never.
+//! The laws of events, over random trees of them: from every kind of thread, with every way to synchronise,
+//! against peers that are there, come later, or never.
 //!
 //! The seed is printed; `LAMPREY_SEED=<number>` repeats a run.
 
@@ -230,7 +230,8 @@ impl World {
             drop(done);
         };
         if peer.is_there {
-            // It queues itself in the first poll: with its own waker it might be told that it is the hosts' turn.
+            // It queues itself in the first poll: with its own waker it might be told that it is the hosts'
+            // turn.
             let mut work = Box::pin(work);
             if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
                 parasite(work).detach();
@@ -261,7 +262,8 @@ fn chances(leaf: &Tree, peers: &[Peer]) -> (bool, bool) {
     }
 }
 
-/// The leaves of `tree` that may win (its first has the number `next`), and whether one of them certainly does at once.
+/// The leaves of `tree` that may win (its first has the number `next`), and whether one of them certainly
+/// does at once.
 fn possible(tree: &Tree, peers: &[Peer], next: &mut usize) -> (BTreeSet<usize>, bool) {
     let (Tree::Choose(all) | Tree::Prefer(all), is_ordered) = (tree, matches!(tree, Tree::Prefer(_))) else {
         return match tree {
@@ -588,8 +590,8 @@ fn smallest_chance(tree: &Tree) -> f64 {
     }
 }
 
-/// `choose` may be regrouped, and `never` added anywhere: the outcomes are the same. (Leaves keep their order, and so their
-/// numbers: that order does not matter follows from each having its chance.)
+/// `choose` may be regrouped, and `never` added anywhere: the outcomes are the same. (Leaves keep their
+/// order, and so their numbers: that order does not matter follows from each having its chance.)
 #[test]
 fn choose_is_associative_and_never_is_its_unit() {
     let lists = (
@@ -611,7 +613,8 @@ fn choose_is_associative_and_never_is_its_unit() {
     });
 }
 
-/// What two wraps do is what one of both functions does; and they run after the communication, the inner one first.
+/// What two wraps do is what one of both functions does; and they run after the communication, the inner one
+/// first.
 #[test]
 fn wrap_composes() {
     holds(200, &(any::<u32>(), any::<u32>(), any::<u32>()), |(n, a, b)| {
@@ -622,7 +625,8 @@ fn wrap_composes() {
     });
 }
 
-/// What one thread sends to another arrives in order, also by choices that lose in between, and with time-outs.
+/// What one thread sends to another arrives in order, also by choices that lose in between, and with
+/// time-outs.
 #[test]
 fn the_order_of_a_pair_holds() {
     const VALUES: u32 = 300;

@@ -1,4 +1,5 @@
-//! A limit of time on an event that has a future among its parts, and so is polled: it has happened, or it has not.
+//! A limit of time on an event that has a future among its parts, and so is polled: it has happened, or it
+//! has not.
 
 use lamprey::event::{Event, always, choose, choose_all, future_evt};
 use lamprey::{channel, run, sleep_async};

@@ -1,4 +1,5 @@
-//! Code of the program that panics in the middle of a synchronisation: what is polled again after that does nothing twice.
+//! Code of the program that panics in the middle of a synchronisation: what is polled again after that does
+//! nothing twice.
 
 use lamprey::event::{Event, Synced, always, choose, choose_all, future_evt, prefer};
 use std::future::{Future, pending};

@@ -1,5 +1,5 @@
-//! Choices under load, from everywhere at once: each value is accounted for. Then what Go says of its `select`, and the small
-//! examples of the CML book, as programs.
+//! Choices under load, from everywhere at once: each value is accounted for. Then what Go says of its
+//! `select`, and the small examples of the CML book, as programs.
 
 use crate::common::{FOREVER, within};
 use lamprey::event::{BoxedEvent, Event, always, choose, never, prefer, timeout};
@@ -39,7 +39,8 @@ impl Chooser {
         Self { random, ends: ends.clone(), account: Account::default(), next: number << 32 }
     }
 
-    /// Send on one channel, receive from another (perhaps the same), or give up soon; and the value to be sent.
+    /// Send on one channel, receive from another (perhaps the same), or give up soon; and the value to be
+    /// sent.
     fn event(&mut self) -> (u64, BoxedEvent<'static, Did>) {
         let (tx, _) = self.ends[self.random.usize(..self.ends.len())].clone();
         let (_, rx) = self.ends[self.random.usize(..self.ends.len())].clone();
@@ -80,7 +81,8 @@ impl Chooser {
         self.account
     }
 
-    /// Receives, and often drops the future while a peer may have its offer: what it was given goes back then.
+    /// Receives, and often drops the future while a peer may have its offer: what it was given goes back
+    /// then.
     fn drops(mut self, rounds: u32) -> Account {
         for _ in 0..rounds {
             let rxs: Vec<_> = self.ends.iter().map(|(_, rx)| rx.recv_evt()).collect();
@@ -236,7 +238,8 @@ fn a_cell() {
     });
 }
 
-/// The CML book, 3.2: a stream of unbounded length between a producer and a consumer is a thread with a queue.
+/// The CML book, 3.2: a stream of unbounded length between a producer and a consumer is a thread with a
+/// queue.
 #[test]
 fn a_buffer() {
     run(|| {
@@ -266,7 +269,8 @@ fn a_buffer() {
     });
 }
 
-/// The CML book, 3.2: two threads swap values by each offering to send and to receive, with a channel for the answer.
+/// The CML book, 3.2: two threads swap values by each offering to send and to receive, with a channel for the
+/// answer.
 #[test]
 fn a_swap() {
     type Offer = (u32, Sender<u32>);

@@ -137,7 +137,8 @@ fn sendfile_waits_for_room_up_to_its_timeout() {
         let (sender, _receiver) = pair();
         sender.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
         let file = std::fs::File::open(&place.0).unwrap();
-        // A call that has sent something reports that; the error comes with the first that cannot send at all.
+        // A call that has sent something reports that; the error comes with the first that cannot send at
+        // all.
         let mut sent = 0;
         let error = loop {
             match sender.sendfile(&file, sent, (16 << 20) - sent) {

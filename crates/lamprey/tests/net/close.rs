@@ -72,7 +72,8 @@ fn close_while_a_host_writes() {
         let writer = lamprey::spawn(move || fill(&theirs));
         lamprey::sleep(SETTLE);
         stream.close();
-        // The write that waits fails as closed; one that came in between the two steps of `close`, as a broken pipe.
+        // The write that waits fails as closed; one that came in between the two steps of `close`, as a
+        // broken pipe.
         assert!(matches!(
             writer.join().unwrap().unwrap_err().kind(),
             ErrorKind::NotConnected | ErrorKind::BrokenPipe

@@ -348,8 +348,8 @@ fn half_a_connection_can_be_closed() {
     });
 }
 
-/// What comes after a read that has emptied the socket ends the next one. `and_then` makes it come, together with the
-/// bytes (so that there is no edge for it alone) or after they were read.
+/// What comes after a read that has emptied the socket ends the next one. `and_then` makes it come, together
+/// with the bytes (so that there is no edge for it alone) or after they were read.
 fn after_a_short_read(and_then: fn(std::net::TcpStream), outcome: Result<usize, ErrorKind>) {
     run(1, move || {
         for together in [true, false] {

@@ -1,4 +1,5 @@
-//! Parasites that become hosts, by themselves, by their slice and by a penalty, and their ends; and work that goes to idle workers.
+//! Parasites that become hosts, by themselves, by their slice and by a penalty, and their ends; and work that
+//! goes to idle workers.
 
 use crate::common::{Counted, FOREVER, count, counter, runtime, with_ever_longer, within, yield_until};
 use lamprey::parasite::{inflate, reify};

@@ -81,7 +81,8 @@ fn runs_inside_send(
     let (tx, rx) = if inline_channel { channel_attach_inline() } else { channel() };
     let ran = Arc::new(AtomicBool::new(false));
     start(rx, ran.clone());
-    // The send is then the first call since a scheduling point: the second could give way where the system has held the host up.
+    // The send is then the first call since a scheduling point: the second could give way where the system
+    // has held the host up.
     yield_now();
     tx.send(()).unwrap();
     ran.load(Ordering::SeqCst)
@@ -254,7 +255,8 @@ fn two_parasites_that_wake_each_other_for_ever_starve_nobody() {
             let stop = Arc::new(AtomicBool::new(false));
             ping_pong(&stop, inline);
             ping_pong(&stop, inline);
-            // A host that is ready, one that sleeps, one that yields, a parasite of each kind, and a call on the pool.
+            // A host that is ready, one that sleeps, one that yields, a parasite of each kind, and a call on
+            // the pool.
             assert_eq!(spawn(|| 1).join().unwrap(), 1);
             sleep(Duration::from_millis(2));
             (0..100).for_each(|_| yield_now());

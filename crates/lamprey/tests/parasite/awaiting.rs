@@ -1,5 +1,5 @@
-//! Parasites that wait for time, sockets and the pool, among themselves and with hosts; cancelled, and at the end of their
-//! runtime.
+//! Parasites that wait for time, sockets and the pool, among themselves and with hosts; cancelled, and at the
+//! end of their runtime.
 
 use crate::common::awaiting::*;
 use crate::common::*;

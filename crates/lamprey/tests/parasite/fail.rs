@@ -413,7 +413,8 @@ mod when_the_runtime_ends {
         });
     }
 
-    /// Counted from the call on: one that is offered to another worker may never have been polled when the runtime ends.
+    /// Counted from the call on: one that is offered to another worker may never have been polled when the
+    /// runtime ends.
     fn held<F: Future>(drops: Count, then: F) -> impl Future<Output = ()> + use<F> {
         let held = Counted(drops);
         async move {

@@ -167,7 +167,8 @@ fn fib(n: u64, seen: &Arc<Mutex<HashSet<usize>>>) -> lamprey::ParasiteHandle<u64
 fn a_worker_without_work_is_offered_parasites() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     runtime.run(|| {
-        // The other worker is awake, and idle, for as long as this lasts. (Some of it that worker takes by itself.)
+        // The other worker is awake, and idle, for as long as this lasts. (Some of it that worker takes by
+        // itself.)
         let seen = Arc::default();
         let start = Instant::now();
         loop {

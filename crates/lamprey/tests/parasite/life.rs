@@ -19,7 +19,8 @@ fn stats() -> Stats {
     lamprey::Handle::current().unwrap().stats()
 }
 
-/// The counters that have moved since: stackless, reified, attached, attached_inline, spilled, inflated, hosts.
+/// The counters that have moved since: stackless, reified, attached, attached_inline, spilled, inflated,
+/// hosts.
 fn since(before: Stats) -> [u64; 7] {
     let now = stats();
     [
@@ -363,7 +364,8 @@ mod cancelled {
                 std::future::pending::<()>().await;
             });
             *place.lock().unwrap() = Some(handle);
-            // The handle is in a place that the future keeps alive: taking it out drops the future, which drops the place.
+            // The handle is in a place that the future keeps alive: taking it out drops the future, which
+            // drops the place.
             drop(place.lock().unwrap().take());
             assert_eq!(count(&drops), 1);
         });

@@ -1,4 +1,5 @@
-//! Hosts, both kinds of parasites, inflated ones and OS threads in one program: every value arrives once, and nothing hangs.
+//! Hosts, both kinds of parasites, inflated ones and OS threads in one program: every value arrives once, and
+//! nothing hangs.
 
 use crate::common::{FOREVER, runtime, within};
 use lamprey::parasite::inflate;

@@ -1,4 +1,5 @@
-//! In which order unblocked parasites run, and that nobody starves or overflows by it. (Who runs them: `parasite_attach.rs`.)
+//! In which order unblocked parasites run, and that nobody starves or overflows by it. (Who runs them:
+//! `parasite_attach.rs`.)
 
 use crate::common::{FOREVER, count, counter, run, run_at_once, runtime, tick, within, yield_until};
 use lamprey::parasite::{Parasite, reify};

@@ -1,4 +1,5 @@
-//! Hosts whose calls always succeed at once do not keep their worker's timers, sockets and other hosts waiting, whatever they call.
+//! Hosts whose calls always succeed at once do not keep their worker's timers, sockets and other hosts
+//! waiting, whatever they call.
 
 use crate::common::beside::{TIMES, compute, serves_others};
 use crate::common::{FOREVER, run, within};
@@ -290,7 +291,8 @@ fn a_cancelled_host_that_only_tries_goes_on() {
     });
 }
 
-/// A destructor that runs because its host unwinds must not give way: two unwinds on one kernel thread would be mixed up.
+/// A destructor that runs because its host unwinds must not give way: two unwinds on one kernel thread would
+/// be mixed up.
 #[test]
 fn nobody_gives_way_while_it_unwinds() {
     struct Tries;
@@ -426,8 +428,8 @@ fn reads_at_a_shared_cursor_are_in_one_piece() {
     std::fs::remove_file(path).unwrap();
 }
 
-/// Who spawns a host and yields, on one worker, finds it at its first call that waits, however long it has computed before, and whatever a host
-/// before it has done that had the same place in memory.
+/// Who spawns a host and yields, on one worker, finds it at its first call that waits, however long it has
+/// computed before, and whatever a host before it has done that had the same place in memory.
 #[test]
 fn nobody_gives_way_at_his_first_call() {
     run(1, || {

@@ -108,7 +108,8 @@ fn the_policy_decides_who_runs_next() {
     assert_eq!(order(&with(1, Lifo::default)), [3, 2, 1]);
 }
 
-/// What a policy has seen of a thread: its number, its name, the line of its spawn, whether it had started, and why.
+/// What a policy has seen of a thread: its number, its name, the line of its spawn, whether it had started,
+/// and why.
 type Seen = (u64, Option<String>, u32, bool, Option<Why>);
 
 struct Watching(Fifo, Arc<Mutex<Vec<Seen>>>);

@@ -1,5 +1,5 @@
-//! What can run, runs: while a host computes, other workers do what its worker cannot. The hosts here compute until the other side
-//! has been served, so without that nothing ends.
+//! What can run, runs: while a host computes, other workers do what its worker cannot. The hosts here compute
+//! until the other side has been served, so without that nothing ends.
 
 use crate::common::{FOREVER, count, counter, eventually, run, tick, within};
 use lamprey::net::{TcpListener, UnixStream};

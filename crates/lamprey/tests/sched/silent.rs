@@ -1,4 +1,5 @@
-//! A worker that is held up while others wait for it: who holds it up is named on standard error, once. Each in a process of its own.
+//! A worker that is held up while others wait for it: who holds it up is named on standard error, once. Each
+//! in a process of its own.
 
 use crate::common::{FOREVER, again, outcome, role, within};
 use lamprey::Runtime;
@@ -16,7 +17,8 @@ fn compute_for(time: Duration) {
     }
 }
 
-/// Computes until the report has been made, as the parent process sees it on the pipe and says by closing standard input.
+/// Computes until the report has been made, as the parent process sees it on the pipe and says by closing
+/// standard input.
 fn until_reported() {
     static IS_OVER: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {

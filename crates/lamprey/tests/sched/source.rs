@@ -183,7 +183,8 @@ fn a_source_may_spawn() {
         let runtime = Runtime::builder().workers(1).source(source).build().unwrap();
         *handle.lock().unwrap() = Some(runtime.handle());
         runtime.run(yield_now);
-        // A worker that went to sleep on one of them would find it when it wakes for another reason, late each time.
+        // A worker that went to sleep on one of them would find it when it wakes for another reason, late
+        // each time.
         let deadline = Instant::now() + FOREVER / 2;
         while count(&ran) < SPAWNS {
             assert!(Instant::now() < deadline, "{} of {SPAWNS} ran", count(&ran));

@@ -1,4 +1,5 @@
-//! Parasites that end at once are calls, but a host that makes nothing but such calls gives way: at a join. Never at a start.
+//! Parasites that end at once are calls, but a host that makes nothing but such calls gives way: at a join.
+//! Never at a start.
 
 use crate::common::beside::{compute, serves_others};
 use crate::common::{run, run_at_once};
@@ -54,8 +55,8 @@ fn every_parasite_starts_at_once() {
     });
 }
 
-/// A start never switches, not even from a stackful parasite that has computed for long: here another host would wait for the lock on the kernel
-/// thread of its holder.
+/// A start never switches, not even from a stackful parasite that has computed for long: here another host
+/// would wait for the lock on the kernel thread of its holder.
 #[test]
 fn a_long_parasite_that_starts_another_keeps_the_worker() {
     run(1, || {

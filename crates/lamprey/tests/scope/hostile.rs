@@ -207,7 +207,8 @@ static ARMED: AtomicBool = AtomicBool::new(false);
 static FREED: AtomicBool = AtomicBool::new(false);
 static WENT_MEANWHILE: AtomicBool = AtomicBool::new(false);
 
-/// Holds up a cancellation once, in its middle: when all children have been found, and not all been told. Until then one of them has gone.
+/// Holds up a cancellation once, in its middle: when all children have been found, and not all been told.
+/// Until then one of them has gone.
 #[derive(Default)]
 struct Lingers(Fifo);
 

@@ -1,5 +1,6 @@
-//! Scopes in which everything happens at the same time: children are born and end, panic, start scopes of their own, and all of them are
-//! cancelled from several sides. Whatever happens, nothing leaves before its children.
+//! Scopes in which everything happens at the same time: children are born and end, panic, start scopes of
+//! their own, and all of them are cancelled from several sides. Whatever happens, nothing leaves before its
+//! children.
 
 use crate::common::run;
 use lamprey::event::{Event, choose, timeout};

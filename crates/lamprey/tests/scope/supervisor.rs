@@ -84,7 +84,8 @@ fn it_ends_when_all_children_have_ended_by_themselves() {
 
 #[test]
 fn a_child_is_started_again_as_its_restart_says() {
-    // What it is, how its first runs end, and how often it runs (the third run ends well, the fifth does not end).
+    // What it is, how its first runs end, and how often it runs (the third run ends well, the fifth does not
+    // end).
     type Run = fn() -> Result<(), String>;
     let cases: [(Restart, Run, usize); 8] = [
         (Restart::OnFailure, failed, 3),

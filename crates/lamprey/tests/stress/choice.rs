@@ -1,5 +1,6 @@
-//! A hundred thousand hosts that send, receive, choose, begin, cancel and time out: each value is received once, or comes back once, as
-//! whoever gave it was told. Seconds and two thousand hosts here, minutes with `--ignored`. `LAMPREY_SEED=<number>` repeats a round.
+//! A hundred thousand hosts that send, receive, choose, begin, cancel and time out: each value is received
+//! once, or comes back once, as whoever gave it was told. Seconds and two thousand hosts here, minutes with
+//! `--ignored`. `LAMPREY_SEED=<number>` repeats a round.
 
 use crate::common::{FOREVER, eventually, runtime, within};
 use lamprey::event::{

@@ -1,4 +1,5 @@
-//! All kinds of threads and tasks on the same channels, with futures that are dropped in between: every value comes once.
+//! All kinds of threads and tasks on the same channels, with futures that are dropped in between: every value
+//! comes once.
 
 use crate::common::{FOREVER, count, counter, runtime, within};
 use futures::stream::{FuturesUnordered, StreamExt};

@@ -1,5 +1,5 @@
-//! What debug builds say of locks that are taken in opposite orders. Reports go to standard error and depend on the
-//! environment, so each is made in a process of its own.
+//! What debug builds say of locks that are taken in opposite orders. Reports go to standard error and depend
+//! on the environment, so each is made in a process of its own.
 #![cfg(debug_assertions)]
 
 use crate::common::{SETTLE, again, blocked, outcome, rerun, role, run};

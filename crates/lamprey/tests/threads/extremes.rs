@@ -1,4 +1,5 @@
-//! The smallest and the largest numbers and times that a program can pass: each is served, or refused by an error that names it.
+//! The smallest and the largest numbers and times that a program can pass: each is served, or refused by an
+//! error that names it.
 
 use crate::common::{FOREVER, run, within};
 use lamprey::event::{Event, choose, never, timeout};

@@ -1,4 +1,5 @@
-//! What a host may own: values of any size and alignment, values that are not `Send`, its kernel thread's state.
+//! What a host may own: values of any size and alignment, values that are not `Send`, its kernel thread's
+//! state.
 
 use crate::common::{Counted, count, counter, run, runtime};
 use lamprey::{Builder, sleep, spawn, yield_now};

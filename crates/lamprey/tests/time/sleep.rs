@@ -42,7 +42,8 @@ fn a_sleep_that_began_earlier_and_is_no_longer_ends_first() {
         let hosts: Vec<_> = (0..300_u32)
             .map(|n| {
                 let order = theirs.clone();
-                // Armed one after the other; equal lengths at first, then rising through several slots of the wheel.
+                // Armed one after the other; equal lengths at first, then rising through several slots of the
+                // wheel.
                 let length = Duration::from_millis(5) + Duration::from_micros(40) * n.saturating_sub(50);
                 spawn(move || {
                     sleep(length);
@@ -107,8 +108,8 @@ fn a_hundred_thousand_sleep_at_once() {
 
 #[test]
 fn a_deadline_that_was_not_needed_is_gone() {
-    // A node left in the wheel would point into a stack that is used again: with debug assertions it would be caught
-    // when it is dropped, without them by what the wheel then finds.
+    // A node left in the wheel would point into a stack that is used again: with debug assertions it would be
+    // caught when it is dropped, without them by what the wheel then finds.
     run(1, || {
         let (tx, rx) = channel();
         let sender = spawn(move || {

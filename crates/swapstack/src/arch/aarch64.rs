@@ -45,8 +45,8 @@
 //! # The unwinder's story
 //!
 //! * By tables: `enter` carries `.cfi_undefined x30`, "no caller": each walk ends there.
-//! * By frame pointers: `enter` clears `x29`, so the entry function's frame record holds a zero, the end
-//!   of the chain.
+//! * By frame pointers: `enter` clears `x29`, so the entry function's frame record holds a zero, the end of
+//!   the chain.
 //! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
 //!
 //! # What is not saved
@@ -133,8 +133,9 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are after the last
-/// instruction of its `switch`. (The compiler's tables, which know nothing of the words that it pushes, fit from there on.)
+/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are
+/// after the last instruction of its `switch`. (The compiler's tables, which know nothing of the words that
+/// it pushes, fit from there on.)
 ///
 /// # Safety
 /// `to` has been saved by [`switch`], and has not been resumed since.

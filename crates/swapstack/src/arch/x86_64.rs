@@ -48,14 +48,14 @@
 //!
 //! # The unwinder's story
 //!
-//! * By tables (backtraces, panics, gdb, `perf --call-graph dwarf`): a frame that has switched
-//!   away looks like any other, for the compiler's tables describe it at the label. `enter` carries
-//!   `.cfi_undefined rip`, which means "no caller": each walk ends there, below the entry function.
-//! * By frame pointers (`perf --call-graph fp`, with `-Cforce-frame-pointers=yes`): `enter` clears
-//!   `rbp`, so the entry function saves a zero, the end of the chain.
+//! * By tables (backtraces, panics, gdb, `perf --call-graph dwarf`): a frame that has switched away looks
+//!   like any other, for the compiler's tables describe it at the label. `enter` carries `.cfi_undefined
+//!   rip`, which means "no caller": each walk ends there, below the entry function.
+//! * By frame pointers (`perf --call-graph fp`, with `-Cforce-frame-pointers=yes`): `enter` clears `rbp`, so
+//!   the entry function saves a zero, the end of the chain.
 //! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
-//! * A sampling profiler that interrupts between the first push and the last pop sees a frame that
-//!   is off by the pushed words: about two nanoseconds in which one sample may be cut short.
+//! * A sampling profiler that interrupts between the first push and the last pop sees a frame that is off by
+//!   the pushed words: about two nanoseconds in which one sample may be cut short.
 //!
 //! # What is not saved
 //!
@@ -140,8 +140,9 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are after the last
-/// instruction of its `switch`. (The compiler's tables, which know nothing of the words that it pushes, fit from there on.)
+/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are
+/// after the last instruction of its `switch`. (The compiler's tables, which know nothing of the words that
+/// it pushes, fit from there on.)
 ///
 /// # Safety
 /// `to` has been saved by [`switch`], and has not been resumed since.

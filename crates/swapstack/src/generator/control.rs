@@ -11,10 +11,12 @@
 //! ```
 //! # Invariants
 //! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
-//!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context is over; in `Stuck` it must never run again.
+//!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context is over; in `Stuck` it must never
+//!   run again.
 //! * Only one side runs at a time, on one kernel thread, so plain cells are enough.
-//! * Nothing unwinds across a suspend: it is refused while the thread panics, whoever began. So a body takes no part of the
-//!   kernel thread's panic count with it, and one that is resumed during an unwind runs to its end.
+//! * Nothing unwinds across a suspend: it is refused while the thread panics, whoever began. So a body takes
+//!   no part of the kernel thread's panic count with it, and one that is resumed during an unwind runs to its
+//!   end.
 
 use crate::arch;
 use crate::context::StackPointer;

@@ -1,4 +1,5 @@
-//! Where generators get their stacks if nobody says otherwise: a pool of the process, with a cache for each thread.
+//! Where generators get their stacks if nobody says otherwise: a pool of the process, with a cache for each
+//! thread.
 
 use crate::stack::{LocalPool, PoolConfig, PooledStack, Stack, StackPool, Token};
 use std::io;

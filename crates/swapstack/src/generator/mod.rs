@@ -1,8 +1,9 @@
 //! Generators: functions that hand out values on the way, on a stack of their own.
 //!
 //! Invariant: a [`Generator`] owns its stack and everything on it. Its body runs only inside
-//! [`resume`](Generator::resume) or the drop, on the thread that made it. Safe code may leak it at any moment, with the body
-//! in the middle of a call; so whatever goes into the body is 'static, or the generator is [scoped](Generator::scoped).
+//! [`resume`](Generator::resume) or the drop, on the thread that made it. Safe code may leak it at any
+//! moment, with the body in the middle of a call; so whatever goes into the body is 'static, or the generator
+//! is [scoped](Generator::scoped).
 
 mod builder;
 mod control;
@@ -49,8 +50,8 @@ pub enum Resumed<Y, T> {
 /// generator is an [`Iterator`] over what it yields.
 ///
 /// * A panic of the body comes out of `resume`, with its payload; the generator is over then.
-/// * Dropping a suspended generator unwinds its body from the yield where it waits, silently, so
-///   that its destructors run. One that has not started yet just drops the body.
+/// * Dropping a suspended generator unwinds its body from the yield where it waits, silently, so that its
+///   destructors run. One that has not started yet just drops the body.
 /// * It stays on its thread: it is neither `Send` nor `Sync`, for whatever is on its stack may not be.
 ///
 /// ```compile_fail,E0277
@@ -59,8 +60,9 @@ pub enum Resumed<Y, T> {
 /// ```
 ///
 /// What goes in is `'static`: the body with what it has captured, and `R`. For a generator can be leaked
-/// ([`std::mem::forget`], or a body that does not let itself be dropped), and then its body is still in the middle of
-/// what it was doing when all that it had borrowed is gone. Bodies that borrow are run by [`Generator::scoped`].
+/// ([`std::mem::forget`], or a body that does not let itself be dropped), and then its body is still in the
+/// middle of what it was doing when all that it had borrowed is gone. Bodies that borrow are run by
+/// [`Generator::scoped`].
 ///
 /// ```compile_fail,E0597
 /// let words = vec!["short".to_owned(), "lived".to_owned()];
@@ -147,8 +149,8 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
     /// Puts control and body at the top of the stack, and the first frame below.
     ///
     /// # Safety
-    /// The body and `R` are 'static; or `borrows` is true, and the generator is certain to be dropped while all that the
-    /// body and any `R` borrow is still there.
+    /// The body and `R` are 'static; or `borrows` is true, and the generator is certain to be dropped while
+    /// all that the body and any `R` borrow is still there.
     unsafe fn place<F>(stack: S, label: Label, body: F, borrows: bool) -> Self
     where
         F: FnOnce(&Yielder<R, Y>, R) -> T,
@@ -160,7 +162,8 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
             "a stack of {size} bytes is too small for generator `{}`, which needs {overhead} for what it has captured",
             label.name
         );
-        // What the last context on this stack was in the middle of when it left for ever is still marked as off limits.
+        // What the last context on this stack was in the middle of when it left for ever is still marked as
+        // off limits.
         #[cfg(feature = "asan")]
         crate::tools::asan::unpoison(stack.limit().addr().get(), stack.top().addr().get());
         // SAFETY: control, start and first frame are disjoint and within the stack, which has just been
@@ -183,12 +186,12 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         unsafe { self.control.as_ref() }
     }
 
-    /// Runs the body until it yields or returns. `value` is the second argument of the body the first time, and
-    /// what the [`suspend`](Yielder::suspend) in which it waits returns afterwards.
+    /// Runs the body until it yields or returns. `value` is the second argument of the body the first time,
+    /// and what the [`suspend`](Yielder::suspend) in which it waits returns afterwards.
     ///
     /// # Panics
-    /// With the body's payload if the body panics. If the body is already over. In a destructor that runs because
-    /// the thread unwinds, if the body [yields](Yielder::suspend).
+    /// With the body's payload if the body panics. If the body is already over. In a destructor that runs
+    /// because the thread unwinds, if the body [yields](Yielder::suspend).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         self.run(value)
@@ -281,8 +284,8 @@ impl<R, Y, T, S: Stack> Drop for Generator<R, Y, T, S> {
             word.store(ptr::null_mut(), Relaxed);
         }
         self.registration = None;
-        // SAFETY: nothing runs on the stack or uses what is on it any more: the body is over. `self.stack` is not
-        // used again.
+        // SAFETY: nothing runs on the stack or uses what is on it any more: the body is over. `self.stack` is
+        // not used again.
         unsafe { ManuallyDrop::drop(&mut self.stack) };
         if let Some(payload) = payload
             && !std::thread::panicking()

@@ -1,8 +1,8 @@
 //! Generators whose bodies borrow: lent to a function, and over when that returns.
 //!
-//! Invariant: the [`Generator`] is a local of the frame that lends it, and all that gets out is a shared reference. So
-//! nobody can leak it, replace it or keep it: it is dropped before that frame returns, and what the body
-//! borrows outlives the frame. A body that does not let itself be dropped aborts the process.
+//! Invariant: the [`Generator`] is a local of the frame that lends it, and all that gets out is a shared
+//! reference. So nobody can leak it, replace it or keep it: it is dropped before that frame returns, and what
+//! the body borrows outlives the frame. A body that does not let itself be dropped aborts the process.
 //!
 //! # Rejected
 //! A lifetime on `Generator` itself. Leaked, its body never ends, yet what it borrows does; and a body
@@ -53,17 +53,17 @@ pub struct ScopedGenerator<'s, R, Y, T, S: Stack = DefaultStack> {
 }
 
 impl<R, Y, T> Generator<R, Y, T> {
-    /// Runs `user` with a generator whose body may borrow, on a stack of 64 KiB from a pool, and ends the body
-    /// before it returns: as a drop does.
+    /// Runs `user` with a generator whose body may borrow, on a stack of 64 KiB from a pool, and ends the
+    /// body before it returns: as a drop does.
     ///
     /// For another size, a name, or an `Err` where there is no stack, see [`GeneratorBuilder::scoped`].
     ///
     /// # Panics
-    /// No stack is to be had: out of address space, mappings or guards. `user` panics; or the body does, while it
-    /// is ended.
+    /// No stack is to be had: out of address space, mappings or guards. `user` panics; or the body does,
+    /// while it is ended.
     ///
-    /// A body that catches the unwind that ends it and then yields aborts the process, with a message: what it borrows
-    /// is about to go.
+    /// A body that catches the unwind that ends it and then yields aborts the process, with a message: what
+    /// it borrows is about to go.
     ///
     /// # Examples
     /// ```
@@ -90,8 +90,8 @@ impl GeneratorBuilder {
     /// [`Generator::scoped`] with this name and stack size.
     ///
     /// # Errors
-    /// No stack is to be had: out of address space, mappings or guards. The message says which; neither body nor
-    /// `user` has run.
+    /// No stack is to be had: out of address space, mappings or guards. The message says which; neither body
+    /// nor `user` has run.
     #[track_caller]
     pub fn scoped<R, Y, T, F, U>(
         self,

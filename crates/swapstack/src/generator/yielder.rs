@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 /// How the body of a [`Generator`](super::Generator) yields: it gets a reference to one, which it
 /// cannot keep.
 ///
-/// A [scoped](super::Generator::scoped) generator that is run by the body may capture it and yield for the outer one.
-/// Another thread may not:
+/// A [scoped](super::Generator::scoped) generator that is run by the body may capture it and yield for the
+/// outer one. Another thread may not:
 ///
 /// ```compile_fail,E0277
 /// swapstack::Generator::new(|y, ()| {
@@ -37,23 +37,24 @@ impl<R, Y> Yielder<R, Y> {
     /// Hands `value` to the resumer and waits for the next [`resume`](super::Generator::resume): returns
     /// what that brings.
     ///
-    /// If the generator is dropped instead, this does not return but unwinds, so that the destructors of the body
-    /// run. (`catch_unwind` sees that unwind; pass it on with `resume_unwind`.)
+    /// If the generator is dropped instead, this does not return but unwinds, so that the destructors of the
+    /// body run. (`catch_unwind` sees that unwind; pass it on with `resume_unwind`.)
     ///
     /// # Panics
-    /// While the thread unwinds ([`std::thread::panicking`]), be it the body or a destructor outside of it that
-    /// resumes this generator: a context that waits in the middle of an unwind would make all others of the thread look as
-    /// if they panicked, even after the unwind is over. The message names the generator. As every panic that
-    /// leaves a destructor during an unwind, this one ends the process then.
+    /// While the thread unwinds ([`std::thread::panicking`]), be it the body or a destructor outside of it
+    /// that resumes this generator: a context that waits in the middle of an unwind would make all others of
+    /// the thread look as if they panicked, even after the unwind is over. The message names the generator.
+    /// As every panic that leaves a destructor during an unwind, this one ends the process then.
     ///
-    /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a message
-    /// that says so, and the stack with all that is on it is leaked. Where the drop happens during
-    /// an unwind, or the yield is in a destructor, or the generator is a scoped one, the process aborts instead, with a
-    /// message.
+    /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a
+    /// message that says so, and the stack with all that is on it is leaked. Where the drop happens during
+    /// an unwind, or the yield is in a destructor, or the generator is a scoped one, the process aborts
+    /// instead, with a message.
     ///
-    /// So it does if the thread that runs the body has entered something there that it must leave by itself, such as a scope or
-    /// a time limit of a runtime of threads ([`set_mark`](super::set_mark)). With such a runtime a generator that another generator's body has
-    /// resumed must also be suspended before that other one is gone on with by another thread, or inside of more: the process aborts, too.
+    /// So it does if the thread that runs the body has entered something there that it must leave by itself,
+    /// such as a scope or a time limit of a runtime of threads ([`set_mark`](super::set_mark)). With such a
+    /// runtime a generator that another generator's body has resumed must also be suspended before that other
+    /// one is gone on with by another thread, or inside of more: the process aborts, too.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.

@@ -48,8 +48,8 @@ impl Drop for AltStack {
     fn drop(&mut self) {
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
         let mut current = none;
-        // SAFETY: asks and tells the kernel about this thread's alternate stack. Taken out of use only if it is
-        // ours still. What was there before ours is not put back: it may be unmapped by now.
+        // SAFETY: asks and tells the kernel about this thread's alternate stack. Taken out of use only if it
+        // is ours still. What was there before ours is not put back: it may be unmapped by now.
         unsafe {
             libc::sigaltstack(ptr::null(), &mut current);
             let ours = self.mapping.as_ptr().byte_add(page_size());

@@ -2,7 +2,8 @@
 //!
 //! A context that outgrows its stack touches the guard below it, and the kernel raises SIGSEGV (or
 //! SIGBUS). The handler that [`install`] puts in place runs on an alternate stack, for the normal one is
-//! full; it finds the stack by the faulting address, prints one line, calls what [`before_abort`] has set, and aborts:
+//! full; it finds the stack by the faulting address, prints one line, calls what [`before_abort`] has set,
+//! and aborts:
 //!
 //! ```text
 //! swapstack: stack overflow in generator `walk` created at src/tree.rs:17:20: size 66976 bytes, high-water mark 66976 bytes, fault at 0x7f21c8e00ff8; give it a larger stack
@@ -37,7 +38,8 @@ pub struct Fault {
     pub limit: usize,
     /// The upper end of the stack.
     pub top: usize,
-    /// The state of the processor when it touched the address: the third argument of the signal handler. Valid while the handler runs.
+    /// The state of the processor when it touched the address: the third argument of the signal handler.
+    /// Valid while the handler runs.
     pub machine: *const libc::ucontext_t,
 }
 
@@ -56,8 +58,8 @@ pub type Describe = fn(fault: &Fault, report: &mut Report) -> bool;
 ///
 /// # Safety
 /// `describe` is async-signal-safe: it interrupts its thread anywhere, in the middle of the allocator or
-/// with a lock held. It allocates nothing, takes no lock, does not panic, and reads nothing that the thread may have
-/// been writing. (`None` is always sound.)
+/// with a lock held. It allocates nothing, takes no lock, does not panic, and reads nothing that the thread
+/// may have been writing. (`None` is always sound.)
 ///
 /// ```compile_fail,E0133
 /// swapstack::overflow::install(Some(|_fault, _report| {
@@ -73,10 +75,12 @@ pub unsafe fn install(describe: Option<Describe>) {
     handler::install();
 }
 
-/// Called when the report has been printed, on the kernel thread that has overflowed; the process aborts when it returns.
+/// Called when the report has been printed, on the kernel thread that has overflowed; the process aborts when
+/// it returns.
 pub type BeforeAbort = fn(fault: &Fault);
 
-/// Sets what is called between the report and the abort: for what takes long or may fail, such as a backtrace.
+/// Sets what is called between the report and the abort: for what takes long or may fail, such as a
+/// backtrace.
 ///
 /// # Safety
 /// As for [`install`]: the hook is async-signal-safe.

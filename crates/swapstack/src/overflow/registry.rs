@@ -68,8 +68,8 @@ static VACANT: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 pub(crate) struct Registration(&'static Entry);
 
 impl Registration {
-    /// Registers the slots between `start` and `end`, of which the first has colour `first`. (A region of a pool: the labels are above
-    /// the tops.)
+    /// Registers the slots between `start` and `end`, of which the first has colour `first`. (A region of a
+    /// pool: the labels are above the tops.)
     pub(crate) fn of_region(start: usize, end: usize, stride: usize, first: usize) -> Self {
         Self::new(start, end, stride, first, ptr::null())
     }

@@ -32,8 +32,8 @@ pub const MIN_STACK_SIZE: usize = 8 << 10;
 /// * `limit` and `top` always give the same addresses, `limit < top`, and `top` is 16-aligned.
 /// * The bytes from `limit` up to `top` can be read and written, and nobody else uses them.
 /// * There are at least [`MIN_STACK_SIZE`] of them.
-/// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else.
-///   (Rust code touches its stack page by page on the way down, so one page is enough.)
+/// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else. (Rust code
+///   touches its stack page by page on the way down, so one page is enough.)
 /// * The memory stays valid for ever if the value is leaked.
 ///
 /// [`conformance::check`](crate::conformance::check) puts an implementation to the test.

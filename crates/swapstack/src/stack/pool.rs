@@ -3,8 +3,8 @@
 //! Invariants, for each size class:
 //! * A slot below `next` of the current region has its `PooledStack`: in use, in a [`LocalPool`], or in
 //!   exactly one of the three lists here. Slots from `next` on have never been touched.
-//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard
-//!   yet and are not handed out without.
+//! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard yet and
+//!   are not handed out without.
 //! * System calls that take long (guards, trimming) run without the lock.
 //!
 //! [`LocalPool`]: crate::LocalPool
@@ -77,9 +77,10 @@ pub struct PoolStats {
 
 /// Stacks for everybody: shared by the workers of a runtime in an `Arc`, cut from large reservations.
 ///
-/// Three size classes (16, 64 and 256 KiB usable, and 2 KiB more for what the caller keeps at the base); a larger stack gets a mapping of its own and
-/// loses it when it is given back. Every stack has a guard below it. Memory is used only where a stack
-/// has been touched, and stays with an idle stack until [`trim`](Self::trim).
+/// Three size classes (16, 64 and 256 KiB usable, and 2 KiB more for what the caller keeps at the base); a
+/// larger stack gets a mapping of its own and loses it when it is given back. Every stack has a guard below
+/// it. Memory is used only where a stack has been touched, and stays with an idle stack until
+/// [`trim`](Self::trim).
 ///
 /// # Examples
 /// ```
@@ -210,7 +211,8 @@ impl StackPool {
         (0..CLASSES.len()).map(|class| self.inner.trim(class)).sum()
     }
 
-    /// Begins a period: idle stacks that nobody has needed at any moment of the one before may be [trimmed](Self::trim_unneeded) in this one.
+    /// Begins a period: idle stacks that nobody has needed at any moment of the one before may be
+    /// [trimmed](Self::trim_unneeded) in this one.
     pub fn begin_period(&self) {
         for class in 0..CLASSES.len() {
             let mut lists = self.inner.lock(class);
@@ -219,8 +221,8 @@ impl StackPool {
         }
     }
 
-    /// Gives the memory of at most `most` idle stacks back that were not needed throughout the period before; says how many that
-    /// were. Costs what [`trim`](Self::trim) costs for each.
+    /// Gives the memory of at most `most` idle stacks back that were not needed throughout the period before;
+    /// says how many that were. Costs what [`trim`](Self::trim) costs for each.
     ///
     /// # Examples
     /// ```

@@ -11,9 +11,10 @@
 //!
 //! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
 //! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
-//! other (measured: three times slower at 500 contexts). The first region of each class, and each large stack in turn, begins with
-//! another colour, because two contexts whose frames lie at the same offsets of two pages wait for each other's stores (measured: 4 % of a
-//! ping-pong between a large stack and one of a class). The slot is larger than the class by guard and colour, so what is asked for is what can be used.
+//! other (measured: three times slower at 500 contexts). Regions begin with different colours, because two
+//! contexts whose frames lie at the same offsets of two pages wait for each other's stores (measured: 4 % of
+//! a ping-pong between a large stack and one of a class). The slot is larger than the class by guard and
+//! colour, so what is asked for is what can be used.
 
 use super::guard::{self, GuardKind};
 use super::pool::{Inner, LARGE};
@@ -31,13 +32,15 @@ const LABEL_BYTES: usize = 16;
 const CACHE_LINE: usize = 64;
 const COLOURS: usize = 32;
 
-/// How far the top of slot `index` is moved down, in bytes, where the region's first slot has colour `first`. 5 has no common
-/// divisor with the number of colours, so that neighbours are far apart and all colours occur.
+/// How far the top of slot `index` is moved down, in bytes, where the region's first slot has colour `first`.
+/// 5 has no common divisor with the number of colours, so that neighbours are far apart and all colours
+/// occur.
 fn colour(first: usize, index: usize) -> usize {
     (first.wrapping_add(index).wrapping_mul(5) % COLOURS) * CACHE_LINE
 }
 
-/// The colour of the first slot of a region of `class`, before which `mapped` others were mapped that count on.
+/// The colour of the first slot of a region of `class`, before which `mapped` others were mapped that count
+/// on.
 fn first_colour(class: usize, mapped: usize) -> usize {
     (class * COLOURS / (LARGE + 1)).wrapping_add(mapped)
 }
@@ -83,7 +86,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps room for `slots` stacks of `usable` bytes; `mapped` chooses the colour of the first among those of its class. Nothing is resident yet.
+    /// Maps room for `slots` stacks of `usable` bytes, with other colours than after fewer or more that were
+    /// `mapped` before. Nothing is resident yet.
     pub(crate) fn map(
         slots: usize,
         usable: usize,

@@ -96,8 +96,9 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     }
 }
 
-/// Moves a value that a context leaves behind for another to the far end of its own stack, which contains `own`: locals are on the fake
-/// stack, which [`jump`] destroys. A value too large for that, or on a stack that is not registered, stays.
+/// Moves a value that a context leaves behind for another to the far end of its own stack, which contains
+/// `own`: locals are on the fake stack, which [`jump`] destroys. A value too large for that, or on a stack
+/// that is not registered, stays.
 ///
 /// # Safety
 /// The context is at the base of its stack, and uses no more than half of it from here to the jump.
@@ -110,7 +111,8 @@ pub(crate) unsafe fn off_fake_stack<V>(value: &mut ManuallyDrop<V>, own: usize) 
     }
     unpoison(place, place + size_of::<V>());
     let place = ptr::with_exposed_provenance_mut::<ManuallyDrop<V>>(place);
-    // SAFETY: aligned, on the caller's stack, below all its frames. The value is moved: nobody drops the original.
+    // SAFETY: aligned, on the caller's stack, below all its frames. The value is moved: nobody drops the
+    // original.
     unsafe {
         place.copy_from_nonoverlapping(value, 1);
         &mut *place
@@ -128,8 +130,8 @@ struct First {
 /// As [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
-    // SAFETY: the caller's promise: the stack is ours and large enough. What earlier contexts have left poisoned
-    // on it is unpoisoned first: they may have been left in the middle.
+    // SAFETY: the caller's promise: the stack is ours and large enough. What earlier contexts have left
+    // poisoned on it is unpoisoned first: they may have been left in the middle.
     unsafe {
         let first = top.cast::<First>().sub(1);
         if let Some(slot) = registry::find(top.addr().get() - 1) {

@@ -1,17 +1,18 @@
-//! ThreadSanitizer: it keeps a clock and a stack of calls for each thread, and has to know which of them runs, or it takes
-//! two contexts of one kernel thread for one and the frames of both for one stack.
+//! ThreadSanitizer: it keeps a clock and a stack of calls for each thread, and has to know which of them
+//! runs, or it takes two contexts of one kernel thread for one and the frames of both for one stack.
 //!
-//! The verbs of the machine, each with the announcement around it; the sanitizer calls a context a *fiber*. The functions
-//! that announce are in the sanitizer's runtime: a program with this feature links only with `-Zsanitizer=thread`.
+//! The verbs of the machine, each with the announcement around it; the sanitizer calls a context a *fiber*.
+//! The functions that announce are in the sanitizer's runtime: a program with this feature links only with
+//! `-Zsanitizer=thread`.
 //!
 //! # Invariants
-//! 1. A context announces itself when it **arrives**, before anything else runs on its stack: a context is one pointer,
-//!    which has no room for its fiber, but the frame that switches away has.
-//! 2. Every announcement also says that what ran before on this kernel thread happened before what runs now (flags 0). That
-//!    is true, for one context at a time runs on a kernel thread.
-//! 3. [`FIBERS`] has the fiber of each context that has been prepared and has not jumped away, by the top of its stack. That
-//!    of a context that was left in the middle for ever goes when its stack is used again or unmapped: the sanitizer
-//!    takes no more than 8,000 at a time.
+//! 1. A context announces itself when it **arrives**, before anything else runs on its stack: a context is
+//!    one pointer, which has no room for its fiber, but the frame that switches away has.
+//! 2. Every announcement also says that what ran before on this kernel thread happened before what runs now
+//!    (flags 0). That is true, for one context at a time runs on a kernel thread.
+//! 3. [`FIBERS`] has the fiber of each context that has been prepared and has not jumped away, by the top of
+//!    its stack. That of a context that was left in the middle for ever goes when its stack is used again or
+//!    unmapped: the sanitizer takes no more than 8,000 at a time.
 
 use crate::arch::{Entry, Word, machine};
 use crate::context::StackPointer;
@@ -46,8 +47,8 @@ thread_local! {
     static OVER: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Uses the list. The sanitizer looks away: what a lock of all threads orders at each start and end of a context would hide
-/// the races of the program.
+/// Uses the list. The sanitizer looks away: what a lock of all threads orders at each start and end of a
+/// context would hide the races of the program.
 fn with_fibers<R>(f: impl FnOnce(&mut BTreeMap<usize, Fiber>) -> R) -> R {
     // SAFETY: begins and ends on the same fiber.
     unsafe { __tsan_ignore_thread_begin() };
@@ -85,8 +86,8 @@ fn end_the_last() {
 /// As [`crate::switch`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
-    // SAFETY: the announcement stands directly after the return from the switch (invariant 1); the rest is the caller's
-    // promise.
+    // SAFETY: the announcement stands directly after the return from the switch (invariant 1); the rest is
+    // the caller's promise.
     unsafe {
         let me = __tsan_get_current_fiber();
         let answer = machine::switch(save, to, word);
@@ -104,7 +105,8 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     let me = unsafe { __tsan_get_current_fiber() };
     let here = ptr::from_ref(&me).addr();
     let listed = with_fibers(|fibers| {
-        // The next top above is that of this stack; unless it is a kernel thread's own, which is not in the list.
+        // The next top above is that of this stack; unless it is a kernel thread's own, which is not in the
+        // list.
         let (&top, fiber) = fibers.range(here..).next()?;
         if fiber.0 == me { fibers.remove(&top) } else { None }
     });
@@ -142,8 +144,8 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
 /// # Safety
 /// The entry function of a context that `init` has prepared, with its `First`.
 unsafe extern "C" fn enter(word: Word, first: *mut ()) -> ! {
-    // SAFETY: `first` was written by `init`. The compiler has announced the call of this function on the fiber that ran
-    // before, where it would stay for ever: so its return is announced there too.
+    // SAFETY: `first` was written by `init`. The compiler has announced the call of this function on the
+    // fiber that ran before, where it would stay for ever: so its return is announced there too.
     unsafe {
         let First { entry, data, fiber } = first.cast::<First>().read();
         __tsan_func_exit();

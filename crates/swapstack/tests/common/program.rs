@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// The command that runs this executable again: through cargo's runner (the emulator) where that is how this process was
-/// started.
+/// The command that runs this executable again: through cargo's runner (the emulator) where that is how this
+/// process was started.
 pub fn this_program() -> Command {
     let exe = std::env::current_exe().unwrap();
     let runner = if cfg!(target_arch = "aarch64") {

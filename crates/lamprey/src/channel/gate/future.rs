@@ -1,10 +1,10 @@
 //! How futures wait at a [`Gate`](super::Gate).
 //!
 //! # Invariants
-//! 1. The node is pinned with the future; `is_queued` is set before it is linked for the first time. From then on the future
-//!    is not dropped without the lock.
-//! 2. What an operation gives is in the state until the poll that returns it: a future that is dropped has taken nothing.
-//!    A grant that it has goes to the next.
+//! 1. The node is pinned with the future; `is_queued` is set before it is linked for the first time. From
+//!    then on the future is not dropped without the lock.
+//! 2. What an operation gives is in the state until the poll that returns it: a future that is dropped has
+//!    taken nothing. A grant that it has goes to the next.
 
 use super::node::{Waiting, forget};
 use super::{Gate, Place, Section};

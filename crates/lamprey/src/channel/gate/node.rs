@@ -1,7 +1,8 @@
-//! What stands in a queue of a [`Gate`](super::Gate), and the wake that is owed to it once it has been taken out.
+//! What stands in a queue of a [`Gate`](super::Gate), and the wake that is owed to it once it has been taken
+//! out.
 //!
-//! Invariant: of a node that is or was queued, everything here is touched in sections only. The waiter is there exactly
-//! while the node is linked.
+//! Invariant: of a node that is or was queued, everything here is touched in sections only. The waiter is
+//! there exactly while the node is linked.
 
 use crate::queue::list::Node;
 use crate::sched::parasite::task::{Delivery, Form, Task};

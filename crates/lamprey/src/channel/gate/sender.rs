@@ -1,4 +1,5 @@
-//! The sending end that most kinds have: counted in the state, and the last one to go wakes those who receive.
+//! The sending end that most kinds have: counted in the state, and the last one to go wakes those who
+//! receive.
 
 /// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state counts `senders`.
 macro_rules! sender {

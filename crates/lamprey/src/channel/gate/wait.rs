@@ -70,7 +70,8 @@ impl<S> Gate<S> {
         }
     }
 
-    /// Does `op`, or queues the node in the same section, which then owes nobody a wake: it has changed nothing.
+    /// Does `op`, or queues the node in the same section, which then owes nobody a wake: it has changed
+    /// nothing.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_or_queue<R>(
         &self,
@@ -89,8 +90,8 @@ impl<S> Gate<S> {
         })
     }
 
-    /// The wait has not begun, or has ended early: an error, unless the node had been taken out for a wake. Who is cancelled unwinds from
-    /// here.
+    /// The wait has not begun, or has ended early: an error, unless the node had been taken out for a wake.
+    /// Who is cancelled unwinds from here.
     #[cold]
     #[inline(never)]
     fn after_early(&self, place: Place, node: &Node<Waiting>, waited: Waited) -> Result<(), Interrupted> {
@@ -106,8 +107,8 @@ impl<S> Gate<S> {
     }
 }
 
-/// What a thread's operation gives. That the other side is gone often means that a runtime ends: then the caller may have
-/// been cancelled, and is to hear of that first.
+/// What a thread's operation gives. That the other side is gone often means that a runtime ends: then the
+/// caller may have been cancelled, and is to hear of that first.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(in crate::channel) fn or_cancelled<T, E>(result: Result<T, E>) -> Result<T, E> {
     if result.is_err() && sched::is_cancelled() {

@@ -34,7 +34,8 @@ pub(super) struct Plain;
 impl Mode for Atomic {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<(), *mut T> {
-        // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new guess.
+        // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new
+        // guess.
         word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
     }
 }
@@ -139,8 +140,8 @@ impl<T> Place<T> {
         }
     }
 
-    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. On failure gives the word as it
-    /// is now.
+    /// The rarer half of [`meet`](Self::meet): locked, closed, or more than one waiter. On failure gives the
+    /// word as it is now.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet).
@@ -244,8 +245,8 @@ impl<T> Place<T> {
     /// # Safety
     /// As said there.
     pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
-        // Relaxed: a guess. If it does not show our node or side, whoever took the node out did so before, and what it
-        // did arrives with its wake.
+        // Relaxed: a guess. If it does not show our node or side, whoever took the node out did so before,
+        // and what it did arrives with its wake.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let locked = word.addr() & LOCK != 0;
@@ -293,7 +294,8 @@ impl<T> Place<T> {
             match self.lock(mode, word) {
                 Err(now) => word = now,
                 Ok(alone) => {
-                    // SAFETY: the lock is held; a node that waited alone is in no list, and its owner is the caller.
+                    // SAFETY: the lock is held; a node that waited alone is in no list, and its owner is the
+                    // caller.
                     let old = self.with_lists(|lists| unsafe {
                         lists.list_alone(alone, word);
                         mine.as_ref().is_linked().then(|| mine.as_ref().value.replace_waiter(waiter))
@@ -305,7 +307,8 @@ impl<T> Place<T> {
         }
     }
 
-    /// A receiver has come to a closed channel: there may be a value that was handed back after the last sender had gone.
+    /// A receiver has come to a closed channel: there may be a value that was handed back after the last
+    /// sender had gone.
     fn take_left_over<M: Mode>(
         &self,
         mode: M,
@@ -374,8 +377,8 @@ impl<T> Place<T> {
         List::new()
     }
 
-    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. On failure gives
-    /// the word as it is now, not locked.
+    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. On
+    /// failure gives the word as it is now, not locked.
     fn lock<M: Mode>(
         &self,
         mode: M,

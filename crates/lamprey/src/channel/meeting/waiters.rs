@@ -46,7 +46,8 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// The oldest of `side` whom `choice` can meet, taken out, with the choice synched. Not one of its own offers.
+    /// The oldest of `side` whom `choice` can meet, taken out, with the choice synched. Not one of its own
+    /// offers.
     pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering<T> {
         let list = self.of(side);
         loop {

@@ -11,22 +11,27 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The sender alone writes SENT, OVER and W, the receiver alone its waiter, GOING and GONE. Each ends its side once.
+//! 1. The sender alone writes SENT, OVER and W, the receiver alone its waiter, GOING and GONE. Each ends its
+//!    side once.
 //! 2. Who ends second, or reads SENT or OVER, has the packet to itself and frees it.
-//! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took: whoever takes it out uses that up.
+//! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took: whoever takes it out uses that
+//!    up.
 //! 4. A sender that has unwatched cannot meet GOING: so its end may be one swap.
 //!
 //! # Who may touch what
-//! `value`: the sender until SENT, the receiver after it. `watcher`: the sender while W is not set, the receiver in GOING.
+//! `value`: the sender until SENT, the receiver after it. `watcher`: the sender while W is not set, the
+//! receiver in GOING.
 //!
 //! # Orderings
-//! Every end is an AcqRel exchange: Release publishes the value (or the last touch), Acquire pairs with the other side's
-//! `register` or `watch` (Release), or with its end. The receiver's loads are Acquire and pair with the sender's end.
+//! Every end is an AcqRel exchange: Release publishes the value (or the last touch), Acquire pairs with the
+//! other side's `register` or `watch` (Release), or with its end. The receiver's loads are Acquire and pair
+//! with the sender's end.
 //!
 //! # Rejected
 //! * A lock and a queue ([`gate`](crate::channel::gate)): twice the cost, for one waiter on each side.
 //! * A reference count: an end already says who is second.
-//! * The watcher under a swap to GONE: the sender could free the packet while the receiver reads it (broken variant).
+//! * The watcher under a swap to GONE: the sender could free the packet while the receiver reads it (broken
+//!   variant).
 //!
 //! # Checked by
 //! `model::oneshot` (loom, with broken variants), `tests/channel/oneshot.rs`.
@@ -110,7 +115,8 @@ impl<T> Packet<T> {
     /// Sender, once: the value has been written, or there is none. It watches no more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&self, is_sent: bool) -> Found {
-        // AcqRel pairs with the receiver's loads (the value), its `register` (the waiter), and its end (the packet).
+        // AcqRel pairs with the receiver's loads (the value), its `register` (the waiter), and its end (the
+        // packet).
         let before = self.word.swap(code(if is_sent { SENT } else { OVER }), Ordering::AcqRel);
         if before.addr() == GONE { Found::Ended } else { Found::Other(waiter_in(before)) }
     }
@@ -134,7 +140,8 @@ impl<T> Packet<T> {
         // Either with the sender's bit or without.
         [0, WATCHED].into_iter().cycle().find_map(|bit| {
             let [from, to] = [from, to].map(|word| word.map_addr(|addr| addr | bit));
-            // Release pairs with the Acquire half of the swap in `end`; Acquire on failure with its Release half.
+            // Release pairs with the Acquire half of the swap in `end`; Acquire on failure with its Release
+            // half.
             match self.word.compare_exchange(from, to, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => Some(true),
                 Err(now) => is_code(now).then_some(false),
@@ -142,7 +149,8 @@ impl<T> Packet<T> {
         }) == Some(true)
     }
 
-    /// Receiver, once: it has not been told of the sender's end. A waiter that it has left behind has been taken out.
+    /// Receiver, once: it has not been told of the sender's end. A waiter that it has left behind has been
+    /// taken out.
     pub(super) fn go(&self) -> Found {
         // Relaxed: a guess, confirmed by the CAS.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -216,7 +224,8 @@ impl<T> Packet<T> {
                 word = self.word.load(Ordering::Relaxed);
                 continue;
             }
-            // AcqRel: Release pairs with the CAS in `go`, and keeps the receiver's waiter published; Relaxed: another guess.
+            // AcqRel: Release pairs with the CAS in `go`, and keeps the receiver's waiter published; Relaxed:
+            // another guess.
             match self.word.compare_exchange(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => word = now,
@@ -231,7 +240,8 @@ impl<T> Packet<T> {
     pub(super) unsafe fn free(this: NonNull<Self>) {
         #[cfg(loom)]
         {
-            // SAFETY: leaked, so that a late touch is found by the checker and not by a crash: it looks who has come before.
+            // SAFETY: leaked, so that a late touch is found by the checker and not by a crash: it looks who
+            // has come before.
             let packet = unsafe { this.as_ref() };
             packet.value.with_mut(|_| {});
             packet.watcher.with_mut(|_| {});

@@ -5,8 +5,8 @@
 //! Waits --pool--> Runs --pool--> Done --future--> Over
 //!   \---future---> Over <--future---/      (the future is dropped)
 //! ```
-//! Invariant: whoever moves the stage out of Waits or Done has what was in it (the closure, the result), and drops it
-//! without the lock. The pool that finds Over where it had left Runs has the result.
+//! Invariant: whoever moves the stage out of Waits or Done has what was in it (the closure, the result), and
+//! drops it without the lock. The pool that finds Over where it had left Runs has the result.
 
 use std::future::poll_fn;
 use std::mem;
@@ -24,8 +24,9 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
 ///
-/// The pool is that of the runtime in which the future is first polled, or, outside of all, one that Lamprey keeps for
-/// such futures. `f` cannot borrow, because nothing keeps the future from being dropped while `f` runs.
+/// The pool is that of the runtime in which the future is first polled, or, outside of all, one that Lamprey
+/// keeps for such futures. `f` cannot borrow, because nothing keeps the future from being dropped while `f`
+/// runs.
 ///
 /// # Examples
 /// ```
@@ -45,12 +46,13 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 /// With the closure's own payload, when it panics, at the `await`.
 ///
 /// # Cancellation
-/// Nothing happens before the first poll. Dropped before a thread of the pool has come to it, the call is not made.
-/// Dropped later, it runs to its end, and its result is dropped.
+/// Nothing happens before the first poll. Dropped before a thread of the pool has come to it, the call is not
+/// made. Dropped later, it runs to its end, and its result is dropped.
 ///
 /// # Blocking
-/// The first poll hands the call over. The pool has a maximum of threads, calls beyond it queue. Within another `block`, and
-/// when not a single pool thread can be started, the first poll runs `f` itself, on the calling kernel thread.
+/// The first poll hands the call over. The pool has a maximum of threads, calls beyond it queue. Within
+/// another `block`, and when not a single pool thread can be started, the first poll runs `f` itself, on the
+/// calling kernel thread.
 pub async fn block_async<F, T>(f: F) -> T
 where
     F: FnOnce() -> T + Send + 'static,

@@ -2,10 +2,11 @@
 //!
 //! Invariants
 //! * The node is part of the pinned future, and is taken out of its list before the future goes.
-//! * `queued` is set before the node is in a list for the first time. So a future that never had to wait is dropped
-//!   without the lock.
+//! * `queued` is set before the node is in a list for the first time. So a future that never had to wait is
+//!   dropped without the lock.
 //!
-//! Edges wake all who wait, so a future that is dropped after it has been woken takes nothing from the others.
+//! Edges wake all who wait, so a future that is dropped after it has been woken takes nothing from the
+//! others.
 
 use std::cell::Cell;
 use std::io;
@@ -31,7 +32,8 @@ pub(crate) struct EdgeWait<'a> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: a node in a list, and its waker, are touched only under the list's lock; all else only by the future's owner.
+// SAFETY: a node in a list, and its waker, are touched only under the list's lock; all else only by the
+// future's owner.
 unsafe impl Send for EdgeWait<'_> {}
 
 impl<'a> EdgeWait<'a> {
@@ -40,12 +42,12 @@ impl<'a> EdgeWait<'a> {
         Self { readiness, interest, queued: Cell::new(false), node, _pinned: PhantomPinned }
     }
 
-    /// The form of [`Readiness::wait`] for futures: is ready when there have been more than `seen` edges (the caller tries
-    /// again), or the socket has been closed.
+    /// The form of [`Readiness::wait`] for futures: is ready when there have been more than `seen` edges (the
+    /// caller tries again), or the socket has been closed.
     ///
     /// # Errors
-    /// The kernel's when it cannot register `fd`, or cannot give a reactor to a future that is polled outside of every
-    /// worker.
+    /// The kernel's when it cannot register `fd`, or cannot give a reactor to a future that is polled outside
+    /// of every worker.
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,
         fd: BorrowedFd<'_>,

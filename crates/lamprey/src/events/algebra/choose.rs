@@ -7,11 +7,12 @@ use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Whichever of `events` happens first; the others do not happen, and lose nothing. A tuple, an array, or a `Vec`, also an empty
-/// one, which is [`never`](fn@super::never).
+/// Whichever of `events` happens first; the others do not happen, and lose nothing. A tuple, an array, or a
+/// `Vec`, also an empty one, which is [`never`](fn@super::never).
 ///
-/// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are ready have the same
-/// chance; of more, each has at least one in the number of branches. A choice inside a choice counts as one branch.)
+/// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are
+/// ready have the same chance; of more, each has at least one in the number of branches. A choice inside a
+/// choice counts as one branch.)
 ///
 /// # Cancellation
 /// The commit point is the moment when one branch is chosen, whoever does it: see [`Event::sync`].
@@ -35,7 +36,8 @@ pub fn choose<G: Events>(events: G) -> Choose<G> {
     Choose { events, ordered: false }
 }
 
-/// As [`choose`]; of those that are ready when the synchronisation begins, the one that stands first is taken.
+/// As [`choose`]; of those that are ready when the synchronisation begins, the one that stands first is
+/// taken.
 ///
 /// # Examples
 /// ```
@@ -88,7 +90,8 @@ impl<G: Group> Branches<G> {
 impl<G: Group> Branch for Branches<G> {
     type Output = G::Output;
 
-    /// Once round the branches, from a random one on and in a random direction: of any two, each comes first as often.
+    /// Once round the branches, from a random one on and in a random direction: of any two, each comes first
+    /// as often.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         let len = self.group.len();

@@ -1,10 +1,10 @@
 //! `choose_all`: all of several events, in the time of the slowest (parasitic-threads-2011, 1 and 2.3.2).
 //!
 //! # Two phases
-//! 1. Until the first part has happened, this is a choice like any other: all parts are offered in the name of the outer choice,
-//!    and lose with it.
-//! 2. After that, every part that is left is synchronised on by itself, with a choice of its own, all at once ([`All`]). That is
-//!    what [`Branch::finish`] waits for. A `choose_all` alone begins here.
+//! 1. Until the first part has happened, this is a choice like any other: all parts are offered in the name
+//!    of the outer choice, and lose with it.
+//! 2. After that, every part that is left is synchronised on by itself, with a choice of its own, all at once
+//!    ([`All`]). That is what [`Branch::finish`] waits for. A `choose_all` alone begins here.
 //!
 //! # States of a part (`Stage`), in phase 2
 //! ```text
@@ -15,19 +15,23 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays until it has taken them back.
-//! 2. All parts of a kind that only waits ("plain") wake the caller together, with the last one ([`hub`]); one that has something to
-//!    do as soon as it has happened (a wrap, a nack to be told, a `choose_all` of its own) wakes the caller by itself.
-//! 3. Plain parts are finished last, all together: what they have received is still the channel's if the caller goes away.
+//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays until it has
+//!    taken them back.
+//! 2. All parts of a kind that only waits ("plain") wake the caller together, with the last one ([`hub`]);
+//!    one that has something to do as soon as it has happened (a wrap, a nack to be told, a `choose_all` of
+//!    its own) wakes the caller by itself.
+//! 3. Plain parts are finished last, all together: what they have received is still the channel's if the
+//!    caller goes away.
 //!
 //! # Checked by
-//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the hub), `tests/event/choose_all.rs`,
-//! `tests/cancel/choice.rs`.
+//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the
+//! hub), `tests/event/choose_all.rs`, `tests/cancel/choice.rs`.
 //!
 //! # Rejected
-//! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on the stack of whoever
-//!   sends to it, where a wrap that answers the sender waits for it for ever; and parts that borrow would have to be ended
-//!   synchronously on another worker. What the parasites are for, one wake for all parts, is the hub's business here.
+//! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on
+//!   the stack of whoever sends to it, where a wrap that answers the sender waits for it for ever; and parts
+//!   that borrow would have to be ended synchronously on another worker. What the parasites are for, one wake
+//!   for all parts, is the hub's business here.
 
 mod hub;
 
@@ -46,15 +50,18 @@ use std::marker::PhantomPinned;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// All of `events`, in whatever order they happen; their results, in the order of `events`. A tuple, an array or a `Vec`.
+/// All of `events`, in whatever order they happen; their results, in the order of `events`. A tuple, an array
+/// or a `Vec`.
 ///
-/// Synchronised on alone it waits until all have happened: in the time of the slowest, and with one wake of the caller for all
-/// that have nothing to do. As a branch of a [`choose`](super::choose), or under a time limit
-/// ([`sync_timeout`](Event::sync_timeout), [`poll`](Event::poll)), it **commits with the first of its events that happens**: until
-/// then it can lose, and nothing has happened; after that it is chosen, and its other events are waited for, as long as it takes.
+/// Synchronised on alone it waits until all have happened: in the time of the slowest, and with one wake of
+/// the caller for all that have nothing to do. As a branch of a [`choose`](super::choose), or under a time
+/// limit ([`sync_timeout`](Event::sync_timeout), [`poll`](Event::poll)), it **commits with the first of its
+/// events that happens**: until then it can lose, and nothing has happened; after that it is chosen, and its
+/// other events are waited for, as long as it takes.
 ///
-/// `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are still waited for. A
-/// [`Nack`](crate::event::Nack) in it happens if the `choose_all` is not chosen, or if the caller is cancelled before that part has happened.
+/// `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are
+/// still waited for. A [`Nack`](crate::event::Nack) in it happens if the `choose_all` is not chosen, or if
+/// the caller is cancelled before that part has happened.
 ///
 /// # Examples
 /// ```
@@ -71,9 +78,10 @@ use std::time::Instant;
 /// ```
 ///
 /// # Cancellation
-/// The commit point is the last event. A caller that is cancelled before that takes back what has not happened, and unwinds (as a future,
-/// it is dropped). What receives have been given by then goes back into their channels; what has been sent, or went through a `wrap`, has
-/// happened. If all events have happened by then, the results are returned, and the caller unwinds at its next blocking call.
+/// The commit point is the last event. A caller that is cancelled before that takes back what has not
+/// happened, and unwinds (as a future, it is dropped). What receives have been given by then goes back into
+/// their channels; what has been sent, or went through a `wrap`, has happened. If all events have happened by
+/// then, the results are returned, and the caller unwinds at its next blocking call.
 pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
     ChooseAll(events)
 }
@@ -366,7 +374,8 @@ impl<G: Group> All<G> {
         let part = &self.parts[at];
         part.choice.reopen(if is_plain { wakers.plain() } else { wakers.prompt() });
         part.stage.set(Stage::Offered);
-        // SAFETY: parts and group stay where they are, and `drop` takes the offer back before they go (invariant 1).
+        // SAFETY: parts and group stay where they are, and `drop` takes the offer back before they go
+        // (invariant 1).
         match unsafe { self.group.offer(at, &ChoiceRef(&part.choice)) } {
             Offered::Waiting => return,
             Offered::Won => {

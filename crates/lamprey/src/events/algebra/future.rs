@@ -10,9 +10,9 @@ use std::task::{Context, Poll};
 
 /// The event that `future` is ready: how anything with an awaitable form takes part in a choice.
 ///
-/// The communication is the poll that ends the future, and that is done only while no other branch can win. A future that
-/// loses is dropped, so it must lose nothing with that: what it has not returned must still be there for the next. All `_async` calls
-/// of Lamprey that say so under "Cancellation" are like that.
+/// The communication is the poll that ends the future, and that is done only while no other branch can win. A
+/// future that loses is dropped, so it must lose nothing with that: what it has not returned must still be
+/// there for the next. All `_async` calls of Lamprey that say so under "Cancellation" are like that.
 ///
 /// # Examples
 /// ```
@@ -52,13 +52,15 @@ impl<F: Future> Event for FutureEvt<F> {
     }
 }
 
-/// As a [`FutureEvt`] that has a cheaper form too: of what can also be *tried*, without a future. That is made only to wait.
+/// As a [`FutureEvt`] that has a cheaper form too: of what can also be *tried*, without a future. That is
+/// made only to wait.
 pub struct TriedEvt<F, T> {
     future: F,
     attempt: T,
 }
 
-/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that cannot be done now.
+/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that cannot be done
+/// now.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn tried_evt<F: Future, T: Fn() -> Option<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
     TriedEvt { future, attempt }
@@ -105,8 +107,8 @@ impl<O, T: Fn() -> Option<O>> Try<O> for T {
     }
 }
 
-/// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the future is polled or
-/// dropped.
+/// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the
+/// future is polled or dropped.
 pub struct Polled<F: Future, T> {
     stage: UnsafeCell<Stage<F>>,
     attempt: T,

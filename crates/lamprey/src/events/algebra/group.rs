@@ -5,7 +5,8 @@ use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Several events: a tuple of up to twelve, an array, or a `Vec`. (Of different types in one `Vec`: [`Event::boxed`].)
+/// Several events: a tuple of up to twelve, an array, or a `Vec`. (Of different types in one `Vec`:
+/// [`Event::boxed`].)
 pub trait Events {
     /// What each of them gives.
     type Output;
@@ -15,7 +16,8 @@ pub trait Events {
     fn branches(self) -> Self::Group;
 }
 
-/// Several branches, by number: each function is that of [`Branch`] for the one at `at`, which is below `len`.
+/// Several branches, by number: each function is that of [`Branch`] for the one at `at`, which is below
+/// `len`.
 #[doc(hidden)]
 pub trait Group {
     type Output;

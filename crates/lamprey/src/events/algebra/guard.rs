@@ -2,8 +2,9 @@
 
 use super::{Event, awaitable};
 
-/// An event that `f` makes, anew for each synchronisation: once, before any communication, on the synchronising thread. For what
-/// an event must do first: send a request, read the clock, build its set of channels.
+/// An event that `f` makes, anew for each synchronisation: once, before any communication, on the
+/// synchronising thread. For what an event must do first: send a request, read the clock, build its set of
+/// channels.
 ///
 /// # Examples
 /// ```

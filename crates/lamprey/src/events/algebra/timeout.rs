@@ -72,7 +72,8 @@ impl Branch for Due {
         self.0.is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// The clock needs no offer: who blocks wakes up by the [`deadline`](Branch::deadline) and attempts again.
+    /// The clock needs no offer: who blocks wakes up by the [`deadline`](Branch::deadline) and attempts
+    /// again.
     ///
     /// # Safety
     /// As for [`Branch::offer`].

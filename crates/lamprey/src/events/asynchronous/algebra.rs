@@ -54,11 +54,11 @@ pub fn a_guard<A: AsyncEvent, F: FnOnce() -> A>(f: F) -> AGuard<F> {
     AGuard(f)
 }
 
-/// Whichever of `events` can happen first; the choice is made by **one** implicit thread, which offers all of them. The others do not
-/// happen, and lose nothing. A tuple of up to six, an array or a `Vec`.
+/// Whichever of `events` can happen first; the choice is made by **one** implicit thread, which offers all of
+/// them. The others do not happen, and lose nothing. A tuple of up to six, an array or a `Vec`.
 ///
-/// The creation values are those of all of them, in the same shape: at the call nobody knows yet which will happen. The `a_wrap` that
-/// runs is that of the one.
+/// The creation values are those of all of them, in the same shape: at the call nobody knows yet which will
+/// happen. The `a_wrap` that runs is that of the one.
 ///
 /// # Examples
 /// ```

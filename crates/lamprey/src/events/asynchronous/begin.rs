@@ -1,11 +1,14 @@
-//! The implicit thread: a parasite that synchronises, and a stackful one for what is to be done with the result.
+//! The implicit thread: a parasite that synchronises, and a stackful one for what is to be done with the
+//! result.
 //!
 //! # Invariant
-//! The first poll is made by the caller, within [`begin`], whatever else parasites have to suffer: no budget, no penalty, no offer to
-//! another worker puts it off. So the offers of one thread are queued in the order of its calls.
+//! The first poll is made by the caller, within [`begin`], whatever else parasites have to suffer: no budget,
+//! no penalty, no offer to another worker puts it off. So the offers of one thread are queued in the order of
+//! its calls.
 //!
 //! # Cancellation
-//! Where a peer has decided by then, the communication has happened, and its result is what whoever cancels it gets ([`LastWord`]).
+//! Where a peer has decided by then, the communication has happened, and its result is what whoever cancels
+//! it gets ([`LastWord`]).
 
 use super::Pending;
 use crate::events::Event;
@@ -93,7 +96,8 @@ impl<E: Event<Output = Matter<T>>, T: Send + 'static> Future for Begun<E, T> {
     }
 }
 
-/// A communication that has happened is not taken back. What was to be done with its result may be: that is dropped.
+/// A communication that has happened is not taken back. What was to be done with its result may be: that is
+/// dropped.
 impl<E: Event<Output = Matter<T>>, T: Send + 'static> LastWord for Begun<E, T> {
     fn last_word(self: Pin<&mut Self>) -> Option<Self::Output> {
         match self.stage() {

@@ -1,5 +1,5 @@
-//! Asynchronous events (Ziarek, Sivaramakrishnan, Jagannathan 2011; parasitic-threads-2011, 5): communications that are begun by one
-//! thread and completed by another, implicit one.
+//! Asynchronous events (Ziarek, Sivaramakrishnan, Jagannathan 2011; parasitic-threads-2011, 5):
+//! communications that are begun by one thread and completed by another, implicit one.
 //!
 //! # The two parts
 //! ```text
@@ -8,11 +8,13 @@
 //!            └─ s_wrap ──► creation value                                              │
 //!                    caller goes on ...                        ... and may synchronise on it
 //! ```
-//! [`AsyncEvent`] is what can be begun, [`Pending`] the result as an event. `algebra` combines them, `begin` is the implicit thread.
+//! [`AsyncEvent`] is what can be begun, [`Pending`] the result as an event. `algebra` combines them, `begin`
+//! is the implicit thread.
 //!
 //! # The order
-//! When `a_sync` returns, the offer is in the queue of its channel, or has been met. So what one thread sends on one channel, by
-//! whatever mixture of asynchronous and synchronous sends, arrives in the order of the calls; and so for receives.
+//! When `a_sync` returns, the offer is in the queue of its channel, or has been met. So what one thread sends
+//! on one channel, by whatever mixture of asynchronous and synchronous sends, arrives in the order of the
+//! calls; and so for receives.
 
 mod algebra;
 mod begin;
@@ -26,8 +28,9 @@ use super::Event;
 
 /// A communication that can be begun without waiting for it, as a value.
 ///
-/// Made by [`Sender::a_send_evt`](crate::Sender::a_send_evt), [`Receiver::a_recv_evt`](crate::Receiver::a_recv_evt), of any event by
-/// [`Event::spawn_evt`], of any function by [`spawn_evt`]; put together with [`s_wrap`](Self::s_wrap), [`a_wrap`](Self::a_wrap),
+/// Made by [`Sender::a_send_evt`](crate::Sender::a_send_evt),
+/// [`Receiver::a_recv_evt`](crate::Receiver::a_recv_evt), of any event by [`Event::spawn_evt`], of any
+/// function by [`spawn_evt`]; put together with [`s_wrap`](Self::s_wrap), [`a_wrap`](Self::a_wrap),
 /// [`a_choose`] and [`a_guard`].
 ///
 /// # Examples
@@ -61,15 +64,18 @@ pub trait AsyncEvent: Sized {
 
     /// Begins the communication and returns: the creation value, and the result as an event.
     ///
-    /// The offer is in its queue by then (see the order that [`event::asynchronous`](crate::event#asynchronous-events) promises), or the
-    /// communication has happened already. The rest is done by an implicit thread, a parasite. Whoever drops the result lets that
-    /// go on; [`Pending::cancel`] takes it back.
+    /// The offer is in its queue by then (see the order that
+    /// [`event::asynchronous`](crate::event#asynchronous-events) promises), or the communication has happened
+    /// already. The rest is done by an implicit thread, a parasite. Whoever drops the result lets that go on;
+    /// [`Pending::cancel`] takes it back.
     ///
     /// # Errors
-    /// None here; without memory for the implicit thread the result is [`JoinError::NoStack`](crate::JoinError::NoStack).
+    /// None here; without memory for the implicit thread the result is
+    /// [`JoinError::NoStack`](crate::JoinError::NoStack).
     ///
     /// # Panics
-    /// Outside of a host or parasite. With a panic of an `a_guard` (nothing has begun then) or an `s_wrap` (it goes on).
+    /// Outside of a host or parasite. With a panic of an `a_guard` (nothing has begun then) or an `s_wrap`
+    /// (it goes on).
     ///
     /// # Blocking
     /// Never.
@@ -80,7 +86,8 @@ pub trait AsyncEvent: Sized {
         (created(), pending)
     }
 
-    /// The same, with `f` applied to the creation value: on the caller, at the call, once the event has been offered.
+    /// The same, with `f` applied to the creation value: on the caller, at the call, once the event has been
+    /// offered.
     ///
     /// # Examples
     /// ```
@@ -96,8 +103,9 @@ pub trait AsyncEvent: Sized {
 
     /// The same, with `f` applied to the result: after the communication, in the implicit thread.
     ///
-    /// `f` runs on a stack of its own (a stackful parasite), so it may block: communicate, or begin the next asynchronous event. It
-    /// starts wherever the communication was completed, perhaps on the worker of the other side.
+    /// `f` runs on a stack of its own (a stackful parasite), so it may block: communicate, or begin the next
+    /// asynchronous event. It starts wherever the communication was completed, perhaps on the worker of the
+    /// other side.
     ///
     /// # Examples
     /// ```

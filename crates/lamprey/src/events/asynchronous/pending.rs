@@ -10,17 +10,20 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What an asynchronous event will give: itself an event, that happens once the communication and its `a_wrap`s have.
+/// What an asynchronous event will give: itself an event, that happens once the communication and its
+/// `a_wrap`s have.
 ///
-/// The result is that, or why the implicit thread has none: the panic of an `a_wrap`, or [`JoinError::Cancelled`] where its runtime has
-/// ended.
+/// The result is that, or why the implicit thread has none: the panic of an `a_wrap`, or
+/// [`JoinError::Cancelled`] where its runtime has ended.
 ///
-/// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped when it comes (a value that
-/// an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over a choice that it may lose, choose
-/// [`result_evt`](Self::result_evt); to take the communication back, [`cancel`](Self::cancel).
+/// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped
+/// when it comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over
+/// a choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
+/// [`cancel`](Self::cancel).
 ///
 /// # Cancellation
-/// A thread that is cancelled while it waits for the result returns it if it has come by then; else it detaches, and unwinds.
+/// A thread that is cancelled while it waits for the result returns it if it has come by then; else it
+/// detaches, and unwinds.
 ///
 /// # Examples
 /// ```
@@ -61,12 +64,14 @@ impl<T> Pending<T> {
         self.0.0.as_ref().is_none_or(ParasiteHandle::is_finished)
     }
 
-    /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be sent is dropped.
+    /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be
+    /// sent is dropped.
     ///
     /// # Errors
-    /// [`JoinError::Cancelled`] is what is expected: the communication has not happened (or an [`a_wrap`](crate::event::AsyncEvent::a_wrap)
-    /// was ended, before or while it ran; or some part of a `choose_all` has not happened). `Ok` is the result, which was faster: what a
-    /// peer has chosen by now has happened.
+    /// [`JoinError::Cancelled`] is what is expected: the communication has not happened (or an
+    /// [`a_wrap`](crate::event::AsyncEvent::a_wrap) was ended, before or while it ran; or some part of a
+    /// `choose_all` has not happened). `Ok` is the result, which was faster: what a peer has chosen by now
+    /// has happened.
     ///
     /// # Cancellation
     /// As for [`ParasiteHandle::cancel`].

@@ -1,7 +1,8 @@
 //! The claim of a choice: one word that says whether it is decided, and with that who decides.
 //!
-//! A thread (or future) that synchronises on several events at once puts an *offer* of each into the queue of its channel; all of
-//! them point at one `Choice`. Whoever meets an offer decides for the choice, if nobody has before.
+//! A thread (or future) that synchronises on several events at once puts an *offer* of each into the queue of
+//! its channel; all of them point at one `Choice`. Whoever meets an offer decides for the choice, if nobody
+//! has before.
 //!
 //! # States
 //! ```text
@@ -11,35 +12,41 @@
 //! ```
 //!
 //! # Invariants
-//! 1. **One winner.** Who brings the word to SYNCHED decides: a peer for the offer that it has taken out, the owner for one that
-//!    it was about to make, for a time-out or for a cancellation. All others leave the choice alone.
-//! 2. **Responsibility.** An offer enters its queue, and the other side of that queue is looked at, in one atomic step of the
-//!    channel. So of two offers that match, the later one sees the earlier one, and it is the later one's owner who must try to
-//!    decide for both. No match is missed though nobody locks two channels.
-//! 3. CLAIMED lasts a few instructions: its owner then waits for nothing (see [`Choice::synch_both`]). So others may spin for it.
-//! 4. The peer that has won owes the owner one wake, through `waiter`; it reads that before it lets the node go. The choice lives
-//!    until all its offers are out and let go (`channel::party`, invariants 1 and 2).
+//! 1. **One winner.** Who brings the word to SYNCHED decides: a peer for the offer that it has taken out, the
+//!    owner for one that it was about to make, for a time-out or for a cancellation. All others leave the
+//!    choice alone.
+//! 2. **Responsibility.** An offer enters its queue, and the other side of that queue is looked at, in one
+//!    atomic step of the channel. So of two offers that match, the later one sees the earlier one, and it is
+//!    the later one's owner who must try to decide for both. No match is missed though nobody locks two
+//!    channels.
+//! 3. CLAIMED lasts a few instructions: its owner then waits for nothing (see [`Choice::synch_both`]). So
+//!    others may spin for it.
+//! 4. The peer that has won owes the owner one wake, through `waiter`; it reads that before it lets the node
+//!    go. The choice lives until all its offers are out and let go (`channel::party`, invariants 1 and 2).
 //!
 //! # Orderings
-//! Every change to SYNCHED is AcqRel: Acquire sees the waiter that the owner wrote before WAITING (Release in `unclaim`, or
-//! the publication of the offer); Release and the owner's Acquire in `is_synched` order the loss of an offer before its end.
+//! Every change to SYNCHED is AcqRel: Acquire sees the waiter that the owner wrote before WAITING (Release in
+//! `unclaim`, or the publication of the offer); Release and the owner's Acquire in `is_synched` order the
+//! loss of an offer before its end.
 //!
 //! # Where this differs from the paper (Reppy, Russo, Xiao 2009)
-//! * There a thread that finds its partner CLAIMED lets its own claim go and tries again, and two may do so for ever in step.
-//!   Here the one with the greater address waits until the other has come to an end: one of them gets through.
-//! * There an event that was enqueued and lost stays in its queue until somebody comes across it. Here the owner takes all its
-//!   offers back, so that nothing grows in a channel on which a choice never wins.
-//! * There the owner is CLAIMED-able while it still enqueues, as here; but it polls all channels before it enqueues at all, as
-//!   a plain operation that needs no claim of its own.
+//! * There a thread that finds its partner CLAIMED lets its own claim go and tries again, and two may do so
+//!   for ever in step. Here the one with the greater address waits until the other has come to an end: one of
+//!   them gets through.
+//! * There an event that was enqueued and lost stays in its queue until somebody comes across it. Here the
+//!   owner takes all its offers back, so that nothing grows in a channel on which a choice never wins.
+//! * There the owner is CLAIMED-able while it still enqueues, as here; but it polls all channels before it
+//!   enqueues at all, as a plain operation that needs no claim of its own.
 //! * A plain send or receive has no word to claim: it is in one queue, and taking it out of that decides.
 //!
 //! # Rejected
 //! * A lock for each choice, or one for all: the winner would hold it while it moves the value and wakes.
-//! * The claim as a bit in the thread's own state: timers and cancellation touch that without atomic steps (`sched::block`).
+//! * The claim as a bit in the thread's own state: timers and cancellation touch that without atomic steps
+//!   (`sched::block`).
 //!
 //! # Checked by
-//! `model::choice`, `model::choice_future` (loom: against a thread, crossing another, against itself, with a time-out, a
-//! disconnect; broken variants), `tests/event/laws.rs`, `tests/event/race.rs`.
+//! `model::choice`, `model::choice_future` (loom: against a thread, crossing another, against itself, with a
+//! time-out, a disconnect; broken variants), `tests/event/laws.rs`, `tests/event/race.rs`.
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Ordering, UnsafeCell, left_out, relax};
@@ -115,7 +122,8 @@ impl Choice {
         self.claim.load(Ordering::Acquire) == SYNCHED
     }
 
-    /// Owner of `self`, which holds the lock of the channel where it has found an offer of `theirs`: decides for both at once.
+    /// Owner of `self`, which holds the lock of the channel where it has found an offer of `theirs`: decides
+    /// for both at once.
     pub(crate) fn synch_both(&self, theirs: &Choice) -> Both {
         let (mut spins, yields) = (0, self.order() > theirs.order());
         loop {
@@ -183,8 +191,8 @@ impl Choice {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, from: usize, to: usize) -> Result<(), usize> {
-        // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the choice SYNCHED sees
-        // all that came before that. (Relaxed in a broken variant.)
+        // AcqRel pairs with itself, with `unclaim` and with `is_synched`; Acquire on failure: who finds the
+        // choice SYNCHED sees all that came before that. (Relaxed in a broken variant.)
         let order = if left_out!(ChoiceOrder) { Ordering::Relaxed } else { Ordering::AcqRel };
         self.claim.compare_exchange(from, to, order, Ordering::Acquire).map(drop)
     }

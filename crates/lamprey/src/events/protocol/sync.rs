@@ -1,10 +1,11 @@
 //! A thread that synchronises: a host, a stackful parasite, an OS thread.
 //!
 //! # Invariant
-//! **What has been decided returns.** A thread whose time is over, or that is cancelled, decides for its choice itself, and has
-//! communicated with nobody; or it finds that a peer has decided, and returns what that gave. It is then its next blocking call that
-//! unwinds. The one exception is a branch that has won because the other side is gone: nobody can tell that from nothing, and where a
-//! runtime ends, a thread hears of its own end first, as in a plain send or receive.
+//! **What has been decided returns.** A thread whose time is over, or that is cancelled, decides for its
+//! choice itself, and has communicated with nobody; or it finds that a peer has decided, and returns what
+//! that gave. It is then its next blocking call that unwinds. The one exception is a branch that has won
+//! because the other side is gone: nobody can tell that from nothing, and where a runtime ends, a thread
+//! hears of its own end first, as in a plain send or receive.
 //!
 //! # Checked by
 //! `model::interrupted` (loom), `tests/cancel/choice.rs`, `tests/cancel/laws.rs`, `tests/stress/choice.rs`.
@@ -72,7 +73,8 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
         let until = [limit, branch.deadline()].into_iter().flatten().min();
         let enter = |me| {
             choice.reopen(me);
-            // SAFETY: both stay here until `withdraw`, below, in each of the cases; nothing in between unwinds.
+            // SAFETY: both stay here until `withdraw`, below, in each of the cases; nothing in between
+            // unwinds.
             match unsafe { branch.offer(&ChoiceRef(&choice)) } {
                 Offered::Waiting => Entered::Queued,
                 Offered::Won => Entered::Done,

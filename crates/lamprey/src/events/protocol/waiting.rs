@@ -7,11 +7,13 @@
 //!      Offered --poll: foreign futures or a clock want to be looked at--> New
 //! ```
 //! # Invariants
-//! 1. Offers are out in the stage Offered only; in it, the branch and the choice are pinned with the future. Dropped, the future
-//!    decides for itself, or lets the winner end, and takes all offers back before its parts go.
+//! 1. Offers are out in the stage Offered only; in it, the branch and the choice are pinned with the future.
+//!    Dropped, the future decides for itself, or lets the winner end, and takes all offers back before its
+//!    parts go.
 //! 2. Foreign futures are polled with no offer out: their code may do anything, and take any time.
-//! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it unwinds, the branch is half
-//!    decided and must not be driven again. A part that does not know that it has won would send its value twice.
+//! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it
+//!    unwinds, the branch is half decided and must not be driven again. A part that does not know that it has
+//!    won would send its value twice.
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::events::Event;
@@ -167,11 +169,12 @@ impl<B: Branch> Waiting<B> {
         if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
     }
 
-    /// No more is waited: gives the result if a peer has decided by now. `None` if nothing has happened; then nothing will.
+    /// No more is waited: gives the result if a peer has decided by now. `None` if nothing has happened; then
+    /// nothing will.
     ///
-    /// Without a context, for a thread that is cancelled: it also takes what is there without waiting (the result of an asynchronous
-    /// event), blocks for the rest of a `choose_all`, and leaves what has only been refused. With one, for a future: it is also `None`
-    /// where the rest of a `choose_all` has not happened.
+    /// Without a context, for a thread that is cancelled: it also takes what is there without waiting (the
+    /// result of an asynchronous event), blocks for the rest of a `choose_all`, and leaves what has only been
+    /// refused. With one, for a future: it is also `None` where the rest of a `choose_all` has not happened.
     #[cfg(not(loom))]
     pub(crate) fn settle(self: Pin<&mut Self>, cx: Option<&mut Context<'_>>) -> Option<B::Output> {
         let this = self.into_ref().get_ref();
@@ -202,8 +205,8 @@ impl<B: Branch> Waiting<B> {
         }
     }
 
-    /// As `poll_at_once`, until `limit`: `None` then, and nothing has happened. To drop the future instead would leave that open: a
-    /// peer may be faster. What has won before is waited for, as long as it takes.
+    /// As `poll_at_once`, until `limit`: `None` then, and nothing has happened. To drop the future instead
+    /// would leave that open: a peer may be faster. What has won before is waited for, as long as it takes.
     #[cfg(not(loom))]
     pub(super) fn poll_until(
         mut self: Pin<&mut Self>,
@@ -239,12 +242,13 @@ impl<B: Branch> Future for Waiting<B> {
 /// A synchronisation under way: what an event becomes when it is awaited.
 ///
 /// # Cancellation
-/// Dropped before it is ready, it has happened or it has not, and whoever drops it is not told which. Has a peer chosen a branch by
-/// then, that has been chosen: what it was to send has been received, and its nack does not fire. What it had received goes back to its
-/// channel, which drops it if no receiver is left. All other values are dropped, and all other nacks fire.
+/// Dropped before it is ready, it has happened or it has not, and whoever drops it is not told which. Has a
+/// peer chosen a branch by then, that has been chosen: what it was to send has been received, and its nack
+/// does not fire. What it had received goes back to its channel, which drops it if no receiver is left. All
+/// other values are dropped, and all other nacks fire.
 ///
-/// Who must know waits as a thread ([`sync`](Event::sync)), or chooses the reason for giving up too: `choose((event, timeout(limit)))`, or
-/// with [`CancelToken::wait_evt`](crate::CancelToken::wait_evt).
+/// Who must know waits as a thread ([`sync`](Event::sync)), or chooses the reason for giving up too:
+/// `choose((event, timeout(limit)))`, or with [`CancelToken::wait_evt`](crate::CancelToken::wait_evt).
 ///
 /// # Panics
 /// If it is polled after it has given its result, or after a panic of its own.

@@ -37,8 +37,8 @@ impl Limit {
 }
 
 impl<S: AsFd> Socket<S> {
-    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`. Dropped, it
-    /// does no more; an attempt that has done something is the last thing that it does.
+    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`.
+    /// Dropped, it does no more; an attempt that has done something is the last thing that it does.
     ///
     /// # Errors
     /// As for [`attempt`](Socket::attempt), and the kernel's when nobody can watch the socket.
@@ -113,7 +113,8 @@ impl<S: AsFd> Socket<S> {
     }
 }
 
-/// Counts operations on this kernel thread; the future with which they come to [`TURN`](super::TURN) lets others run first.
+/// Counts operations on this kernel thread; the future with which they come to [`TURN`](super::TURN) lets
+/// others run first.
 pub(crate) async fn take_a_turn_async(weight: u32) {
     let mut waits = turn_is_over(weight);
     poll_fn(|context| {

@@ -1,8 +1,9 @@
-//! A chunk: 64 KiB, aligned to that, of blocks of one class behind one header. And what a free block looks like.
+//! A chunk: 64 KiB, aligned to that, of blocks of one class behind one header. And what a free block looks
+//! like.
 //!
 //! Invariants:
-//! 1. A block begins inside its chunk or right behind its end, never at its start: the header is found by masking the
-//!    address of the byte before the block, whatever the block's size ([`Chunk::of`]).
+//! 1. A block begins inside its chunk or right behind its end, never at its start: the header is found by
+//!    masking the address of the byte before the block, whatever the block's size ([`Chunk::of`]).
 //! 2. A header is constant from before the chunk's first block is handed out until the chunk is released.
 
 use super::Shared;

@@ -14,14 +14,15 @@ const FINE_CLASSES: usize = FINE / STEP - 1;
 /// Above, eight classes for each doubling: at most an eighth is wasted.
 const DOUBLINGS: usize = 4;
 const LARGEST: usize = FINE << DOUBLINGS;
-/// Beyond, one class for each number of blocks that share a chunk: what is wasted is shared out, not left untouched at the
-/// end, because a chunk may lie in a huge page.
+/// Beyond, one class for each number of blocks that share a chunk: what is wasted is shared out, not left
+/// untouched at the end, because a chunk may lie in a huge page.
 const PACKED: usize = FINE_CLASSES + 8 * DOUBLINGS;
 const SHARES: usize = ROOM / LARGEST;
 
 /// How many there are.
 pub(super) const CLASSES: usize = PACKED + SHARES;
-/// The class of chunks that were mapped for one block that is too large, or too strongly aligned, for a class.
+/// The class of chunks that were mapped for one block that is too large, or too strongly aligned, for a
+/// class.
 pub(super) const HUGE: usize = CLASSES;
 /// The strongest alignment that a class serves.
 const ALIGN: usize = 2 * HEADER;
@@ -34,8 +35,9 @@ pub(super) const fn class_of(layout: Layout) -> usize {
     if layout.align() > ALIGN || layout.size() > ROOM {
         return HUGE;
     }
-    // A multiple of its alignment stays one in its class: up to FINE it is the block's size, and above all sizes are
-    // multiples of the step between them, which divides or is a multiple of every alignment up to ALIGN.
+    // A multiple of its alignment stays one in its class: up to FINE it is the block's size, and above all
+    // sizes are multiples of the step between them, which divides or is a multiple of every alignment up to
+    // ALIGN.
     let size =
         (if layout.size() < 2 * STEP { 2 * STEP } else { layout.size() }).next_multiple_of(layout.align());
     if size <= FINE {

@@ -25,12 +25,14 @@ impl Mapping {
         self.layout.size()
     }
 
-    /// Asks for pages of 2 MiB, so that a first touch costs the system once for all of them. No harm if it refuses.
+    /// Asks for pages of 2 MiB, so that a first touch costs the system once for all of them. No harm if it
+    /// refuses.
     pub(super) fn prefer_huge_pages(&self) {
         system::advise(self.start, self.layout.size(), libc::MADV_HUGEPAGE);
     }
 
-    /// Makes the pages at `at` zero and gives their memory back; false if the system refuses, and they stay as they were.
+    /// Makes the pages at `at` zero and gives their memory back; false if the system refuses, and they stay
+    /// as they were.
     pub(super) fn clear(&self, at: NonNull<u8>, bytes: usize) -> bool {
         debug_assert!(at >= self.start && at.addr().get() + bytes <= self.start.addr().get() + self.bytes());
         system::advise(at, bytes, libc::MADV_DONTNEED)
@@ -62,8 +64,8 @@ mod system {
         if bytes == 0 {
             return;
         }
-        // SAFETY: part of a mapping of ours that nobody uses any more. It can only fail for want of room to split a mapping,
-        // and then address space stays mapped.
+        // SAFETY: part of a mapping of ours that nobody uses any more. It can only fail for want of room to
+        // split a mapping, and then address space stays mapped.
         unsafe { libc::munmap(start.as_ptr().cast(), bytes) };
     }
 

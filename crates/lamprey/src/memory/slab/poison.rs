@@ -1,7 +1,9 @@
-//! Free blocks are off limits in AddressSanitizer's eyes, but for the slab's own two words. It sees the allocator's memory only
-//! as a few large mappings, so without this it would not notice the use of a block that has been given back.
+//! Free blocks are off limits in AddressSanitizer's eyes, but for the slab's own two words. It sees the
+//! allocator's memory only as a few large mappings, so without this it would not notice the use of a block
+//! that has been given back.
 //!
-//! Invariant: what [`free`] has marked is unmarked by [`taken`] before it is handed out, or by [`chunk`] before it is cut anew.
+//! Invariant: what [`free`] has marked is unmarked by [`taken`] before it is handed out, or by [`chunk`]
+//! before it is cut anew.
 
 use super::chunk::{Block, CHUNK, Chunk};
 use super::class::size_of_class;

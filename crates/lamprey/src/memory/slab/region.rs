@@ -1,8 +1,8 @@
 //! Where chunks come from: regions of up to 4 MiB of address space, carved chunk by chunk.
 //!
 //! Invariants:
-//! 1. `used` has a bit for each chunk of the region that has a valid header; all others are zero memory (from their
-//!    second word on).
+//! 1. `used` has a bit for each chunk of the region that has a valid header; all others are zero memory (from
+//!    their second word on).
 //! 2. A region of a huge block has one chunk, used from its birth: it is never carved.
 
 use super::chunk::{Block, CHUNK, Chunk, HEADER};
@@ -48,8 +48,8 @@ impl Region {
 
     /// A region for one block of `layout`; the block begins at the second value, counted from the only chunk.
     fn huge(layout: Layout) -> Option<(Self, usize)> {
-        // Up to half a chunk the alignment leaves room for the header in front of the block, in the same chunk; beyond, the
-        // header has the chunk before the block.
+        // Up to half a chunk the alignment leaves room for the header in front of the block, in the same
+        // chunk; beyond, the header has the chunk before the block.
         let lead = layout.align().max(HEADER);
         let (skip, first) = if lead <= CHUNK / 2 { (0, lead) } else { (lead.max(CHUNK) - CHUNK, CHUNK) };
         let bytes = layout

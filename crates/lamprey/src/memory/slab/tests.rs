@@ -1,5 +1,5 @@
-//! The slab against a naive book of what is out, and at its moments. Runs under miri, except for what looks at the memory
-//! of the process.
+//! The slab against a naive book of what is out, and at its moments. Runs under miri, except for what looks
+//! at the memory of the process.
 
 use super::class::{CLASSES, HUGE, class_of, size_of_class};
 use super::{Slab, give_from_outside, owner_of};

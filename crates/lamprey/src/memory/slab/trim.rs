@@ -1,8 +1,8 @@
 //! Giving memory back: chunks without a live block, and regions that have only such chunks.
 //!
-//! The marks say what is free, so nothing has to be counted beforehand: a chunk is read up to its first live block. Then
-//! the lists are made anew from the chunks that stay. That costs a look at every block, so nothing is done for less than an
-//! eighth of the chunks.
+//! The marks say what is free, so nothing has to be counted beforehand: a chunk is read up to its first live
+//! block. Then the lists are made anew from the chunks that stay. That costs a look at every block, so
+//! nothing is done for less than an eighth of the chunks.
 
 use super::Slab;
 use super::chunk::Chunk;
@@ -30,7 +30,8 @@ impl Slab {
         })
     }
 
-    /// Notes in each region which of its chunks have no live block. How many chunks there are, and how many such.
+    /// Notes in each region which of its chunks have no live block. How many chunks there are, and how many
+    /// such.
     fn find_idle(&self, regions: &mut Regions) -> (u32, u32) {
         let (mut used, mut idle) = (0, 0);
         for region in regions.iter_mut() {

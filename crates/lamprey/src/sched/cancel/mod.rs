@@ -1,31 +1,33 @@
-//! Ending early: a whole thread (it is **doomed**), or a part of what it does (a **level** is tripped), unless that is
-//! shielded.
+//! Ending early: a whole thread (it is **doomed**), or a part of what it does (a **level** is tripped),
+//! unless that is shielded.
 //!
 //! # States
-//! A thread has a chain of frames on its stack, the innermost first: shields, and levels, which are OPEN or TRIPPED. Its
-//! blocking calls are to end (`Thread::is_cancelled`) if, seen from inside, a tripped level comes before every shield; or if
-//! it is doomed and there is no shield at all.
+//! A thread has a chain of frames on its stack, the innermost first: shields, and levels, which are OPEN or
+//! TRIPPED. Its blocking calls are to end (`Thread::is_cancelled`) if, seen from inside, a tripped level
+//! comes before every shield; or if it is doomed and there is no shield at all.
 //!
-//! A **stackless parasite** that is polled on the thread's stack has a cancellation of its own: seen from within its poll, the chain ends
-//! where the poll began, and the thread is not doomed, whatever it is otherwise. Only the end of the runtime dooms what is polled. (The
-//! cancellation of the parasite itself drops its future once the poll is over.)
+//! A **stackless parasite** that is polled on the thread's stack has a cancellation of its own: seen from
+//! within its poll, the chain ends where the poll began, and the thread is not doomed, whatever it is
+//! otherwise. Only the end of the runtime dooms what is polled. (The cancellation of the parasite itself
+//! drops its future once the poll is over.)
 //!
-//! Being cancelled is a state, not a message: every blocking call inside ends, until the level that was tripped has been left.
-//! So code that swallows the unwind comes no further than its next blocking call.
+//! Being cancelled is a state, not a message: every blocking call inside ends, until the level that was
+//! tripped has been left. So code that swallows the unwind comes no further than its next blocking call.
 //!
 //! # Invariants
-//! 1. `is_cancelled` is worked out anew ([`weigh`]) whenever a frame comes or goes, a level is tripped, the thread
-//!    doomed, or a poll begins or ends on its stack.
+//! 1. `is_cancelled` is worked out anew ([`weigh`]) whenever a frame comes or goes, a level is tripped, the
+//!    thread doomed, or a poll begins or ends on its stack.
 //! 2. All of that happens on the thread's own kernel thread. From elsewhere a level is tripped by an errand
-//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`]). An OS thread's levels alone are tripped from
-//!    elsewhere, by a flag that its next block looks at ([`super::os`]).
-//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds. A generator that is suspended within
-//!    one would break that: it ends the process where it is suspended ([`guard`](super::guard)). Coroutines of other libraries are found
-//!    when the frame is left, or the thread ends, if at all.
+//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`]). An OS thread's levels alone are tripped
+//!    from elsewhere, by a flag that its next block looks at ([`super::os`]).
+//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds. A
+//!    generator that is suspended within one would break that: it ends the process where it is suspended
+//!    ([`guard`](super::guard)). Coroutines of other libraries are found when the frame is left, or the
+//!    thread ends, if at all.
 //!
 //! # Checked by
-//! `tests/cancel/hosts.rs`, `tests/cancel/race.rs`, `tests/cancel/laws.rs`, `tests/callouts/parasites.rs`; the way to a host: `model::reach`,
-//! `model::kin`; levels: `model::wire` (loom).
+//! `tests/cancel/hosts.rs`, `tests/cancel/race.rs`, `tests/cancel/laws.rs`, `tests/callouts/parasites.rs`;
+//! the way to a host: `model::reach`, `model::kin`; levels: `model::wire` (loom).
 
 pub(crate) mod reach;
 
@@ -89,8 +91,8 @@ impl Frame {
     }
 }
 
-/// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be cancelled
-/// (a worker's root) it only runs `inside`.
+/// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be
+/// cancelled (a worker's root) it only runs `inside`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     let thread = current();
@@ -104,7 +106,8 @@ pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     inside()
 }
 
-/// Runs `inside`, which uses something that is the calling thread's alone: no other thread may go on in the middle of it.
+/// Runs `inside`, which uses something that is the calling thread's alone: no other thread may go on in the
+/// middle of it.
 pub(crate) fn open<R>(inside: impl FnOnce() -> R) -> R {
     let frame = Frame::new(Is::Open);
     let thread = current();
@@ -141,8 +144,8 @@ impl Drop for Left<'_> {
     }
 }
 
-/// A thread ends, and has left all its frames: who trips one of them reaches the thread. (It has not if a coroutine of another library was
-/// leaked in the middle of one.)
+/// A thread ends, and has left all its frames: who trips one of them reaches the thread. (It has not if a
+/// coroutine of another library was leaked in the middle of one.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn must_be_outside(thread: &Thread) {
     if !thread.frames.get().is_null() {
@@ -150,8 +153,8 @@ pub(super) fn must_be_outside(thread: &Thread) {
     }
 }
 
-/// The thread-locals of an OS thread are destroyed. True if that is because it has called `process::exit` within its frames: they are still
-/// on its stack, where it is. Of a thread that ends there is none.
+/// The thread-locals of an OS thread are destroyed. True if that is because it has called `process::exit`
+/// within its frames: they are still on its stack, where it is. Of a thread that ends there is none.
 #[cold]
 pub(super) fn exits_inside(thread: &Thread) -> bool {
     let innermost = thread.frames.get().addr();
@@ -200,8 +203,8 @@ fn weigh(thread: &Thread) {
     }
 }
 
-/// True if the caller's runtime ends and will cancel it, though its worker may not have come to that yet: others may have ended for that
-/// reason already.
+/// True if the caller's runtime ends and will cancel it, though its worker may not have come to that yet:
+/// others may have ended for that reason already.
 #[cfg(not(loom))]
 pub(crate) fn is_about_to_end() -> bool {
     let Some(worker) = Worker::current() else { return false };
@@ -241,8 +244,8 @@ fn is_due(thread: &Thread) -> bool {
 }
 
 impl Thread {
-    /// From now on `task` is what runs on this stack: a stackless parasite that is polled, or null for the thread's own account. Gives
-    /// what did before, to go back to.
+    /// From now on `task` is what runs on this stack: a stackless parasite that is polled, or null for the
+    /// thread's own account. Gives what did before, to go back to.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn act_for(&self, task: *mut Task) -> *mut Task {
         let before = self.polling.replace(task);
@@ -347,8 +350,8 @@ impl Worker {
         }
     }
 
-    /// A host of this worker ends: somebody who is on the way to cancel it is waited for, by letting the root take in what has
-    /// been sent.
+    /// A host of this worker ends: somebody who is on the way to cancel it is waited for, by letting the root
+    /// take in what has been sent.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn part(&self, me: &Thread) {
         must_be_outside(me);
@@ -381,7 +384,8 @@ pub(crate) struct Call {
     home: Option<NonNull<Seat>>,
 }
 
-/// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not started does not.
+/// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not
+/// started does not.
 ///
 /// # Safety
 /// A host whose object stays alive until this returns.
@@ -404,11 +408,13 @@ pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
     Call { thread, asked: unsafe { thread.as_ref() }.reach().ask(here), home: None }
 }
 
-/// The second step of [`ask`], for many: with one heavy barrier. From here on each of them has ended, or will see for itself, and is not
-/// touched any more; or it cannot end before it has been told, or, if it is this worker's, before the caller blocks.
+/// The second step of [`ask`], for many: with one heavy barrier. From here on each of them has ended, or will
+/// see for itself, and is not touched any more; or it cannot end before it has been told, or, if it is this
+/// worker's, before the caller blocks.
 ///
 /// # Safety
-/// See [`call_off`]. A host that was asked while it ended may not have seen it, so only its owner knows that it is still there.
+/// See [`call_off`]. A host that was asked while it ended may not have seen it, so only its owner knows that
+/// it is still there.
 pub(crate) unsafe fn find_all<'a>(calls: impl IntoIterator<Item = &'a mut Call>) {
     let mut away = calls.into_iter().filter(|call| call.asked == Asked::Away).peekable();
     if away.peek().is_some() {

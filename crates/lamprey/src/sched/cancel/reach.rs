@@ -1,30 +1,34 @@
 //! How somebody elsewhere reaches a host to cancel it: where the host is, and whether that is still true.
 //!
-//! A started host is cancelled by its home worker, for everything about it is that worker's. So the canceller must find
-//! the home, and send there; and the host must neither start unseen nor end, and its worker with it, meanwhile. Starting and
-//! ending are hot, cancelling is not: the host pays two plain stores and two plain loads, the canceller a heavy barrier.
+//! A started host is cancelled by its home worker, for everything about it is that worker's. So the canceller
+//! must find the home, and send there; and the host must neither start unseen nor end, and its worker with
+//! it, meanwhile. Starting and ending are hot, cancelling is not: the host pays two plain stores and two
+//! plain loads, the canceller a heavy barrier.
 //!
 //! # States (`home`)
 //! ```text
 //! null --begin--> a seat --end--> ENDED  (--begin--> a seat --end--> ENDED: its unwanted outcome is dropped)
 //! ```
-//! `ask`: ASKED once anybody wants the host to end, for ever; VISITED from then until that somebody has found out where it
-//! is, and what was sent there has arrived.
+//! `ask`: ASKED once anybody wants the host to end, for ever; VISITED from then until that somebody has found
+//! out where it is, and what was sent there has arrived.
 //!
 //! # Invariants
 //! 1. Only who sets ASKED ever sets VISITED: one visit a host.
 //! 2. A host that was asked before it began is not begun: its closure is dropped instead.
-//! 3. A host that ends with VISITED set waits for it to be cleared before it publishes its outcome: until then its object
-//!    and its worker are there.
-//! 4. The canceller keeps the host's object alive by its own means (the handle; a section of its scope, in which it is listed) until it has
-//!    called [`visit`](Reach::visit): a host that ended just before it was asked waits for nobody. What it sends clears VISITED as its last access.
+//! 3. A host that ends with VISITED set waits for it to be cleared before it publishes its outcome: until
+//!    then its object and its worker are there.
+//! 4. The canceller keeps the host's object alive by its own means (the handle; a section of its scope, in
+//!    which it is listed) until it has called [`visit`](Reach::visit): a host that ended just before it was
+//!    asked waits for nobody. What it sends clears VISITED as its last access.
 //!
 //! # Who may touch what
-//! `home`: written by the worker that begins or ends the host, read by all. `ask`: cancellers set, the visit clears.
+//! `home`: written by the worker that begins or ends the host, read by all. `ask`: cancellers set, the visit
+//! clears.
 //!
 //! # Orderings
-//! begin: `home` stored, light barrier, `ask` loaded; the canceller: `ask` changed, heavy barrier, `home` loaded: at least one
-//! sees the other. The same at the end. The Release that clears VISITED pairs with the Acquire of `is_visited`.
+//! begin: `home` stored, light barrier, `ask` loaded; the canceller: `ask` changed, heavy barrier, `home`
+//! loaded: at least one sees the other. The same at the end. The Release that clears VISITED pairs with the
+//! Acquire of `is_visited`.
 //!
 //! # Rejected
 //! * A read-modify-write at each start and end: 4 ns a host for something that hardly any host sees.
@@ -36,7 +40,8 @@
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, light_barrier};
 use std::ptr::{self, NonNull};
 
-/// See the module's text: a view of two fields of a descriptor, which lie where there is place for them. `S` is the seat.
+/// See the module's text: a view of two fields of a descriptor, which lie where there is place for them. `S`
+/// is the seat.
 pub(crate) struct Reach<'a, S> {
     pub(crate) home: &'a AtomicPtr<S>,
     pub(crate) ask: &'a AtomicU8,
@@ -72,7 +77,8 @@ impl<S> Reach<'_, S> {
     /// The seat of a host that has started and not ended, for those who wake it, or sit there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn home(self) -> *const S {
-        // Relaxed: written before anybody could name the host as a waiter; cancellers see to the order by barriers.
+        // Relaxed: written before anybody could name the host as a waiter; cancellers see to the order by
+        // barriers.
         self.home.load(Ordering::Relaxed)
     }
 
@@ -94,7 +100,8 @@ impl<S> Reach<'_, S> {
     /// Home: the host ends; true if it must wait until [`is_visited`](Self::is_visited) says no.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(self) -> bool {
-        // Release: a canceller that sees ENDED does nothing; what came before need not be seen, but costs nothing.
+        // Release: a canceller that sees ENDED does nothing; what came before need not be seen, but costs
+        // nothing.
         self.home.store(ended(), Ordering::Release);
         light_barrier();
         // Relaxed: the barriers order it.
@@ -107,8 +114,8 @@ impl<S> Reach<'_, S> {
         self.ask.load(Ordering::Acquire) & VISITED != 0
     }
 
-    /// Anybody: wants the host to end. `here`: the caller's own seat, or null. (In one step from 0: a second canceller that only
-    /// added VISITED would add it after the first had left.)
+    /// Anybody: wants the host to end. `here`: the caller's own seat, or null. (In one step from 0: a second
+    /// canceller that only added VISITED would add it after the first had left.)
     pub(crate) fn ask(self, here: *const S) -> Asked {
         let home = self.home();
         if home == ended::<S>().cast_const() {
@@ -124,10 +131,11 @@ impl<S> Reach<'_, S> {
         }
     }
 
-    /// The canceller whom `ask` told so, after a heavy barrier: where the host is. `None`: it will see for itself, or has ended,
-    /// and the visit is over.
+    /// The canceller whom `ask` told so, after a heavy barrier: where the host is. `None`: it will see for
+    /// itself, or has ended, and the visit is over.
     pub(crate) fn visit(self) -> Option<NonNull<S>> {
-        // Acquire pairs with the Release of ENDED in `end`. Of `begin` nothing has to be seen: the seat is older than the host.
+        // Acquire pairs with the Release of ENDED in `end`. Of `begin` nothing has to be seen: the seat is
+        // older than the host.
         let home = self.home.load(Ordering::Acquire);
         if home.is_null() || home == ended() {
             self.leave();

@@ -1,12 +1,14 @@
-//! The answers of workers to one question, and of those that do not answer, what can be found out of them otherwise.
+//! The answers of workers to one question, and of those that do not answer, what can be found out of them
+//! otherwise.
 //!
 //! # Invariants
-//! 1. Whoever asks waits for those of whom nothing is known yet, and for each looks again and again whether something can be found out. So
-//!    it does not wait for one that has ended.
+//! 1. Whoever asks waits for those of whom nothing is known yet, and for each looks again and again whether
+//!    something can be found out. So it does not wait for one that has ended.
 //! 2. Each counts once: an answer that comes from one that has been given up is dropped.
 //!
 //! # Orderings
-//! `asked` is Release/Acquire: what was prepared before the question is seen by those who answer. The rest is under a lock.
+//! `asked` is Release/Acquire: what was prepared before the question is seen by those who answer. The rest is
+//! under a lock.
 //!
 //! # Checked by
 //! `model::answers` (loom, with a broken variant that it catches), `tests/cancel/survivors.rs`.
@@ -64,8 +66,9 @@ impl<T> Answers<T> {
         std::mem::take(&mut *answers)
     }
 
-    /// What is found out of `missing`, who have been asked. `index` and `of` say which worker that is, and whose a finding is; `look`
-    /// is asked after each `patience` for each that has not answered, and gives `None` if that one may still answer.
+    /// What is found out of `missing`, who have been asked. `index` and `of` say which worker that is, and
+    /// whose a finding is; `look` is asked after each `patience` for each that has not answered, and gives
+    /// `None` if that one may still answer.
     pub(crate) fn await_all<W>(
         &self,
         mut missing: Vec<W>,

@@ -1,8 +1,9 @@
 //! The calls of a thread that has overflowed its stack, printed before the process aborts.
 //!
-//! The thread itself is in a signal handler, on a small stack, and may have been interrupted in the allocator: it only says where it is,
-//! and waits. The runtime's [ticker](crate::sched::ticker) works the calls out of a copy of its stack. If that does not come to its end (it
-//! allocates, too, and a lock may be held for ever), the process aborts without.
+//! The thread itself is in a signal handler, on a small stack, and may have been interrupted in the
+//! allocator: it only says where it is, and waits. The runtime's [ticker](crate::sched::ticker) works the
+//! calls out of a copy of its stack. If that does not come to its end (it allocates, too, and a lock may be
+//! held for ever), the process aborts without.
 //!
 //! # Invariants
 //! 1. What `CASE` points to lies on the handler's stack, and the handler does not return before the abort.
@@ -42,7 +43,8 @@ pub(crate) unsafe fn show(machine: *const libc::ucontext_t, stack: Range<usize>,
     let registers = unsafe { Registers::interrupted(machine) };
     let case = Case { registers, stack, is_done: AtomicBool::new(false) };
     let me = ptr::from_ref(&case).cast_mut();
-    // Release pairs with the Acquire in `print`. Relaxed: another thread overflows at the same time, and is shown.
+    // Release pairs with the Acquire in `print`. Relaxed: another thread overflows at the same time, and is
+    // shown.
     let is_mine = CASE.compare_exchange(ptr::null_mut(), me, Ordering::Release, Ordering::Relaxed).is_ok();
     if is_mine && !ticker.call() {
         return;

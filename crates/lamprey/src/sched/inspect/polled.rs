@@ -1,4 +1,5 @@
-//! What a thread runs, for messages: itself, or a stackless parasite on its stack. It can be asked for at any instruction, also by a signal handler.
+//! What a thread runs, for messages: itself, or a stackless parasite on its stack. It can be asked for at any
+//! instruction, also by a signal handler.
 
 use crate::sched::parasite::carrier::is_carrier;
 use crate::sched::parasite::task::Task;

@@ -1,13 +1,17 @@
-//! Where a thread is: its registers, and a copy of the bytes of its stack, from which [`super::unwind`] works out its calls.
+//! Where a thread is: its registers, and a copy of the bytes of its stack, from which [`super::unwind`] works
+//! out its calls.
 //!
-//! The kernel makes the copy: `process_vm_readv`, from the process to itself. It is a plain system call, so a signal handler may make it
-//! at any instruction, and memory that is not there or may not be read ends the copy instead of the process. So nobody has to know which
-//! stack it is, where it ends, and whether it is just being given back: a copy that goes past the end of a stack stops at the guard of the
-//! next one, or holds bytes that no frame refers to.
+//! The kernel makes the copy: `process_vm_readv`, from the process to itself. It is a plain system call, so a
+//! signal handler may make it at any instruction, and memory that is not there or may not be read ends the
+//! copy instead of the process. So nobody has to know which stack it is, where it ends, and whether it is
+//! just being given back: a copy that goes past the end of a stack stops at the guard of the next one, or
+//! holds bytes that no frame refers to.
 //!
 //! # Rejected
-//! * `_Unwind_Backtrace` on the thread itself: it may be interrupted within the unwinder, which cannot start at any instruction.
-//! * Reading between the bounds that the scheduler knows: they are wrong for generators, and for the instructions around a switch.
+//! * `_Unwind_Backtrace` on the thread itself: it may be interrupted within the unwinder, which cannot start
+//!   at any instruction.
+//! * Reading between the bounds that the scheduler knows: they are wrong for generators, and for the
+//!   instructions around a switch.
 
 use std::mem::MaybeUninit;
 
@@ -113,8 +117,8 @@ impl Sample {
     }
 }
 
-/// Copies this process's memory from `address` on until `into` is full, or up to the first page that cannot be read; how many bytes that
-/// are. Async-signal-safe.
+/// Copies this process's memory from `address` on until `into` is full, or up to the first page that cannot
+/// be read; how many bytes that are. Async-signal-safe.
 pub(in crate::sched) fn read_own(address: usize, into: &mut [u8]) -> usize {
     // Another thread may write these bytes meanwhile, which is why no reference is ever made to them.
     let mut done = 0;
@@ -144,11 +148,13 @@ fn read_step(address: usize, into: &mut [u8]) -> usize {
         (count, start) = (count + 1, next);
     }
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    // SAFETY: writes into `into`, at most its length; reads `local` and the first `count` pieces, which are initialised, and whatever the
-    // process itself may read. `errno` is put back: the caller may have interrupted code that is about to look at it.
+    // SAFETY: writes into `into`, at most its length; reads `local` and the first `count` pieces, which are
+    // initialised, and whatever the process itself may read. `errno` is put back: the caller may have
+    // interrupted code that is about to look at it.
     unsafe {
         let errno = *libc::__errno_location();
-        // Flags are a whole word: this argument is passed on the stack, where half a word leaves the other half as it was.
+        // Flags are a whole word: this argument is passed on the stack, where half a word leaves the other
+        // half as it was.
         let (call, flags) = (libc::SYS_process_vm_readv, 0_usize);
         let copied =
             libc::syscall(call, libc::getpid(), &raw const local, 1_usize, pieces.as_ptr(), count, flags);

@@ -1,11 +1,14 @@
-//! Says once on standard error which thread holds up a worker on which others wait: a program that hangs for this reason shows nothing else.
+//! Says once on standard error which thread holds up a worker on which others wait: a program that hangs for
+//! this reason shows nothing else.
 //!
-//! The [ticker](crate::sched::ticker) looks at each worker now and then. One that is awake and has been neither at its root nor run a woken parasite
-//! for [`Options::stuck_after`](crate::sched::runtime::Options) is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
-//! asked by a [signal](super::stuck) who runs and who could. The signal interrupts system calls that do not restart, so it is sent
-//! ever more rarely: after one time the limit, two times, four times, and so on.
+//! The [ticker](crate::sched::ticker) looks at each worker now and then. One that is awake and has been
+//! neither at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::runtime::Options)
+//! is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
+//! asked by a [signal](super::stuck) who runs and who could. The signal interrupts system calls that do not
+//! restart, so it is sent ever more rarely: after one time the limit, two times, four times, and so on.
 //!
-//! A thread that computes while nobody waits for its worker is not spoken of; nor is a spawn site that has been named before.
+//! A thread that computes while nobody waits for its worker is not spoken of; nor is a spawn site that has
+//! been named before.
 
 use super::stuck::{Look, look};
 use super::survey::Found;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up when it is displayed.
+/// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up
+/// when it is displayed.
 #[derive(Debug, Clone, Default)]
 pub struct Stack {
     calls: Vec<usize>,

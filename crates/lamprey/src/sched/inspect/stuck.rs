@@ -1,13 +1,15 @@
 //! A look at a worker whose thread computes and does not let the root in: by a signal to its kernel thread.
 //!
-//! The handler copies who runs, its registers, the bytes of its stack ([`Sample`]), and who else is on the worker, into a static place, and
-//! returns; what the copy shows is worked out by the looker. It allocates nothing, takes no lock, follows no pointer of the stack, and calls nothing but the
-//! kernel, so it may come at any instruction: in an unwind, in the allocator, in the loader, in another handler, between the two halves of a switch.
-//! (There the running thread is already the next one while the stack is still that of the one before, for two or three instructions: a
-//! look that hits them shows the stack of the wrong thread.)
+//! The handler copies who runs, its registers, the bytes of its stack ([`Sample`]), and who else is on the
+//! worker, into a static place, and returns; what the copy shows is worked out by the looker. It allocates
+//! nothing, takes no lock, follows no pointer of the stack, and calls nothing but the kernel, so it may come
+//! at any instruction: in an unwind, in the allocator, in the loader, in another handler, between the two
+//! halves of a switch. (There the running thread is already the next one while the stack is still that of the
+//! one before, for two or three instructions: a look that hits them shows the stack of the wrong thread.)
 //!
-//! The handler is in place only while somebody looks; the signal is SIGURG, which by default does nothing. A program that has a handler of its own for it
-//! misses the SIGURG that come meanwhile; a late one of ours comes to it.
+//! The handler is in place only while somebody looks; the signal is SIGURG, which by default does nothing. A
+//! program that has a handler of its own for it misses the SIGURG that come meanwhile; a late one of ours
+//! comes to it.
 //!
 //! # States (`REQUEST`)
 //! ```text
@@ -16,14 +18,16 @@
 //! ```
 //!
 //! # Invariants
-//! 1. One looker at a time in the process ([`LOOK`]). The place is the handler's in COPIES, and the looker's in FREE and DONE.
-//! 2. A looker gives up by taking its request back; a handler that comes later finds no request with the number of its kernel thread, and
-//!    returns. One that has begun is waited for; if that takes too long (a debugger holds it), there are no looks until it has ended.
+//! 1. One looker at a time in the process ([`LOOK`]). The place is the handler's in COPIES, and the looker's
+//!    in FREE and DONE.
+//! 2. A looker gives up by taking its request back; a handler that comes later finds no request with the
+//!    number of its kernel thread, and returns. One that has begun is waited for; if that takes too long (a
+//!    debugger holds it), there are no looks until it has ended.
 //! 3. The list of a worker's threads can be walked at any instruction of that worker: see [`Worker::enlist`].
 //!
 //! # Orderings
-//! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The number is stored with Release and
-//! taken with Acquire: the handler writes after the looker has read.
+//! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The
+//! number is stored with Release and taken with Acquire: the handler writes after the looker has read.
 
 use super::polled::Polled;
 use super::sample::{Registers, Sample};
@@ -50,7 +54,8 @@ const COPYING: Duration = Duration::from_secs(1);
 
 /// What a look has found.
 pub(in crate::sched) enum Look {
-    /// A thread computes: that one, and others of the worker. True if one of those should have been woken by a timer.
+    /// A thread computes: that one, and others of the worker. True if one of those should have been woken by
+    /// a timer.
     Computes(Vec<Found>, bool),
     /// No thread runs: the worker's root will answer for itself, or the worker has ended.
     Schedules,
@@ -100,7 +105,8 @@ const DONE: i32 = -2;
 static REQUEST: AtomicI32 = AtomicI32::new(FREE);
 static LOOK: Mutex<()> = Mutex::new(());
 
-/// What the worker of the kernel thread `tid` does; where, if there is a walker. Returns after the deadline at the latest, if the handler has not begun by then.
+/// What the worker of the kernel thread `tid` does; where, if there is a walker. Returns after the deadline
+/// at the latest, if the handler has not begun by then.
 pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
     let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
     if tid <= 0 {
@@ -128,7 +134,8 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
     Look::Computes(found, place.is_overdue)
 }
 
-/// Sends the signal, and waits for the answer or takes the request back. False if there is no such thread any more.
+/// Sends the signal, and waits for the answer or takes the request back. False if there is no such thread any
+/// more.
 fn await_answer(tid: libc::pid_t, deadline: Instant) -> bool {
     let send = |signal: libc::c_int| {
         // SAFETY: plain numbers; a thread that is gone gives an error.

@@ -1,9 +1,10 @@
-//! Who is there, and where: looked at by each worker's root for its own threads, in a runtime that ends and does not come to
-//! its end.
+//! Who is there, and where: looked at by each worker's root for its own threads, in a runtime that ends and
+//! does not come to its end.
 //!
-//! The root reads where a suspended thread goes on from what its switch has saved, copies its stack ([`super::sample`]), and works out the calls
-//! from the copy ([`super::unwind`]); the thread does nothing, and needs no room on its stack. A worker that does not answer, because a thread of its computes, is
-//! looked at by a signal ([`super::stuck`]). One that does not answer that either is listed itself.
+//! The root reads where a suspended thread goes on from what its switch has saved, copies its stack
+//! ([`super::sample`]), and works out the calls from the copy ([`super::unwind`]); the thread does nothing,
+//! and needs no room on its stack. A worker that does not answer, because a thread of its computes, is looked
+//! at by a signal ([`super::stuck`]). One that does not answer that either is listed itself.
 //!
 //! # Invariants
 //! 1. While the root runs, all started threads of its worker are suspended in `switch_to`.
@@ -27,14 +28,15 @@ use std::time::{Duration, Instant};
 /// How long workers have to answer before they are looked at, and then again.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// A worker that has run for so long since it was asked, and has not answered, is held up by a thread that computes.
+/// A worker that has run for so long since it was asked, and has not answered, is held up by a thread that
+/// computes.
 const COMPUTES: Duration = Duration::from_millis(50);
 
 /// So is one that has not answered for so long: its thread sleeps in the kernel, perhaps.
 const HELD_UP: Duration = Duration::from_secs(2);
 
-/// How long a survey takes at most. A kernel thread that is ready to run answers as soon as it gets a processor; on a loaded machine
-/// that takes a while.
+/// How long a survey takes at most. A kernel thread that is ready to run answers as soon as it gets a
+/// processor; on a loaded machine that takes a while.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread that was found.
@@ -90,7 +92,8 @@ impl fmt::Display for Found {
 }
 
 impl Shared {
-    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if there is no worker any more. After [`stop`](Self::stop).
+    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if
+    /// there is no worker any more. After [`stop`](Self::stop).
     pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
         let mut walker = self.survey.code().walker();
         let start = Instant::now();
@@ -110,7 +113,8 @@ impl Shared {
         if !all.is_empty() {
             return (all, self.alive());
         }
-        // A worker without a started thread: its end takes long, or what its threads leave behind starts others again and again.
+        // A worker without a started thread: its end takes long, or what its threads leave behind starts
+        // others again and again.
         let workers = self.await_end(Some(start + PATIENCE));
         let left = self.seats().iter().filter(|seat| workers > 0 && !seat.has_ended());
         (left.map(|seat| seat.itself()).collect(), workers)
@@ -136,7 +140,8 @@ impl Seat {
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
     }
 
-    /// What can be found out of a worker that has not answered since `start`, when it had run for `before`; `None` if it may still answer.
+    /// What can be found out of a worker that has not answered since `start`, when it had run for `before`;
+    /// `None` if it may still answer.
     fn look(&self, walker: &mut Walker<'_>, start: Instant, before: Duration) -> Option<Vec<Found>> {
         if self.has_ended() {
             return Some(Vec::new());

@@ -1,12 +1,13 @@
-//! The calls that a [`Sample`] shows: worked out by `framehop` from the unwind tables of the loaded programs and libraries as they lie in memory
-//! (`.eh_frame`, which optimised builds have too).
+//! The calls that a [`Sample`] shows: worked out by `framehop` from the unwind tables of the loaded programs
+//! and libraries as they lie in memory (`.eh_frame`, which optimised builds have too).
 //!
-//! Nothing here trusts the sample: each read is checked against what was copied, and each address against the code that is known. What
-//! does not fit ends the walk.
+//! Nothing here trusts the sample: each read is checked against what was copied, and each address against the
+//! code that is known. What does not fit ends the walk.
 //!
 //! # Rejected
-//! * `dl_iterate_phdr`: it takes the loader's lock, which a thread that computes in a library's constructor has for as long as it computes; and
-//!   what it lists may be unloaded before it is read. `/proc/self/maps` and copies take no lock. (Where there is no `/proc`, there are no stacks.)
+//! * `dl_iterate_phdr`: it takes the loader's lock, which a thread that computes in a library's constructor
+//!   has for as long as it computes; and what it lists may be unloaded before it is read. `/proc/self/maps`
+//!   and copies take no lock. (Where there is no `/proc`, there are no stacks.)
 //! * Frame pointers: optimised code has none.
 
 use super::sample::{Registers, Sample, read_own};
@@ -81,12 +82,14 @@ impl Code {
 }
 
 impl Walker<'_> {
-    /// An address within each call, the innermost first: of that where it goes on, of the others just before the return address.
+    /// An address within each call, the innermost first: of that where it goes on, of the others just before
+    /// the return address.
     pub(in crate::sched) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
         self.walk_up(sample.registers, DEPTH, |address| sample.word(address))
     }
 
-    /// As [`walk`](Self::walk), with at most `depth` calls, on a stack of which `word` knows the words by their addresses.
+    /// As [`walk`](Self::walk), with at most `depth` calls, on a stack of which `word` knows the words by
+    /// their addresses.
     pub(in crate::sched) fn walk_up(
         &mut self,
         from: Registers,
@@ -209,7 +212,8 @@ const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const RELATIVE: u8 = 0x1b;
 
 impl Tables {
-    /// Of the ELF file that has been loaded so that its header is at `header`. `None` if it is no such file, or has no tables.
+    /// Of the ELF file that has been loaded so that its header is at `header`. `None` if it is no such file,
+    /// or has no tables.
     fn read(header: u64) -> Option<Self> {
         const SIZE: usize = 56;
         let elf = Part::read(header, 64)?;

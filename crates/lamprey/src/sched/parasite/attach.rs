@@ -1,21 +1,25 @@
-//! Who runs a parasite that can run ([`super::woken`] keeps them): ahead of every host, on the stack of whoever unblocked
-//! them where that can be, within a budget (parasitic-threads-2011, 2.2).
+//! Who runs a parasite that can run ([`super::woken`] keeps them): ahead of every host, on the stack of
+//! whoever unblocked them where that can be, within a budget (parasitic-threads-2011, 2.2).
 //!
 //! # Who runs it
-//! 1. Whoever unblocks it, inside the unblocking call: only where the program asks for that ([`Form`]), because the caller may
-//!    hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a prototype tried, 1 was best), and by the stack that is left.
-//! 2. The same thread at its next scheduling point: a host that is about to block first runs what is woken ([`Worker::attach_woken`],
-//!    called by `sched::waiter`, before anything is queued: nothing is ever run between "queued" and "switched away").
-//! 3. A [carrier](super::carrier): a host of the worker's own, for what is woken where there is no host below (from an event source,
-//!    from another kernel thread), or not enough stack.
+//! 1. Whoever unblocks it, inside the unblocking call: only where the program asks for that ([`Form`]),
+//!    because the caller may hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a prototype
+//!    tried, 1 was best), and by the stack that is left.
+//! 2. The same thread at its next scheduling point: a host that is about to block first runs what is woken
+//!    ([`Worker::attach_woken`], called by `sched::waiter`, before anything is queued: nothing is ever run
+//!    between "queued" and "switched away").
+//! 3. A [carrier](super::carrier): a host of the worker's own, for what is woken where there is no host below
+//!    (from an event source, from another kernel thread), or not enough stack.
 //!
 //! # Fairness
-//! `turn` counts the parasites and the channel operations of parasites that may still go ahead of the hosts. At zero, ready
-//! parasites go to the back, and a host has its turn. The worker's timer flag ([`super::offer`]) ends a turn too. After
-//! each turn the oldest go first (`super::carrier`), so that two parasites that wake each other for ever do not bury the others.
+//! `turn` counts the parasites and the channel operations of parasites that may still go ahead of the hosts.
+//! At zero, ready parasites go to the back, and a host has its turn. The worker's timer flag
+//! ([`super::offer`]) ends a turn too. After each turn the oldest go first (`super::carrier`), so that two
+//! parasites that wake each other for ever do not bury the others.
 //!
 //! # Checked by
-//! `tests/parasite/attach.rs` (nesting, a chain of a million, fairness), `tests/parasite/order.rs` (order), `tests/parasite/life.rs`.
+//! `tests/parasite/attach.rs` (nesting, a chain of a million, fairness), `tests/parasite/order.rs` (order),
+//! `tests/parasite/life.rs`.
 
 use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
@@ -47,7 +51,8 @@ impl Thread {
     /// True if there is enough stack left to run a parasite on it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn has_room(&self) -> bool {
-        // Between the two: a generator's stack is somewhere else, and how much of it is left nobody here knows.
+        // Between the two: a generator's stack is somewhere else, and how much of it is left nobody here
+        // knows.
         self.is_within(here()) || self.room.get() == 0 && self.find_room() && self.is_within(here())
     }
 
@@ -111,7 +116,8 @@ impl Worker {
             // SAFETY: the right to run goes to the host that this makes.
             unsafe { (entry.body.inflate)(task, self) };
         } else {
-            // It cannot leave the worker, so a stack of its own would win nothing: it waits its turn among the hosts.
+            // It cannot leave the worker, so a stack of its own would win nothing: it waits its turn among
+            // the hosts.
             self.give_way(task);
         }
     }
@@ -124,8 +130,8 @@ impl Worker {
         }
     }
 
-    /// As [`make_attachable`](Self::make_attachable), for a task that [`Life::cancel`](super::life::Life::cancel) gave us
-    /// here, on the root: its destructors need a host.
+    /// As [`make_attachable`](Self::make_attachable), for a task that
+    /// [`Life::cancel`](super::life::Life::cancel) gave us here, on the root: its destructors need a host.
     pub(in crate::sched) fn make_doomed(&self, task: NonNull<Task>) {
         // SAFETY: alive by the right to run.
         unsafe { task.as_ref() }.life.requeue();

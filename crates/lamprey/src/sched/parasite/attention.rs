@@ -1,10 +1,13 @@
-//! What others tell a worker while it works: how much time has passed, and that somebody is hungry ([`super::offer`] says what for).
+//! What others tell a worker while it works: how much time has passed, and that somebody is hungry
+//! ([`super::offer`] says what for).
 //!
 //! # Invariants
-//! A worker that is hungry is fed by one at most, until it is hungry again: whoever takes the hunger away gives it something, or nothing.
+//! A worker that is hungry is fed by one at most, until it is hungry again: whoever takes the hunger away
+//! gives it something, or nothing.
 //!
 //! # Orderings
-//! All Relaxed: neither carries data. What is given travels through the inbox of the hungry one (Release/Acquire).
+//! All Relaxed: neither carries data. What is given travels through the inbox of the hungry one
+//! (Release/Acquire).
 //!
 //! # Checked by
 //! `model::offer` (loom, with a broken variant that it catches).

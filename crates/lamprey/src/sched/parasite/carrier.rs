@@ -1,14 +1,18 @@
-//! Carriers: hosts of the worker's own that run parasites for which there is no other stack ([`super::attach`], 3).
+//! Carriers: hosts of the worker's own that run parasites for which there is no other stack
+//! ([`super::attach`], 3).
 //!
-//! One is enough, as long as no parasite blocks it by calling blocking code in a poll; then another is made. An idle one is parked.
+//! One is enough, as long as no parasite blocks it by calling blocking code in a poll; then another is made.
+//! An idle one is parked.
 //!
 //! # Invariants
 //! 1. `parked` is null or a carrier that is parked (Committed), in no queue: whoever takes it out runs it.
-//! 2. After each turn those go first who have waited longest ([`Oldest`]), so that two parasites that wake each other for ever do
-//!    not bury the others: neither those that were woken before them, nor those that gave way.
-//! 3. Without a stack for a carrier, memory being exhausted, the root runs parasites itself, as a plain kernel thread.
-//! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where their destructors may
-//!    do what they like.
+//! 2. After each turn those go first who have waited longest ([`Oldest`]), so that two parasites that wake
+//!    each other for ever do not bury the others: neither those that were woken before them, nor those that
+//!    gave way.
+//! 3. Without a stack for a carrier, memory being exhausted, the root runs parasites itself, as a plain
+//!    kernel thread.
+//! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where
+//!    their destructors may do what they like.
 
 use super::attach::TURN;
 use super::task::Task;
@@ -182,9 +186,10 @@ impl Worker {
         if !self.parasites.carriers.unreaped.replace(false) {
             return;
         }
-        // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back looks live too, but
-        // its life says DONE, and `cancel` touches nothing then; otherwise the cancel takes the right to run, or leaves
-        // the task to who has it. It is not kept beyond the call. As its home, not by a post: that would need a claim.
+        // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back
+        // looks live too, but its life says DONE, and `cancel` touches nothing then; otherwise the cancel
+        // takes the right to run, or leaves the task to who has it. It is not kept beyond the call. As its
+        // home, not by a post: that would need a claim.
         self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
         self.parasites.woken.count(-1);
         // One that is parked has nothing to wait for any more, and perhaps it is another one that reaps.

@@ -1,5 +1,5 @@
-//! The contexts of stackful parasites: a thread descriptor and a stack, kept ready by the worker, so that to start one is to
-//! switch to it.
+//! The contexts of stackful parasites: a thread descriptor and a stack, kept ready by the worker, so that to
+//! start one is to switch to it.
 //!
 //! # States
 //! ```text
@@ -8,9 +8,10 @@
 //! ```
 //!
 //! # Invariants
-//! 1. An idle context is suspended in [`context_main`], at a place where nothing on its stack needs a destructor: it may be
-//!    freed, or resumed for the next call.
-//! 2. `call` points to the call of its spawner, which does not go on before the parasite has blocked or ended.
+//! 1. An idle context is suspended in [`context_main`], at a place where nothing on its stack needs a
+//!    destructor: it may be freed, or resumed for the next call.
+//! 2. `call` points to the call of its spawner, which does not go on before the parasite has blocked or
+//!    ended.
 //! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
 
 use crate::sched::policy::Ready;
@@ -31,7 +32,8 @@ const KEEP: usize = 256;
 pub(crate) struct Context {
     pub(crate) thread: Thread,
     call: Cell<*const Call>,
-    /// Where the outcome goes if the parasite has blocked; null until then. The room `parasite` knows what it is.
+    /// Where the outcome goes if the parasite has blocked; null until then. The room `parasite` knows what
+    /// it is.
     pub(crate) packet: Cell<*const ()>,
     next: Cell<*mut Context>,
 }
@@ -69,7 +71,8 @@ impl Contexts {
 }
 
 impl Worker {
-    /// Runs `call` as a parasite on top of the running thread; returns when that has ended (`None`) or blocked.
+    /// Runs `call` as a parasite on top of the running thread; returns when that has ended (`None`) or
+    /// blocked.
     ///
     /// # Errors
     /// No stack is to be had; the call has not run.
@@ -124,7 +127,8 @@ impl Worker {
         Ok(context)
     }
 
-    /// The parasite of `context` has blocked and its spawner goes on: from here on it is a thread like others.
+    /// The parasite of `context` has blocked and its spawner goes on: from here on it is a thread like
+    /// others.
     pub(crate) fn stand_alone(&self, context: NonNull<Context>) {
         self.enlist(context.cast());
     }

@@ -1,7 +1,8 @@
 //! How a task ends: by whoever holds the right to run it.
 //!
 //! # Checked by
-//! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their runtime).
+//! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their
+//! runtime).
 
 use super::attach::acting_as;
 use super::task::Task;
@@ -11,8 +12,8 @@ use std::ptr::NonNull;
 
 /// The future of `task` is gone, its outcome kept: hands that to whoever joins.
 ///
-/// Whoever calls this does not act for the task any more ([`acting_as`]): once it is published it may be freed, also by the waker that
-/// is called here, and that may ask who runs.
+/// Whoever calls this does not act for the task any more ([`acting_as`]): once it is published it may be
+/// freed, also by the waker that is called here, and that may ask who runs.
 ///
 /// # Safety
 /// The caller holds the right to run, and gives it up.
@@ -50,8 +51,8 @@ pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
 #[cold]
 pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
     match waiter.who() {
-        // SAFETY: a post comes with a reference and finds its task over; the right to run a shared one is ours, and it may
-        // be dropped on any kernel thread.
+        // SAFETY: a post comes with a reference and finds its task over; the right to run a shared one is
+        // ours, and it may be dropped on any kernel thread.
         Who::Task(task) => unsafe {
             if task.as_ref().life.is_shared() {
                 finish_cancelled(task);

@@ -1,4 +1,5 @@
-//! Who may run a stackless parasite: its life as a small state machine, shared by those who wake it, run it and cancel it.
+//! Who may run a stackless parasite: its life as a small state machine, shared by those who wake it, run it
+//! and cancel it.
 //!
 //! # States
 //! ```text
@@ -13,32 +14,35 @@
 //! ```
 //!
 //! # Two modes
-//! * **Shared** (a `Send` parasite in a runtime of several workers): the state is the atomic `shared`, any kernel thread
-//!   changes it.
-//! * **Owned** (all others): the state is the plain `local`, and only the home worker changes it: no atomic operation in the
-//!   whole life of a parasite that stays at home. Who wakes or cancels it from elsewhere leaves a note in `shared` and
-//!   sends the task itself through the home's inbox ([`Wake::Post`]).
+//! * **Shared** (a `Send` parasite in a runtime of several workers): the state is the atomic `shared`, any
+//!   kernel thread changes it.
+//! * **Owned** (all others): the state is the plain `local`, and only the home worker changes it: no atomic
+//!   operation in the whole life of a parasite that stays at home. Who wakes or cancels it from elsewhere
+//!   leaves a note in `shared` and sends the task itself through the home's inbox ([`Wake::Post`]).
 //!
 //! # Invariants
-//! 1. **One right**: while QUEUED or RUNNING exactly one party holds the right to run; it came from `place`, `wake`, `end`
-//!    or `cancel`, and only its holder touches the future.
-//! 2. Owned: POSTED means that the task is in the home's inbox, or (with LINKED) in the home's list of those that gave
-//!    way, or on its way into the inbox: its link is in use, and nobody else pushes it.
-//! 3. A reference (`refs`) is held by each foreign `Waker`, by each task in an inbox as a post, and by a joiner's entry.
-//!    A wait node holds none: the node's owner does not free the task before the node has been released
-//!    ([`channel::meeting`](crate::channel)).
-//! 4. The memory is freed once: by the structural owner (task and handle, see `sched::completion`) if there is no
-//!    reference, else by whoever drops the last one after ORPHAN.
+//! 1. **One right**: while QUEUED or RUNNING exactly one party holds the right to run; it came from `place`,
+//!    `wake`, `end` or `cancel`, and only its holder touches the future.
+//! 2. Owned: POSTED means that the task is in the home's inbox, or (with LINKED) in the home's list of those
+//!    that gave way, or on its way into the inbox: its link is in use, and nobody else pushes it.
+//! 3. A reference (`refs`) is held by each foreign `Waker`, by each task in an inbox as a post, and by a
+//!    joiner's entry. A wait node holds none: the node's owner does not free the task before the node has
+//!    been released ([`channel::meeting`](crate::channel)).
+//! 4. The memory is freed once: by the structural owner (task and handle, see `sched::completion`) if there
+//!    is no reference, else by whoever drops the last one after ORPHAN.
 //!
 //! # Who may touch what
 //! `local`: the home worker. `shared`, `refs`: anyone who is sure that the task is alive (invariant 3).
 //!
 //! # Orderings
-//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next. `refs` is as in `Arc`.
+//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next. `refs` is as
+//! in `Arc`.
 //!
 //! # Rejected
-//! * One mode, always atomic: 2 read-modify-writes more for each block and resume (measured: docs/rationale.md).
-//! * A reference count for each wait node: the same cost again. The release of the node does it for a plain store.
+//! * One mode, always atomic: 2 read-modify-writes more for each block and resume (measured:
+//!   docs/rationale.md).
+//! * A reference count for each wait node: the same cost again. The release of the node does it for a plain
+//!   store.
 //!
 //! # Checked by
 //! `model::life` (loom, with broken variants that it catches), `tests/compat/wakers.rs` (also under miri).
@@ -67,7 +71,8 @@ pub(crate) struct Life {
     refs: Refs,
     local: Cell<u8>,
     shared: AtomicU8,
-    /// What else is to be known of the task (`super::task`); for the holder of the right to run. Here, because there is room.
+    /// What else is to be known of the task (`super::task`); for the holder of the right to run. Here,
+    /// because there is room.
     pub(crate) flags: Cell<u8>,
     /// What it waits for: a hint for dumps. (No model looks at it.)
     #[cfg(not(loom))]
@@ -152,7 +157,8 @@ impl Life {
         }
         loop {
             let after = step(before) | (before & (SHARED | HOMELESS));
-            // AcqRel pairs with itself: the next runner sees what the last one did. Relaxed on failure: a new guess.
+            // AcqRel pairs with itself: the next runner sees what the last one did. Relaxed on failure: a new
+            // guess.
             match self.shared.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return before,
                 Err(now) => before = now,
@@ -179,7 +185,8 @@ impl Life {
     fn post(&self, note: u8) -> Wake {
         // Taken before the note: once that is there, the home may finish the task.
         self.retain();
-        // AcqRel pairs with the changes in `receive`, `link` and `unlink`: the home sees what led to this note.
+        // AcqRel pairs with the changes in `receive`, `link` and `unlink`: the home sees what led to this
+        // note.
         let before = self.shared.fetch_or(note | POSTED, Ordering::AcqRel);
         if before & (POSTED | LINKED | DONE) == 0 {
             return Wake::Post;
@@ -189,8 +196,8 @@ impl Life {
         Wake::Nothing
     }
 
-    /// Home: the task has come out of the inbox as a post. Gives what the note says: wake or cancel. The caller then
-    /// drops the reference that came along.
+    /// Home: the task has come out of the inbox as a post. Gives what the note says: wake or cancel. The
+    /// caller then drops the reference that came along.
     pub(crate) fn receive(&self) -> (Wake, Option<Turn>) {
         // AcqRel pairs with the fetch_or in `post`.
         let note = self.shared.fetch_and(!(POSTED | CANCEL), Ordering::AcqRel);
@@ -200,8 +207,8 @@ impl Life {
         (self.wake(true), None)
     }
 
-    /// Home, with the right to an owned task: its link is about to be used for the list of those that gave way. False
-    /// if it is in the inbox: it is left there, idle, and comes back through that.
+    /// Home, with the right to an owned task: its link is about to be used for the list of those that gave
+    /// way. False if it is in the inbox: it is left there, idle, and comes back through that.
     pub(crate) fn link(&self) -> bool {
         // AcqRel pairs with the fetch_or in `post`.
         if self.shared.fetch_or(LINKED, Ordering::AcqRel) & POSTED == 0 {
@@ -277,8 +284,8 @@ impl Life {
         }
     }
 
-    /// Ends the life early. `Err(Turn::Drop)`: the right is the caller's, who drops the future. `Ok(Wake::Post)`: to be
-    /// sent home.
+    /// Ends the life early. `Err(Turn::Drop)`: the right is the caller's, who drops the future.
+    /// `Ok(Wake::Post)`: to be sent home.
     pub(crate) fn cancel(&self, at_home: bool) -> Result<Wake, Turn> {
         if !at_home && !self.is_shared() {
             return Ok(self.post(CANCEL));
@@ -299,7 +306,8 @@ impl Life {
     /// What it waits for, for those who look.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn note_reason(&self, reason: Wait) {
-        // Relaxed: a hint. A part of its future may be polled by another kernel thread, with a clone of the waker.
+        // Relaxed: a hint. A part of its future may be polled by another kernel thread, with a clone of the
+        // waker.
         #[cfg(not(loom))]
         self.reason.store(reason as u8, Ordering::Relaxed);
         #[cfg(loom)]
@@ -355,7 +363,8 @@ impl Refs {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn any(&self) -> bool {
-        // Acquire pairs with `release`: for whoever alone could make the first one, and frees if there is none.
+        // Acquire pairs with `release`: for whoever alone could make the first one, and frees if there is
+        // none.
         self.0.load(Ordering::Acquire) != 0
     }
 
@@ -364,7 +373,8 @@ impl Refs {
         // Relaxed: made by someone who is sure that the object is alive, as with `Arc`.
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before & !ORPHAN > ORPHAN / 2 {
-            // As `Arc`. The bound is far from the next bit: as many threads as could be here at once do not reach it.
+            // As `Arc`. The bound is far from the next bit: as many threads as could be here at once do not
+            // reach it.
             crate::bug::say!("a parasite has more than {} wakers: are they forgotten?", ORPHAN / 2);
             std::process::abort();
         }
@@ -381,7 +391,8 @@ impl Refs {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
-        // Acquire pairs with `release`. Zero stays zero: references are only made from references, and by the owner's side.
+        // Acquire pairs with `release`. Zero stays zero: references are only made from references, and by the
+        // owner's side.
         if self.0.load(Ordering::Acquire) == 0 {
             return true;
         }

@@ -1,7 +1,8 @@
 //! The scheduler's part of parasites: their life, who runs them when, and how their work is shared out.
 //!
-//! Reading order: [`life`] (who may run one), [`task`] (one that is stackless), `finish` (its end), `woken` (those that can run now), `attach` (who runs
-//! them), `carrier` (on whose stack, if nobody's), `contexts` (the stacks of stackful ones), `offer` with [`attention`] (time slices, and work for idle workers),
+//! Reading order: [`life`] (who may run one), [`task`] (one that is stackless), `finish` (its end), `woken`
+//! (those that can run now), `attach` (who runs them), `carrier` (on whose stack, if nobody's), `contexts`
+//! (the stacks of stackful ones), `offer` with [`attention`] (time slices, and work for idle workers),
 //! `starts` (hosts that do nothing but start parasites). `owned` is what a worker has of all this.
 
 #[cfg(not(loom))]

@@ -1,26 +1,28 @@
-//! Time slices, penalties, and work for idle workers: what makes parasites that turn out to be long, or many, run in
-//! parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each spawn.
+//! Time slices, penalties, and work for idle workers: what makes parasites that turn out to be long, or many,
+//! run in parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each
+//! spawn.
 //!
 //! # The attention word
-//! Each seat has one. The runtime's [ticker](crate::sched::ticker) adds a tick to it four times a time slice; an idle worker sets REQUEST in it. A
-//! worker compares it with what it has seen (`Worker::seen`) at each spawn of a parasite, and goes the slow way if it has
-//! changed.
+//! Each seat has one. The runtime's [ticker](crate::sched::ticker) adds a tick to it four times a time slice;
+//! an idle worker sets REQUEST in it. A worker compares it with what it has seen (`Worker::seen`) at each
+//! spawn of a parasite, and goes the slow way if it has changed.
 //!
 //! # Inflation
-//! A poll that has seen [`SLICE`] ticks pass has used more than a time slice. If it ends pending, the parasite is inflated
-//! when it is woken next (HEAVY). A stackful one is looked at when it blocks and when it spawns. If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
+//! A poll that has seen [`SLICE`] ticks pass has used more than a time slice. If it ends pending, the
+//! parasite is inflated when it is woken next (HEAVY). A stackful one is looked at when it blocks and when it
+//! spawns. If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
 //! next parasites start as hosts, which other workers can take.
 //!
 //! # Offering
-//! An idle worker says that it is hungry and sets REQUEST at the others. A worker that sees the request gives it the oldest
-//! ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when it has no ready parasite, the
-//! next one that is spawned is queued instead of run. So there is something old, and therefore large, to give
-//! (a prototype made 22 offers where it had made 1,800). Nobody hungry, nothing deposited: then every parasite starts at
-//! once.
+//! An idle worker says that it is hungry and sets REQUEST at the others. A worker that sees the request gives
+//! it the oldest ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when
+//! it has no ready parasite, the next one that is spawned is queued instead of run. So there is something
+//! old, and therefore large, to give (a prototype made 22 offers where it had made 1,800). Nobody hungry,
+//! nothing deposited: then every parasite starts at once.
 //!
 //! # Who may touch what
-//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A request that is missed is made again at the
-//! next doze.
+//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A
+//! request that is missed is made again at the next doze.
 //!
 //! # Checked by
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
@@ -38,8 +40,8 @@ use std::time::Duration;
 
 /// Equal to no attention word: makes the next spawn look.
 pub(in crate::sched) const NEVER: u32 = 1;
-/// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the first may have
-/// been due at once).
+/// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the
+/// first may have been due at once).
 const SLICE: u32 = 5;
 /// How long a worker keeps offering after the last request, in ticks.
 const OFFER_FOR: u32 = 16;
@@ -153,7 +155,8 @@ impl Worker {
         self.attend_to_word();
         let me = self.running_ref();
         if self.is_long(me) {
-            // Not more than that: to give way here would switch where the program's caller may hold a lock of `std`, or is a waker.
+            // Not more than that: to give way here would switch where the program's caller may hold a lock of
+            // `std`, or is a waker.
             self.inflate_thread(me);
         }
         if me.penalty.get() != 0 {

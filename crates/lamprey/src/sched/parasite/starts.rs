@@ -1,14 +1,16 @@
-//! A host that starts one parasite after the other, all of which end at once, comes to no scheduling point, and pays for no count either: a start is
-//! a call. But each start sees the ticks of the attention word ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`] without a
-//! scheduling point, the next one starts and ends as ever, but its handle is of the kind that those have that have blocked: its join, which may wait, looks for
-//! this, and gives way. So the fast way pays nothing, and every parasite starts at once.
+//! A host that starts one parasite after the other, all of which end at once, comes to no scheduling point,
+//! and pays for no count either: a start is a call. But each start sees the ticks of the attention word
+//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`] without a scheduling point,
+//! the next one starts and ends as ever, but its handle is of the kind that those have that have blocked: its
+//! join, which may wait, looks for this, and gives way. So the fast way pays nothing, and every parasite
+//! starts at once.
 //!
 //! # Invariants
 //! The start itself never gives way: its caller may hold a lock of `std`.
 //!
 //! # Rejected
-//! To queue the parasite instead, so that its join has to wait: it then runs on another stack, perhaps a smaller one, or after the next ones, or never, if its
-//! handle is dropped.
+//! To queue the parasite instead, so that its join has to wait: it then runs on another stack, perhaps a
+//! smaller one, or after the next ones, or never, if its handle is dropped.
 //!
 //! # Checked by
 //! `tests/sched/starts.rs`.
@@ -26,7 +28,8 @@ const LIMIT: Duration = Duration::from_millis(2);
 /// What a worker has seen at the starts of parasites. The worker's alone.
 #[derive(Debug)]
 pub(in crate::sched) struct Starts {
-    /// The host, how many scheduling points were left then until the root is due, and when that was in ticks of the CPU's clock.
+    /// The host, how many scheduling points were left then until the root is due, and when that was in ticks
+    /// of the CPU's clock.
     host: Cell<(*const Thread, u32)>,
     since: Cell<u64>,
     /// [`LIMIT`] in such ticks.

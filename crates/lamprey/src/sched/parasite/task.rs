@@ -1,7 +1,9 @@
-//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future (40 where debug assertions are on).
+//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future (40 where
+//! debug assertions are on).
 //!
 //! # Invariants
-//! 1. A task lies in a block of its home worker's slab ([`crate::memory::slab`]), which knows the home: [`Task::home`].
+//! 1. A task lies in a block of its home worker's slab ([`crate::memory::slab`]), which knows the home:
+//!    [`Task::home`].
 //! 2. The future is touched only by the holder of the right to run ([`Life`]).
 //! 3. `link` is used by at most one list at a time: the one that [`Life`] says.
 //!
@@ -88,11 +90,12 @@ pub(crate) enum Form {
 }
 
 impl Task {
-    /// The worker that it belongs to: where an owned task runs, and where a shared one is sent by those who have no
-    /// worker of their own.
+    /// The worker that it belongs to: where an owned task runs, and where a shared one is sent by those who
+    /// have no worker of their own.
     #[cfg(not(loom))]
     pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
-        // SAFETY: a live block of a slab (invariant 1), whose owner word is its worker's seat (see `Worker::new`).
+        // SAFETY: a live block of a slab (invariant 1), whose owner word is its worker's seat (see
+        // `Worker::new`).
         unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<Seat>().cast_mut()) }
     }
 
@@ -131,7 +134,8 @@ impl Task {
     /// Wakes the task.
     ///
     /// # Safety
-    /// The task is alive, and stays so by itself until it is run (the caller holds a reference, or a node of it).
+    /// The task is alive, and stays so by itself until it is run (the caller holds a reference, or a node of
+    /// it).
     pub(crate) unsafe fn wake(this: NonNull<Task>, form: Form) {
         // SAFETY: as promised by the caller.
         unsafe { Self::notify(this).deliver(form) }
@@ -183,7 +187,8 @@ impl Task {
             // The host that it has drops it: the future may lie on that host's stack.
             Err(_) => {
                 task.life.requeue();
-                // SAFETY: the right is ours; `link` is the host's waiter, which is blocked until this one wake.
+                // SAFETY: the right is ours; `link` is the host's waiter, which is blocked until this one
+                // wake.
                 unsafe { task.host().wake() };
             }
             Ok(Wake::Post) => post(this),
@@ -227,13 +232,14 @@ impl Task {
     /// Calls `f` with a context whose waker is this task, without counting it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with_context<R>(this: NonNull<Task>, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
-        // SAFETY: the functions of the table keep `Waker`'s contract (see there). It is not dropped: no reference was taken.
+        // SAFETY: the functions of the table keep `Waker`'s contract (see there). It is not dropped: no
+        // reference was taken.
         let waker = std::mem::ManuallyDrop::new(unsafe { Waker::from_raw(raw(this)) });
         f(&mut Context::from_waker(&waker))
     }
 
-    /// True if the object at `addr` is a part of the task's own future, and so is dropped before the task ends. A future that
-    /// was polled within it but lies elsewhere (in a box, say) may outlast it.
+    /// True if the object at `addr` is a part of the task's own future, and so is dropped before the task
+    /// ends. A future that was polled within it but lies elsewhere (in a box, say) may outlast it.
     ///
     /// # Safety
     /// The task is alive.
@@ -262,7 +268,8 @@ impl Task {
     }
 }
 
-/// A wake that has been decided and not yet carried out. Between the two, the waker lets go of whatever kept the task alive.
+/// A wake that has been decided and not yet carried out. Between the two, the waker lets go of whatever kept
+/// the task alive.
 #[must_use]
 pub(crate) struct Delivery {
     task: NonNull<Task>,
@@ -276,7 +283,8 @@ impl Delivery {
         self.wake == Wake::Post || (self.wake == Wake::Run && self.worker.is_none())
     }
 
-    /// True if it may end the task here, and so run its destructors: it goes to a runtime that is perhaps gone.
+    /// True if it may end the task here, and so run its destructors: it goes to a runtime that is perhaps
+    /// gone.
     pub(crate) fn runs_code(&self) -> bool {
         let goes_home = self.wake == Wake::Run && self.worker.is_none();
         // SAFETY: alive by the right to run, which allows the look.
@@ -315,8 +323,8 @@ impl Delivery {
 /// Sends a task to its home.
 #[cold]
 pub(crate) fn post(task: NonNull<Task>) {
-    // SAFETY: the caller holds the right to run or a reference: alive. A seat lives as long as any block of its slab, and
-    // the count taken here makes it last until the end of the call.
+    // SAFETY: the caller holds the right to run or a reference: alive. A seat lives as long as any block of
+    // its slab, and the count taken here makes it last until the end of the call.
     unsafe {
         let seat = Seat::retain(Task::home(task));
         if let Err(waiter) = seat.deliver(Waiter::task(task)) {
@@ -329,7 +337,8 @@ fn raw(task: NonNull<Task>) -> RawWaker {
     RawWaker::new(task.as_ptr().cast(), &WAKER)
 }
 
-/// The waker of a task. A clone holds a reference; the one in a task's own context does not (and is never dropped).
+/// The waker of a task. A clone holds a reference; the one in a task's own context does not (and is never
+/// dropped).
 static WAKER: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
 
 fn task_of(data: *const ()) -> NonNull<Task> {

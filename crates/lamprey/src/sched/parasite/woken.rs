@@ -1,14 +1,17 @@
 //! The parasites of a worker that can run now, before somebody runs them ([`super::attach`]).
 //!
 //! # Where one waits
-//! * `latest`, last in first out: what has just been unblocked here runs next, while its data is in the cache.
-//! * `first..last`, first in first out: those that gave way themselves, and what the budget has pushed back ("spilled").
+//! * `latest`, last in first out: what has just been unblocked here runs next, while its data is in the
+//!   cache.
+//! * `first..last`, first in first out: those that gave way themselves, and what the budget has pushed back
+//!   ("spilled").
 //!
 //! # Invariants
-//! 1. `pending` = entries of both + those that others have taken and that are still in `taken` (+ 1 while the tasks of an
-//!    ending runtime are unreaped: see [`super::carrier`]). So it is zero only if there is nothing, and whoever finds
-//!    nothing although it is not [settles](Woken::settle).
-//! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread, State::Runnable): so it is alive.
+//! 1. `pending` = entries of both + those that others have taken and that are still in `taken` (+ 1 while the
+//!    tasks of an ending runtime are unreaped: see [`super::carrier`]). So it is zero only if there is
+//!    nothing, and whoever finds nothing although it is not [settles](Woken::settle).
+//! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread,
+//!    State::Runnable): so it is alive.
 //! 3. What another worker takes are tasks in shared mode, which any worker of the runtime may run.
 //!
 //! # Who may touch what
@@ -16,9 +19,10 @@
 //! ([`crate::sched::watch`]). `Exposed::pending`: written by the worker, a hint for the others.
 //!
 //! # Rejected
-//! * To publish in a shared queue what is woken while somebody idles: each message between two parasites would go through
-//!   it as soon as one worker of several has nothing to do, which is the usual state.
-//! * To send what is woken to an idle worker at once: the pair then runs on two CPUs, 400 ns a message instead of 10.
+//! * To publish in a shared queue what is woken while somebody idles: each message between two parasites
+//!   would go through it as soon as one worker of several has nothing to do, which is the usual state.
+//! * To send what is woken to an idle worker at once: the pair then runs on two CPUs, 400 ns a message
+//!   instead of 10.
 
 use super::task::Task;
 use crate::queue::lent::Lent;
@@ -33,7 +37,8 @@ use std::sync::Arc;
 /// Most entries of `latest`: what is beyond spills, because that list needs no memory.
 const MOST: usize = 4096;
 
-/// What others see of the ready parasites of a worker. On lines of its own: the worker writes them at each wake.
+/// What others see of the ready parasites of a worker. On lines of its own: the worker writes them at each
+/// wake.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(in crate::sched) struct Exposed {
@@ -71,8 +76,8 @@ struct Queues {
     taken: usize,
 }
 
-// SAFETY: the entries are held with the right to run them (invariant 2), and `Lent` lets one kernel thread at a time reach
-// them. Of what may not leave the worker a visitor moves only the words.
+// SAFETY: the entries are held with the right to run them (invariant 2), and `Lent` lets one kernel thread at
+// a time reach them. Of what may not leave the worker a visitor moves only the words.
 unsafe impl Send for Queues {}
 
 impl Queues {
@@ -97,8 +102,8 @@ impl Queues {
         Some(task)
     }
 
-    /// Takes out tasks that any worker may run, as many as `taken` has room for: the oldest of `latest`, and then the first
-    /// of those that gave way.
+    /// Takes out tasks that any worker may run, as many as `taken` has room for: the oldest of `latest`, and
+    /// then the first of those that gave way.
     fn take(&mut self, taken: &mut Vec<NonNull<Task>>) {
         let before = taken.len();
         for _ in 0..self.latest.len() {
@@ -163,7 +168,8 @@ impl Woken {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn with<R>(&self, section: impl FnOnce(&mut Queues) -> R) -> R {
-        // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could come back.
+        // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could
+        // come back.
         unsafe { self.exposed.queues.as_owner(section) }
     }
 

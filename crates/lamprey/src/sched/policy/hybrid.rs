@@ -1,11 +1,14 @@
-//! The default order: the paper's hybrid of last-in-first-out and first-in-first-out (swapstack-taco-2013, 5.2).
+//! The default order: the paper's hybrid of last-in-first-out and first-in-first-out (swapstack-taco-2013,
+//! 5.2).
 //!
-//! The first few threads that are woken go to the head of the queue, so that two threads that talk run in turn while
-//! their data is in the cache. After that, threads go to the tail until the queue has cycled: every thread that was in
-//! it has run. Then the count starts anew. Nobody starves, because at most `LIFO` threads overtake in a cycle.
+//! The first few threads that are woken go to the head of the queue, so that two threads that talk run in
+//! turn while their data is in the cache. After that, threads go to the tail until the queue has cycled:
+//! every thread that was in it has run. Then the count starts anew. Nobody starves, because at most `LIFO`
+//! threads overtake in a cycle.
 //!
-//! Threads that have not started yet wait for one turn in `TURN`, or until nothing else is ready: what has begun is
-//! finished before new things begin, but two threads that yield to each other for ever hold nobody up.
+//! Threads that have not started yet wait for one turn in `TURN`, or until nothing else is ready: what has
+//! begun is finished before new things begin, but two threads that yield to each other for ever hold nobody
+//! up.
 
 use super::{Policy, Ready, Unstarted, Why};
 use crate::queue::ring::Ring;

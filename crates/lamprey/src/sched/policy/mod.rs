@@ -1,7 +1,7 @@
 //! Which ready thread a worker runs next.
 //!
-//! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the only ones
-//! that other workers may take. The policy keeps the rest and decides when to draw from that queue.
+//! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the
+//! only ones that other workers may take. The policy keeps the rest and decides when to draw from that queue.
 
 mod hybrid;
 
@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// Decides what a worker runs next. Each worker has an instance of its own, called only on its kernel thread.
 ///
-/// Every [`Ready`] that comes in through [`ready`](Policy::ready) must come out of [`next`](Policy::next) once, sooner
-/// or later: a thread that is kept for ever starves, and one that is dropped never runs again.
+/// Every [`Ready`] that comes in through [`ready`](Policy::ready) must come out of [`next`](Policy::next)
+/// once, sooner or later: a thread that is kept for ever starves, and one that is dropped never runs again.
 ///
 /// # Examples
 /// The simplest policy, first come first served:
@@ -48,8 +48,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Blocking
-/// No method may call a blocking call of this crate, spawn, or wake: the worker is in the middle of a switch. A blocking call, or the start
-/// of a stackful parasite, ends the process with a message.
+/// No method may call a blocking call of this crate, spawn, or wake: the worker is in the middle of a switch.
+/// A blocking call, or the start of a stackful parasite, ends the process with a message.
 ///
 /// # Panics
 /// A panic in a policy aborts the process: the worker could not go on.
@@ -81,8 +81,8 @@ pub enum Why {
     Yielded,
 }
 
-/// A thread that can run now. Stands for the right to run it, so it cannot be copied; and it can run only on this
-/// worker, so it cannot leave the kernel thread:
+/// A thread that can run now. Stands for the right to run it, so it cannot be copied; and it can run only on
+/// this worker, so it cannot leave the kernel thread:
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: lamprey::Ready) {
 ///     std::thread::spawn(move || drop(thread));
@@ -135,7 +135,8 @@ impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn pop(&mut self) -> Option<Ready> {
-        // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the policy.
+        // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
+        // policy.
         unsafe { self.0.pop() }.map(|entry| Ready(entry.0))
     }
 
@@ -150,13 +151,15 @@ impl Unstarted<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry(pub(crate) NonNull<Thread>);
 
-// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches before it starts.
+// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches
+// before it starts.
 unsafe impl Send for Entry {}
 
-/// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every switch.
+/// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every
+/// switch.
 ///
-/// The program's is taken out of its cell for the time of a call, so that a call back into the runtime finds it gone
-/// and not a second `&mut`. A panic must not unwind into the middle of a switch.
+/// The program's is taken out of its cell for the time of a call, so that a call back into the runtime finds
+/// it gone and not a second `&mut`. A panic must not unwind into the middle of a switch.
 pub(crate) enum PolicySlot {
     Hybrid(UnsafeCell<Hybrid>),
     Program(Cell<Option<Box<dyn Policy>>>),

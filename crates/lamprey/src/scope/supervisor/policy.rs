@@ -17,8 +17,8 @@ pub enum Restart {
 
 /// Who is stopped, and started again, with a child that is started again.
 ///
-/// Those who are stopped are stopped the last one first, and started in the order in which they were added. One that had ended, or
-/// was to run [once](Restart::Never), is not started again for the sake of others.
+/// Those who are stopped are stopped the last one first, and started in the order in which they were added.
+/// One that had ended, or was to run [once](Restart::Never), is not started again for the sake of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// Nobody: the children do not know of each other.
@@ -40,8 +40,9 @@ impl Strategy {
     }
 }
 
-/// How long a supervisor waits before it starts a child again: a first delay, that grows by a factor with each failure
-/// in a row, up to a maximum. A child that has run for as long as the [window](super::Supervisor::limit) begins anew.
+/// How long a supervisor waits before it starts a child again: a first delay, that grows by a factor with
+/// each failure in a row, up to a maximum. A child that has run for as long as the
+/// [window](super::Supervisor::limit) begins anew.
 ///
 /// # Examples
 /// ```
@@ -61,8 +62,8 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Doubles from `first` on, up to 10 seconds (or `first`, if that is longer), without jitter. With [`Duration::ZERO`] it does not
-    /// wait.
+    /// Doubles from `first` on, up to 10 seconds (or `first`, if that is longer), without jitter. With
+    /// [`Duration::ZERO`] it does not wait.
     pub const fn new(first: Duration) -> Self {
         let max = Duration::from_secs(10);
         let max = if first.as_nanos() > max.as_nanos() { first } else { max };
@@ -87,7 +88,8 @@ impl Backoff {
         self
     }
 
-    /// The part of each delay that is left to chance, from 0 to 1: so that many who failed together do not all come back together.
+    /// The part of each delay that is left to chance, from 0 to 1: so that many who failed together do not
+    /// all come back together.
     ///
     /// # Panics
     /// If it is not from 0 to 1.

@@ -12,7 +12,8 @@ pub enum Failure<E> {
     Failed(E),
     /// It panicked.
     Panicked(Panic),
-    /// It never ran: no stack could be had for it, or what its [`Builder`](crate::Builder) asks for does not exist.
+    /// It never ran: no stack could be had for it, or what its [`Builder`](crate::Builder) asks for does not
+    /// exist.
     NotStarted(io::Error),
     /// It ended well, but it is to run [always](super::Restart::Always).
     Ended,

@@ -49,7 +49,8 @@ struct Member<'scope, E> {
 enum Life<'scope, E> {
     /// It is not to be started again.
     Over,
-    /// It is to be started then; `None`: as soon as those that are stopped with it have ended, or never (a delay without end).
+    /// It is to be started then; `None`: as soon as those that are stopped with it have ended, or never (a
+    /// delay without end).
     Due(Option<Instant>),
     Running {
         handle: ScopedJoinHandle<'scope, Result<(), E>>,
@@ -99,7 +100,8 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         }
     }
 
-    /// What has come. `None`: nothing, and somebody is due, or all are over. (All that has come goes first: invariant 2.)
+    /// What has come. `None`: nothing, and somebody is due, or all are over. (All that has come goes first:
+    /// invariant 2.)
     fn next(&mut self) -> Option<Notice> {
         if let Ok(notice) = self.notices.try_recv() {
             return Some(notice);
@@ -185,7 +187,8 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         self.restart(child, failure)
     }
 
-    /// Stops those who share the fate of a child that has ended, and has all of them started after the delay; or gives up.
+    /// Stops those who share the fate of a child that has ended, and has all of them started after the delay;
+    /// or gives up.
     fn restart(&mut self, child: usize, failure: Failure<E>) -> Result<(), SupervisorError<E>> {
         let (limit, window) = self.plan.limit;
         while self.restarts.front().is_some_and(|at| at.elapsed() > window) {

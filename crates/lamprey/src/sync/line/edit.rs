@@ -170,8 +170,9 @@ fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes
 
 /// Ends the wait of one who has just been taken out, and whose choice, if it is an offer, is synched.
 ///
-/// Its owner does not go before its wake, if it is a thread, and not before this EDIT ends, if it is a future: that leaves the line
-/// (or finds that it has left) under EDIT before it is dropped. So a parasite is alive for the notification.
+/// Its owner does not go before its wake, if it is a thread, and not before this EDIT ends, if it is a
+/// future: that leaves the line (or finds that it has left) under EDIT before it is dropped. So a parasite is
+/// alive for the notification.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end(party: &Party<u32>, has: bool) -> Owed {
     let waiter = match party.waiter() {

@@ -6,7 +6,8 @@
 //!  └──attempt, offer--> Has --finish--> Done          New --refuse--> Refused --finish--> Done
 //! ```
 //! # Invariants
-//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of [`Branch::offer`]).
+//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of
+//!    [`Branch::offer`]).
 //! 2. In Has the state of the line says that we have it. Dropped in Has, it gives it back.
 
 use super::{Kind, Line, want_of};
@@ -26,8 +27,8 @@ pub trait Claim {
     type Output;
     fn line(&self) -> &Line<Self::Kind>;
     fn want(&self) -> u32;
-    /// The result: `got` is the last value of `want`, or `None` if the caller must not wait. `is_future`: it is not for the calling
-    /// thread, but for a future that may go elsewhere. Called once.
+    /// The result: `got` is the last value of `want`, or `None` if the caller must not wait. `is_future`: it
+    /// is not for the calling thread, but for a future that may go elsewhere. Called once.
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output;
 }
 

@@ -47,9 +47,10 @@ impl<S: Kind> Line<S> {
         self.acquire_then(want, deadline, reason, || None)
     }
 
-    /// As [`acquire`](Self::acquire), of one who may block. `queued` is called once it is in the line, before it blocks: no code of the
-    /// program may run there, which might block too and take our wake for its own. A wake that would run some is returned: it is delivered
-    /// out of the line, and then the caller has what it wanted.
+    /// As [`acquire`](Self::acquire), of one who may block. `queued` is called once it is in the line, before
+    /// it blocks: no code of the program may run there, which might block too and take our wake for its own.
+    /// A wake that would run some is returned: it is delivered out of the line, and then the caller has what
+    /// it wanted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_then(
         &self,
@@ -59,7 +60,8 @@ impl<S: Kind> Line<S> {
         queued: impl FnOnce() -> Option<Owed>,
     ) -> Ended {
         let mut queued = Some(queued);
-        // Asked for once: it lets woken parasites run, and one that blocked here while we have been woken would wait for our next try.
+        // Asked for once: it lets woken parasites run, and one that blocked here while we have been woken
+        // would wait for our next try.
         let me = sched::waiter();
         let node = Party::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
@@ -141,9 +143,9 @@ impl<S: Kind> Line<S> {
         if has { Ended::Has(want) } else { Ended::TimedOut }
     }
 
-    /// Waits a moment for a holder that runs on another kernel thread. On the only worker of a runtime there is none: a host
-    /// that holds it there is blocked, and 90 % of `sysbench_threads` went into looking at it. (An OS thread may hold it; it is
-    /// waited for as others are.)
+    /// Waits a moment for a holder that runs on another kernel thread. On the only worker of a runtime there
+    /// is none: a host that holds it there is blocked, and 90 % of `sysbench_threads` went into looking at
+    /// it. (An OS thread may hold it; it is waited for as others are.)
     pub(crate) fn spin_while_held(&self) -> bool {
         let mut looks = if sched::is_alone() { 0 } else { SPINS };
         while looks > 0 && self.is_held() {
@@ -154,6 +156,7 @@ impl<S: Kind> Line<S> {
     }
 }
 
-/// How often a lock is looked at before its thread blocks: about 100 ns. Eight hosts on two workers took 18 ns a turn without
-/// that, 15 with 10 looks, 13 with 40; but a host of the same worker that holds the lock while it is blocked is looked at in vain.
+/// How often a lock is looked at before its thread blocks: about 100 ns. Eight hosts on two workers took 18
+/// ns a turn without that, 15 with 10 looks, 13 with 40; but a host of the same worker that holds the lock
+/// while it is blocked is looked at in vain.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };

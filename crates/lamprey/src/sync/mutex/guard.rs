@@ -8,10 +8,12 @@ use std::ops::{Deref, DerefMut};
 
 /// The lock is held while this lives; through it the value is reached.
 ///
-/// It may be kept across blocking calls and `await`s, and sent to another thread (if the value may), which then lets the lock go.
+/// It may be kept across blocking calls and `await`s, and sent to another thread (if the value may), which
+/// then lets the lock go.
 ///
 /// # Panics
-/// Never. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it poisons the mutex.
+/// Never. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it
+/// poisons the mutex.
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -28,7 +30,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self { mutex, since: Since::now(), value: PhantomData }
     }
 
-    /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not unwind.
+    /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not
+    /// unwind.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sync) fn unlock_quietly(guard: Self) -> Option<Owed> {
         std::mem::ManuallyDrop::new(guard).mutex.unlock_quietly()

@@ -40,9 +40,10 @@ impl MutexOptions {
         self
     }
 
-    /// Whether the mutex belongs to the first worker that takes it (swapstack-taco-2013, 6.3). While only hosts and parasites of that
-    /// worker take it, they need no atomic steps; the first one from elsewhere takes it away from the worker for good, which costs some
-    /// microseconds, and from then on it is as other mutexes.
+    /// Whether the mutex belongs to the first worker that takes it (swapstack-taco-2013, 6.3). While only
+    /// hosts and parasites of that worker take it, they need no atomic steps; the first one from elsewhere
+    /// takes it away from the worker for good, which costs some microseconds, and from then on it is as other
+    /// mutexes.
     pub const fn biased(mut self, biased: bool) -> Self {
         self.biased = biased;
         self

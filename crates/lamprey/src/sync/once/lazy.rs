@@ -1,7 +1,7 @@
 //! A value that is made by its own closure when it is needed.
 //!
-//! Invariant: the closure is touched by whoever initialises `value`, one at a time. If it has been taken and the value is not there, it
-//! has failed, for good.
+//! Invariant: the closure is touched by whoever initialises `value`, one at a time. If it has been taken and
+//! the value is not there, it has failed, for good.
 
 use super::OnceLock;
 use crate::events::{FutureEvt, future_evt};
@@ -25,8 +25,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// ```
 ///
 /// # Panics
-/// A use panics if the closure does, now or before, or its host was cancelled in it: it is poisoned then, for good. Also if
-/// another thread is at it and the caller is a host that is unwinding, which must not wait.
+/// A use panics if the closure does, now or before, or its host was cancelled in it: it is poisoned then, for
+/// good. Also if another thread is at it and the caller is a host that is unwinding, which must not wait.
 ///
 /// # Cancellation
 /// A host that is cancelled while it waits for another's making unwinds from there and has changed nothing.
@@ -38,7 +38,8 @@ pub struct LazyLock<T, F = fn() -> T> {
     make: Cell<Option<F>>,
 }
 
-// SAFETY: of the closure, one thread takes it, once, as the module's invariant says: it is sent there. The value: as in `OnceLock`.
+// SAFETY: of the closure, one thread takes it, once, as the module's invariant says: it is sent there. The
+// value: as in `OnceLock`.
 unsafe impl<T: Send + Sync, F: Send> Sync for LazyLock<T, F> {}
 
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}

@@ -1,6 +1,7 @@
 //! A value that is written once.
 //!
-//! Invariant: the place is written by whoever holds the `Running` of `once`, and by nobody once that is completed.
+//! Invariant: the place is written by whoever holds the `Running` of `once`, and by nobody once that is
+//! completed.
 
 use super::{Interrupted, Once, unwinding};
 #[cfg(not(loom))]
@@ -15,7 +16,8 @@ use std::time::Duration;
 
 /// A value that is made once, by whoever needs it first; the others wait meanwhile.
 ///
-/// If making it fails (an error, a panic, a cancelled host, a dropped future), the next one tries: it is not poisoned.
+/// If making it fails (an error, a panic, a cancelled host, a dropped future), the next one tries: it is not
+/// poisoned.
 ///
 /// # Examples
 /// ```
@@ -32,8 +34,8 @@ pub struct OnceLock<T> {
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value may be made on one thread and dropped on another (`Send`), and is read by all (`Sync`); the one who writes
-// does so before all of them (module's invariant).
+// SAFETY: the value may be made on one thread and dropped on another (`Send`), and is read by all (`Sync`);
+// the one who writes does so before all of them (module's invariant).
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
@@ -92,7 +94,8 @@ impl<T> OnceLock<T> {
     /// `value` itself if there is one already; and if it would have to wait on a host that is unwinding.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here: the value has been dropped, and not written.
+    /// A host that is cancelled while it waits unwinds from here: the value has been dropped, and not
+    /// written.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -110,12 +113,13 @@ impl<T> OnceLock<T> {
     /// See [`OnceLock`].
     ///
     /// # Panics
-    /// If `make` does: then the next one tries. If another thread is making it and the caller is a host that is unwinding, which
-    /// must not wait. In debug builds, if `make` itself comes here again, which otherwise waits for ever.
+    /// If `make` does: then the next one tries. If another thread is making it and the caller is a host that
+    /// is unwinding, which must not wait. In debug builds, if `make` itself comes here again, which otherwise
+    /// waits for ever.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is cancelled in `make` has
-    /// made nothing, and the next one tries.
+    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is
+    /// cancelled in `make` has made nothing, and the next one tries.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -156,7 +160,8 @@ impl<T> OnceLock<T> {
         Ok(self.made())
     }
 
-    /// [`get_or_init`](Self::get_or_init) for async code: the future that `make` gives is awaited, if need be.
+    /// [`get_or_init`](Self::get_or_init) for async code: the future that `make` gives is awaited, if need
+    /// be.
     ///
     /// # Examples
     /// ```

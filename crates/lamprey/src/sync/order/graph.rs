@@ -1,7 +1,8 @@
 //! Which lock was taken while which other was held, in the whole process.
 //!
 //! Invariants:
-//! 1. The orders that have been accepted have no cycle: one that would close a cycle is kept as reported, and not followed.
+//! 1. The orders that have been accepted have no cycle: one that would close a cycle is kept as reported, and
+//!    not followed.
 //! 2. `after` and `before` say the same thing from both ends.
 //! 3. A lock that nobody has taken together with another is not here, and one that was dropped neither.
 
@@ -37,7 +38,8 @@ fn graph() -> MutexGuard<'static, Graph> {
     GRAPH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `taken` is about to be taken at `site` while `held` are held: notes it, and reports what contradicts earlier orders.
+/// `taken` is about to be taken at `site` while `held` are held: notes it, and reports what contradicts
+/// earlier orders.
 ///
 /// # Panics
 /// If the environment asks for a panic instead of a report.

@@ -1,8 +1,9 @@
 //! The locks that the calling thread of control holds.
 //!
-//! Invariant: a list is touched only by the thread whose it is, and no borrow of it lasts across anything that could use it
-//! again. An entry is stale once its lock was let go elsewhere: of one that was held alone, if `turn` is not the lock's any more; of
-//! one that was shared, if that is over. Stale ones go when the list is used next.
+//! Invariant: a list is touched only by the thread whose it is, and no borrow of it lasts across anything
+//! that could use it again. An entry is stale once its lock was let go elsewhere: of one that was held alone,
+//! if `turn` is not the lock's any more; of one that was shared, if that is over. Stale ones go when the list
+//! is used next.
 
 use super::watched::{Lock, Way};
 use super::{Site, settings};
@@ -69,11 +70,12 @@ pub(super) fn remove(number: usize) {
     });
 }
 
-/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they were taken. Reports
-/// if `lock` is among them.
+/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they
+/// were taken. Reports if `lock` is among them.
 ///
 /// # Panics
-/// If the environment asks for that instead of a report; or if it is certain that the thread would wait for itself.
+/// If the environment asks for that instead of a report; or if it is certain that the thread would wait for
+/// itself.
 pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
     let mut again = None;
     let others = with(|list| {

@@ -10,7 +10,8 @@ use crate::sync::order::Site;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The event of [`RwLock::read_evt`] (`M`: [`Reading`](super::Reading)) and [`RwLock::write_evt`] ([`Writing`](super::Writing)).
+/// The event of [`RwLock::read_evt`] (`M`: [`Reading`](super::Reading)) and [`RwLock::write_evt`]
+/// ([`Writing`](super::Writing)).
 pub struct RwLockEvt<'a, T: ?Sized, M> {
     lock: &'a RwLock<T>,
     site: Site,

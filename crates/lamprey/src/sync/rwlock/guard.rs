@@ -12,7 +12,8 @@ use std::panic::Location;
 
 /// Others may read while this lives, and nobody writes.
 ///
-/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock go.
+/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock
+/// go.
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -23,8 +24,9 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 
 /// Nobody else reads or writes while this lives; through it the value is reached.
 ///
-/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock go. Dropped by a thread that
-/// began to panic, or to unwind because it is cancelled, while this lived, it poisons the lock.
+/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock
+/// go. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it
+/// poisons the lock.
 #[must_use = "the lock is let go at once if the guard is not kept"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -33,8 +35,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     value: PhantomData<&'a mut T>,
 }
 
-/// In which way a lock is taken, and what holds it then. (Not a trait of the guards: a type that names a lifetime twice is too much for
-/// the check whether a future is `Send`.)
+/// In which way a lock is taken, and what holds it then. (Not a trait of the guards: a type that names a
+/// lifetime twice is too much for the check whether a future is `Send`.)
 pub trait Mode {
     type Guard<'a, T: ?Sized + 'a>;
     const WANT: u32;

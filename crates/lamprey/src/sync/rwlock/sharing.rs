@@ -2,9 +2,10 @@
 //!
 //! # Invariants
 //! 1. HELD is set while somebody writes; then nobody reads.
-//! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that stand together at the front go
-//!    together. So neither readers nor writers starve.
-//! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take thousands of years.
+//! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that
+//!    stand together at the front go together. So neither readers nor writers starve.
+//! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take
+//!    thousands of years.
 
 use crate::sync::line::{Kind, Turn};
 use crate::sync_shim::left_out;

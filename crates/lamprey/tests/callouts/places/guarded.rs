@@ -1,4 +1,5 @@
-//! Where something is not finished, or no thread is there that could wait: what would have to wait ends the process with a message.
+//! Where something is not finished, or no thread is there that could wait: what would have to wait ends the
+//! process with a message.
 use super::async_code::{On, waker};
 use super::threads::until_acted;
 use super::{Case, Place, SHORT, place};

@@ -1,4 +1,5 @@
-//! Code of the program that is called from inside of the runtime, and does what programs do there: a table of places by actions.
+//! Code of the program that is called from inside of the runtime, and does what programs do there: a table of
+//! places by actions.
 pub mod async_code;
 pub mod events;
 pub mod guarded;

@@ -1,5 +1,6 @@
-//! Threads of all kinds run scripts over shared objects and are cancelled, each as a whole, at random moments. Every call has an
-//! entry, and every value; afterwards they must agree with what the calls' documentation says.
+//! Threads of all kinds run scripts over shared objects and are cancelled, each as a whole, at random
+//! moments. Every call has an entry, and every value; afterwards they must agree with what the calls'
+//! documentation says.
 
 use super::attempt::value;
 use super::holds;

@@ -1,4 +1,5 @@
-//! A cancelled lock is held or it is not: what was done under locks adds up, nobody waits for ever, and afterwards all is free.
+//! A cancelled lock is held or it is not: what was done under locks adds up, nobody waits for ever, and
+//! afterwards all is free.
 
 use super::attempt::{Endpoint, Means, Plan, Tries, plans, start};
 use super::holds;
@@ -53,7 +54,8 @@ macro_rules! shared {
     };
 }
 
-// Who waits for the future form may be cancelled at its yield, and then drops the guard as it unwinds: that poisons.
+// Who waits for the future form may be cancelled at its yield, and then drops the guard as it unwinds: that
+// poisons.
 shared!(Adds(Mutex<u32>) -> () {
     |mutex| {
         let mut guard = mutex.lock().unwrap_or_else(|error| error.into_guard().unwrap());
@@ -251,8 +253,8 @@ fn a_notification_is_not_lost_on_one_who_was_cancelled() {
 
 shared!(Meets(Barrier) -> bool { |barrier| barrier.wait().is_leader(), barrier.wait_async().await.is_leader() });
 
-/// One whose waits are cancelled and one whose waits are not: each round that the second passes is one of the first, which has
-/// passed too or was cancelled after all had come.
+/// One whose waits are cancelled and one whose waits are not: each round that the second passes is one of the
+/// first, which has passed too or was cancelled after all had come.
 #[test]
 fn an_arrival_at_a_barrier_is_taken_back_or_counts() {
     const ROUNDS: u32 = 20;
@@ -323,7 +325,8 @@ shared!(Makes(Making) -> u32 {
     }).await
 });
 
-/// One who is cancelled while making it leaves it to the next. One that was made counts, also if nobody was told any more.
+/// One who is cancelled while making it leaves it to the next. One that was made counts, also if nobody was
+/// told any more.
 #[test]
 fn a_value_is_made_once_by_one_who_was_not_cancelled() {
     holds(CASES, &crews(), |(crew, _, _)| {
@@ -334,7 +337,8 @@ fn a_value_is_made_once_by_one_who_was_not_cancelled() {
     });
 }
 
-/// One who is cancelled while it *holds* a lock unwinds through its guard: that poisons it, as in std, and it is free.
+/// One who is cancelled while it *holds* a lock unwinds through its guard: that poisons it, as in std, and it
+/// is free.
 #[test]
 fn a_holder_that_is_cancelled_poisons_and_lets_go() {
     holds(20, &any::<bool>(), |by_deadline| {

@@ -1,4 +1,5 @@
-//! What goes through a channel goes through once and in order, however often one end or the other is cancelled.
+//! What goes through a channel goes through once and in order, however often one end or the other is
+//! cancelled.
 
 use super::attempt::{Endpoint, Plan, Tries, pause, plans, start};
 use super::holds;
@@ -201,8 +202,8 @@ fn a_choose_all_of_receives_takes_all_or_nothing() {
 /// A sending end, and the value that is to go next.
 struct Sends<T>(T, u32);
 
-/// What arrives if each cancelled send is made again (`again`), or given up for the next value; before that what has been sent for certain, and
-/// what may have been: where a future was dropped.
+/// What arrives if each cancelled send is made again (`again`), or given up for the next value; before that
+/// what has been sent for certain, and what may have been: where a future was dropped.
 fn sent<T: Send + 'static>(
     plan: Plan,
     tx: T,

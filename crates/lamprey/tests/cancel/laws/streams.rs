@@ -1,4 +1,5 @@
-//! Sockets, listeners and the pool: bytes go in once and in order, each connection is accepted once, and a call is made or not.
+//! Sockets, listeners and the pool: bytes go in once and in order, each connection is accepted once, and a
+//! call is made or not.
 
 use super::attempt::{Endpoint, Plan, Tries, plans, start};
 use super::holds;

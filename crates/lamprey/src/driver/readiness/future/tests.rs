@@ -1,5 +1,5 @@
-//! The nodes of futures by themselves, in the one list that needs no reactor (with sockets: `tests/net/awaiting.rs`). These run
-//! under miri.
+//! The nodes of futures by themselves, in the one list that needs no reactor (with sockets:
+//! `tests/net/awaiting.rs`). These run under miri.
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,16 +1,18 @@
 //! How the parts of a `choose_all` wake its caller: the plain ones all together, with the last.
 //!
 //! # Invariants
-//! 1. `left` is the number of plain parts whose wake is still to come. Until all of them have been offered it is more, so that nobody
-//!    brings it to zero; then the caller takes away what was too much. Who brings it to zero wakes the caller, or is the caller.
-//! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake that takes the old one
-//!    has been preceded by what the look then finds.
+//! 1. `left` is the number of plain parts whose wake is still to come. Until all of them have been offered it
+//!    is more, so that nobody brings it to zero; then the caller takes away what was too much. Who brings it
+//!    to zero wakes the caller, or is the caller.
+//! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake
+//!    that takes the old one has been preceded by what the look then finds.
 //!
 //! # Checked by
 //! `model::choice_all` (loom, with broken variants).
 //!
 //! # Orderings
-//! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells when.
+//! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells
+//! when.
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out};
@@ -104,7 +106,8 @@ impl Wakers {
         waiter(self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone())))))
     }
 
-    /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody else heeds.
+    /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody
+    /// else heeds.
     pub(super) fn all_are_out(&self) -> bool {
         let surplus = self.surplus.take();
         surplus != 0 && self.hub.count_down(surplus)

@@ -1,4 +1,5 @@
-//! Looks at threads that are in the middle of what no unwinder can start in, thousands of them, by the real signal.
+//! Looks at threads that are in the middle of what no unwinder can start in, thousands of them, by the real
+//! signal.
 
 use super::{Look, look};
 use crate::sched::inspect::unwind::Code;
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 const LOOKS: usize = 500;
 const FOREVER: Duration = Duration::from_secs(100);
 
-/// Runs `step` for ever in a host, looks at its worker often, and requires that one stack at least names `function`. The share of the stacks that do.
+/// Runs `step` for ever in a host, looks at its worker often, and requires that one stack at least names
+/// `function`. The share of the stacks that do.
 fn looked_at(function: &str, step: impl Fn() + Send + 'static) -> f64 {
     let runtime = crate::Runtime::builder().workers(1).build().unwrap();
     let end = Arc::new(AtomicBool::new(false));
@@ -179,7 +181,8 @@ fn a_thread_in_a_handler_of_its_own() {
     looked_at("raises", raises);
 }
 
-/// A look that gets no answer is given up; the signal that comes late finds nobody who asked, and the next look is like the first.
+/// A look that gets no answer is given up; the signal that comes late finds nobody who asked, and the next
+/// look is like the first.
 #[test]
 fn a_thread_that_does_not_answer() {
     let runtime = crate::Runtime::builder().workers(1).build().unwrap();
