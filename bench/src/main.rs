@@ -4,6 +4,7 @@ mod benches;
 mod cli;
 mod harness;
 mod rivals;
+mod work;
 
 use anyhow::{Context, Result, anyhow};
 use cli::{Command, Run};

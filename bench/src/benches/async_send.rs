@@ -1,6 +1,6 @@
 //! The asynchronous send of parasitic-threads-2011, 5.2 (Table 1), against the synchronous one.
 
-use super::{for_ever, runtime};
+use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;
 use lamprey::Sender;

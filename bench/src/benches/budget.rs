@@ -1,9 +1,10 @@
 //! Two parasites that keep each other busy, and a host that wants its turn.
 
-use super::runtime;
+use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::tokio_tasks;
-use anyhow::{Result, ensure};
+use crate::work::budget::Waits;
+use anyhow::Result;
 use lamprey::{ParasiteHandle, Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -25,26 +26,6 @@ pub const BENCH: Bench = Bench {
 };
 
 type Channel = fn() -> (Sender<u64>, Receiver<u64>);
-
-/// What the host has seen.
-#[derive(Default)]
-pub struct Waits(Vec<Duration>);
-
-impl Waits {
-    /// One of its waits is over.
-    pub fn add(&mut self, wait: Duration) {
-        self.0.push(wait);
-    }
-
-    /// The players took `took` for `messages`.
-    pub fn samples(mut self, took: Duration, messages: u64) -> Result<Vec<Sample>> {
-        ensure!(!self.0.is_empty(), "the host never had a turn");
-        self.0.sort_unstable();
-        let us = |percent: usize| self.0[(self.0.len() - 1) * percent / 100].as_secs_f64() * 1e6;
-        let wait = |metric, percent| Sample::new(metric, "us", us(percent));
-        Ok(vec![Sample::ns_each("message", took, messages), wait("wait_p50", 50), wait("wait_p99", 99)])
-    }
-}
 
 /// Two parasites that play `rounds`, and end.
 fn players(channel: Channel, rounds: u64) -> [ParasiteHandle<()>; 2] {

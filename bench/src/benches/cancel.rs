@@ -1,16 +1,14 @@
 //! The end of a blocked thread that is cancelled.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::tokio_structure;
+use crate::work::cancel::{BATCH, Witness, samples};
 use anyhow::Result;
 use lamprey::{Builder, JoinError, ParasiteHandle, Receiver};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-
-/// Threads that are blocked at a time.
-pub const BATCH: u64 = 100;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -33,14 +31,9 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// So many batches.
-pub fn samples(took: Duration, batches: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("cancel", took, batches * BATCH)]
-}
-
 /// What `each` batch takes.
 fn runner(workers: usize, each: fn(usize) -> Duration) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let batches = n.div_ceil(BATCH);
         Ok(samples(runtime.run(move || (0..batches).map(|_| each(workers)).sum()), batches))
@@ -131,14 +124,4 @@ fn parasites(start: fn(Receiver<u64>, Witness) -> ParasiteHandle<Received>) -> D
     // Relaxed: `cancel` has waited for them.
     assert_eq!(ended.load(Relaxed), BATCH);
     took
-}
-
-/// Counts its end.
-pub struct Witness(pub Arc<AtomicU64>);
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        // Relaxed: joining the thread orders it before the look.
-        self.0.fetch_add(1, Relaxed);
-    }
 }

@@ -1,9 +1,10 @@
 //! A million channels, each with a thread that waits on it: what a channel weighs.
 
-use super::memory::Crowd;
-use super::runtime;
-use crate::harness::{Bench, Runner, Sample, Size, Variant, warm};
+use super::ours::runtime;
+use crate::harness::{Bench, Runner, Size, Variant, warm};
 use crate::rivals::tokio_events;
+use crate::work::channels::samples;
+use crate::work::memory::Crowd;
 use anyhow::Result;
 
 /// See `about`.
@@ -44,16 +45,6 @@ pub const BENCH: Bench = Bench {
         Variant::go(),
     ],
 };
-
-/// Bytes of the handle that a sender is held by, here and elsewhere.
-const HANDLE: f64 = 8.0;
-
-/// What both crowds of a run weigh: the one on a single channel, and the one in which each has its own.
-pub fn samples(shared: &[Sample], mut own: Vec<Sample>) -> Vec<Sample> {
-    let beside = own[0].value - shared[0].value - HANDLE;
-    own.push(Sample::new("channel", "bytes", beside.max(0.0)));
-    own
-}
 
 fn runner<S: Send + 'static, F: Future<Output = bool> + Send + 'static>(
     workers: usize,

@@ -1,6 +1,6 @@
 //! `choose_all` over many producers (parasitic-threads-2011, 5.4 and Figure 10).
 
-use super::runtime;
+use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::tokio_events;
 use anyhow::Result;

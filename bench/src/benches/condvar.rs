@@ -1,18 +1,14 @@
 //! The paper's `condvar` (swapstack-taco-2013, 7.4 and, for the affinity, 6.3): a bounded queue of a mutex and two condition variables.
 
 use super::hosts::{Biased, Hosts, Switch};
-use super::locking::Condvars;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{os_locks, tokio_locks};
+use crate::work::condvar::{MANY, PLACES, rounded, samples, sum};
+use crate::work::locking::Condvars;
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// In a queue. The paper does not say how many it had; few, so that threads wait.
-pub const PLACES: usize = 16;
-/// Producers, and consumers, of `many`; pairs with a queue each in the bench of affinity.
-pub const MANY: u64 = 4;
 
 const SIZE: Size = Size::UntilTakes { first: 1000, goal: Duration::from_millis(50) };
 
@@ -57,21 +53,6 @@ pub const AFFINITY: Bench = Bench {
         Variant::boost(),
     ],
 };
-
-/// `n` numbers one way, `n` the other.
-pub fn samples(n: u64, pair: Duration, many: Duration) -> Vec<Sample> {
-    vec![Sample::ns_each("pair", pair, n), Sample::ns_each("many", many, n)]
-}
-
-/// `n`, as a multiple of the producers.
-pub fn rounded(n: u64) -> u64 {
-    n.next_multiple_of(MANY)
-}
-
-/// What all have received if `producers` have each sent the numbers below `each`.
-pub fn sum(each: u64, producers: u64) -> u64 {
-    (0..each).sum::<u64>() * producers
-}
 
 /// Aligned, so that no two are in the same lines of the cache.
 #[repr(align(128))]

@@ -1,6 +1,6 @@
 //! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: parasites against hosts, 10,000 of them.
 
-use super::runtime;
+use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;
 use lamprey::{Receiver, Sender};

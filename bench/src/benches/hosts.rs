@@ -1,6 +1,6 @@
 //! Lamprey's hosts and locks, as [`Threads`] and [`Condvars`].
 
-use super::locking::{Condvars, Threads};
+use crate::work::locking::{Condvars, Threads};
 use anyhow::Result;
 use lamprey::sync::{Condvar, Mutex, MutexGuard, MutexOptions, Order, Wake};
 use lamprey::{Builder, JoinHandle, Runtime};
@@ -57,7 +57,7 @@ impl<P: Policy> Threads for Hosts<P> {
     type Guard<'a, T: Send + 'static> = MutexGuard<'a, T>;
 
     fn stage(workers: usize) -> Result<Runtime> {
-        super::runtime(workers)
+        super::ours::runtime(workers)
     }
 
     fn on<R: Send + 'static>(runtime: &Runtime, main: impl FnOnce() -> R + Send + 'static) -> R {

@@ -1,23 +1,14 @@
 //! A real server on a real file, under a bounded load from this process.
 //!
-//! With one worker, the server is kept on one core and the client on another, so that the scheduler's choices are not
-//! measured. With more, they share all cores, server and rival alike. `client` is the part of the time that the load
-//! client computed: near 100 it, and not the server, is what was measured.
+//! `client` is the part of the time that the load client computed: near 100 it, and not the server, is what
+//! was measured.
 
-use crate::harness::load::Load;
-use crate::harness::{Bench, Code, Runner, Sample, Size, Variant, usage};
+use crate::harness::{Bench, Code, Runner, Size, Variant};
 use crate::rivals::nginx;
-use anyhow::{Context, Result, bail};
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use crate::work::http::{Server, Site, free_port};
+use anyhow::Result;
+use std::process::Command;
+use std::time::Duration;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -33,125 +24,6 @@ pub const BENCH: Bench = Bench {
         Variant { name: "nginx-caching", rival: true, code: Code::Around("nginx", nginx::caching) },
     ],
 };
-
-const CONNECTIONS: usize = 64;
-const FILE: &str = "file.bin";
-const FILE_SIZE: usize = 10 << 10;
-
-/// A directory with one file to serve, and room for a server's own files beside it.
-pub struct Site {
-    place: TempDir,
-    body: Vec<u8>,
-}
-
-impl Site {
-    /// A fresh one.
-    pub fn new() -> Result<Self> {
-        let place = tempfile::tempdir().context("cannot make a directory")?;
-        let site = Self { place, body: (0..FILE_SIZE).map(|i| (i % 251) as u8).collect() };
-        fs::create_dir(site.root())?;
-        fs::write(site.root().join(FILE), &site.body)?;
-        // nginx started by root serves as nobody, who must be able to get here.
-        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(site.place(), everybody)?;
-        Ok(site)
-    }
-
-    /// The directory that is not served.
-    pub fn place(&self) -> &Path {
-        self.place.path()
-    }
-
-    /// The directory that is served.
-    pub fn root(&self) -> PathBuf {
-        self.place().join("www")
-    }
-}
-
-/// An address that was free a moment ago.
-pub fn free_port() -> Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
-    Ok(listener.local_addr()?)
-}
-
-/// A server process and what it serves. Dropping it ends the process.
-pub struct Server {
-    child: Child,
-    address: SocketAddr,
-    site: Site,
-}
-
-impl Server {
-    /// Starts `command` and waits until it accepts connections.
-    pub fn start(mut command: Command, address: SocketAddr, site: Site, workers: usize) -> Result<Self> {
-        let apart = workers == 1 && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
-        if apart {
-            // Children inherit this; the thread goes to its own core below.
-            stay_on(0)?;
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child =
-            command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        if apart {
-            stay_on(1)?;
-        }
-        let mut server = Self { child, address, site };
-        let begun = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            if let Some(status) = server.child.try_wait()? {
-                bail!("the server ended with {status}");
-            }
-            if begun.elapsed() > Duration::from_secs(10) {
-                bail!("the server does not listen on {address}");
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        Ok(server)
-    }
-
-    /// Runs of the load against this server.
-    pub fn runner(self) -> Result<Runner> {
-        Ok(Box::new(move |requests| {
-            let used = usage::processor_time()?;
-            let begun = Instant::now();
-            let path = format!("/{FILE}");
-            let body = &self.site.body;
-            let load = Load { server: self.address, connections: CONNECTIONS, path: &path, body };
-            let took = load.run(requests)?;
-            let busy = usage::processor_time()?.saturating_sub(used);
-            Ok(vec![
-                Sample::ns_each("request", took, requests),
-                Sample::new("client", "%", usage::percent(busy, begun.elapsed())),
-            ])
-        }))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // TERM, so that nginx ends its workers. The child has not been waited for, so the number is still its own.
-        let asked = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
-        let begun = Instant::now();
-        while asked.is_ok() && begun.elapsed() < Duration::from_secs(3) {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        let ended = self.child.kill().and_then(|()| self.child.wait());
-        if let Err(e) = ended {
-            eprintln!("bench: cannot end server process {}: {e}", self.child.id());
-        }
-    }
-}
-
-/// Keeps this thread, and those that it starts from now on, on one core.
-pub fn stay_on(core: usize) -> Result<()> {
-    let mut cores = CpuSet::new();
-    cores.set(core)?;
-    // Process 0 is the calling thread.
-    sched_setaffinity(Pid::from_raw(0), &cores).with_context(|| format!("cannot stay on core {core}"))
-}
 
 /// What `lamprey serve` runs, in a process of its own.
 fn lamprey(workers: usize) -> Result<Runner> {

@@ -1,12 +1,9 @@
 //! Doing nothing must cost nothing.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant, usage};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::idle::{HOSTS, Window, times};
 use anyhow::{Result, ensure};
-use std::time::{Duration, Instant};
-
-/// Threads that wait for a message.
-pub const HOSTS: usize = 100;
 
 /// See `about`. The size is the window in milliseconds.
 pub const BENCH: Bench = Bench {
@@ -24,32 +21,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// Time to come to rest, and the time that is measured.
-pub fn times(millis: u64) -> (Duration, Duration) {
-    (Duration::from_millis(millis.min(500)), Duration::from_millis(millis))
-}
-
-/// The time that is measured.
-pub struct Window {
-    opened: Instant,
-    used: Duration,
-}
-
-impl Window {
-    /// From now.
-    pub fn open() -> Result<Self> {
-        Ok(Self { opened: Instant::now(), used: usage::processor_time()? })
-    }
-
-    /// Until now.
-    pub fn close(self) -> Result<Vec<Sample>> {
-        let used = usage::processor_time()?.saturating_sub(self.used);
-        Ok(vec![Sample::new("cpu", "%", usage::percent(used, self.opened.elapsed()))])
-    }
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         runtime.run(move || {
             let (_gate, closed) = lamprey::channel::<()>();

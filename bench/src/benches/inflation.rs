@@ -32,7 +32,7 @@ fn compute(seed: u64) -> u64 {
 }
 
 fn hosts(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     run(
         runtime,
         |i| Builder::new().spawn(move || compute(i)).expect("there is memory for 64 hosts"),

@@ -1,11 +1,11 @@
 //! A million blocked threads: what each weighs, and how long it takes to make one.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant, usage};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::memory::Crowd;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -23,30 +23,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// What was there before the crowd came.
-pub struct Crowd {
-    size: u64,
-    memory: u64,
-    begun: Instant,
-}
-
-impl Crowd {
-    /// Just before the first of `size` is spawned.
-    pub fn begin(size: u64) -> Result<Self> {
-        Ok(Self { size, memory: usage::memory()?, begun: Instant::now() })
-    }
-
-    /// All of them are blocked.
-    pub fn blocked(self) -> Result<Vec<Sample>> {
-        let took = self.begun.elapsed();
-        let grown = usage::memory()?.saturating_sub(self.memory);
-        let each = grown as f64 / self.size as f64;
-        Ok(vec![Sample::new("memory", "bytes", each), Sample::ns_each("create", took, self.size)])
-    }
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         runtime.run(move || {
             let started = Arc::new(AtomicU64::new(0));

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod mutex;
 pub mod offering;
 pub mod oneshot;
+pub mod ours;
 pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
@@ -80,17 +81,4 @@ pub const ALL: [&Bench; 36] = [
 /// The bench of that name.
 pub fn find(name: &str) -> Option<&'static Bench> {
     ALL.into_iter().find(|b| b.name == name)
-}
-
-/// Lamprey as a user would start it.
-fn runtime(workers: usize) -> anyhow::Result<lamprey::Runtime> {
-    Ok(lamprey::Runtime::builder().workers(workers).build()?)
-}
-
-/// Both ends of a channel that lives as long as the process: a thread that must not borrow holds it by a plain reference, and
-/// counting a clone, two locked instructions, is not part of what is measured.
-fn for_ever<T>(
-    ends: (lamprey::Sender<T>, lamprey::Receiver<T>),
-) -> &'static (lamprey::Sender<T>, lamprey::Receiver<T>) {
-    Box::leak(Box::new(ends))
 }

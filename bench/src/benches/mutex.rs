@@ -1,15 +1,14 @@
 //! Many threads add to one number under one mutex.
 
 use super::hosts::{Biased, Hosts, Lifo, Switch};
-use super::locking::{Threads, crowd};
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use super::locking::crowd;
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{os_locks, tokio_locks};
+use crate::work::locking::Threads;
+use crate::work::mutex::{THREADS, rounded, samples};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// That contend.
-pub const THREADS: usize = 8;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -33,16 +32,6 @@ pub const BENCH: Bench = Bench {
         Variant::boost(),
     ],
 };
-
-/// `n` additions alone, `n` contended.
-pub fn samples(n: u64, alone: Duration, contended: Duration) -> Vec<Sample> {
-    vec![Sample::ns_each("alone", alone, n), Sample::ns_each("contended", contended, n)]
-}
-
-/// `n`, as a multiple of the threads.
-pub fn rounded(n: u64) -> u64 {
-    n.next_multiple_of(THREADS as u64)
-}
 
 fn runner<T: Threads>(workers: usize) -> Result<Runner> {
     let stage = T::stage(workers)?;

@@ -1,7 +1,8 @@
 //! The channel for one value, from its making to its end.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{threads, tokio_events};
+use crate::work::oneshot::samples;
 use anyhow::Result;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -22,13 +23,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// `n` of them.
-pub fn samples(took: Duration, n: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("oneshot", took, n)]
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let took = runtime.run(move || {
             let begun = Instant::now();

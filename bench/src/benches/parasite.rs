@@ -1,8 +1,9 @@
 //! One parasite at a time: what it costs if it ends at once, and what if it blocks once.
 
-use super::{for_ever, runtime};
+use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{smol, tokio_tasks};
+use crate::work::parasite::{AT_ONCE, BLOCKS};
 use anyhow::Result;
 use lamprey::channel;
 use std::hint::black_box;
@@ -28,14 +29,6 @@ pub const BENCH: Bench = Bench {
         Variant::go(),
     ],
 };
-
-const AT_ONCE: &str = "at_once";
-const BLOCKS: &str = "blocks";
-
-/// Both metrics, of `n` threads each.
-pub fn samples(at_once: Duration, blocks: Duration, n: u64) -> Vec<Sample> {
-    vec![Sample::ns_each(AT_ONCE, at_once, n), Sample::ns_each(BLOCKS, blocks, n)]
-}
 
 /// A metric, and the loop that measures it.
 type Loop = (&'static str, fn(u64) -> Duration);

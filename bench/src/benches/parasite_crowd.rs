@@ -1,12 +1,12 @@
 //! Ten million stackless parasites: what each weighs, what it costs to make one, to wake it and let it finish.
 
-use super::memory::Crowd;
-use super::{for_ever, runtime};
+use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant, warm};
 use crate::rivals::{smol, tokio_tasks};
+use crate::work::memory::Crowd;
+use crate::work::parasite_crowd::{BATCH, Common};
 use anyhow::Result;
 use lamprey::{Receiver, Sender};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// See `about`.
@@ -28,47 +28,6 @@ pub const BENCH: Bench = Bench {
         Variant::rival("smol-yield", smol::crowd_yielding),
     ],
 };
-
-/// Messages between two yields of the sender. One that never gives way is soon out of its turn, and all that it wakes has to queue.
-pub const BATCH: u64 = 500;
-
-/// What the threads of a crowd share; each holds a reference to it, and nothing else.
-#[derive(Default)]
-pub struct Common {
-    done: AtomicU64,
-    over: AtomicBool,
-}
-
-impl Common {
-    /// For as long as the process lives.
-    pub fn new() -> &'static Self {
-        Box::leak(Box::default())
-    }
-
-    /// One more has got here. All are on one kernel thread: no locked instruction is needed, and none is measured.
-    pub fn count(&self) {
-        // Relaxed: one kernel thread.
-        self.done.store(self.done.load(Relaxed) + 1, Relaxed);
-    }
-
-    /// How often something was counted.
-    pub fn counted(&self) -> u64 {
-        // Relaxed: one kernel thread.
-        self.done.load(Relaxed)
-    }
-
-    /// Those that yield are to end.
-    pub fn end(&self) {
-        // Relaxed: one kernel thread.
-        self.over.store(true, Relaxed);
-    }
-
-    /// As `end` says.
-    pub fn is_over(&self) -> bool {
-        // Relaxed: one kernel thread.
-        self.over.load(Relaxed)
-    }
-}
 
 /// What a blocked parasite needs: one reference to this is its one word.
 struct Blocked {

@@ -1,16 +1,12 @@
 //! Fork and join without end: a parasite for each call of Fibonacci's function, awaited by its caller.
 
-use super::runtime;
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use super::ours::runtime;
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{smol, tokio_tasks};
+use crate::work::parasite_fib::{FIB, N, samples};
 use anyhow::Result;
 use lamprey::{ParasiteHandle, Runtime};
 use std::time::{Duration, Instant};
-
-/// Whose Fibonacci number.
-pub const N: u64 = 27;
-/// The number.
-pub const FIB: u64 = 196_418;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -26,11 +22,6 @@ pub const BENCH: Bench = Bench {
         Variant::go(),
     ],
 };
-
-/// Of `times` repetitions.
-pub fn samples(took: Duration, times: u64) -> Vec<Sample> {
-    vec![Sample::new("time", "ms", took.as_secs_f64() * 1e3 / times as f64)]
-}
 
 /// On this runtime.
 pub fn runner(runtime: Runtime) -> Result<Runner> {

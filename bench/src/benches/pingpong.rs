@@ -1,7 +1,8 @@
 //! Two threads and two channels, one message in flight.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::pingpong::samples;
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
@@ -20,13 +21,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// There and back is two messages.
-pub fn samples(took: Duration, rounds: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("message", took, rounds * 2)]
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let rounds = n.div_ceil(2);
         let took = runtime.run(move || {

@@ -1,13 +1,11 @@
 //! The thread ring of the papers: one token, 503 threads.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::ring::{HOSTS, samples};
 use anyhow::Result;
 use lamprey::{Receiver, Sender};
 use std::time::{Duration, Instant};
-
-/// Threads in the ring.
-pub const HOSTS: u64 = 503;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -24,13 +22,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// The ring is made before the clock starts.
-pub fn samples(took: Duration, hops: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("hop", took, hops)]
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |hops| {
         let took = runtime.run(move || {
             let (first, mut rx) = lamprey::channel::<u64>();

@@ -1,12 +1,10 @@
 //! A scope with many children that do nothing.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{os_scope, tokio_structure};
+use crate::work::scope::{CHILDREN, samples};
 use anyhow::Result;
 use std::time::{Duration, Instant};
-
-/// Of a scope.
-pub const CHILDREN: u64 = 1000;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -33,7 +31,7 @@ pub const BENCH: Bench = Bench {
 };
 
 fn runner(workers: usize, scope: fn()) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let scopes = n.div_ceil(CHILDREN);
         let took = runtime.run(move || {
@@ -43,9 +41,4 @@ fn runner(workers: usize, scope: fn()) -> Result<Runner> {
         });
         Ok(samples(took, scopes))
     }))
-}
-
-/// So many scopes.
-pub fn samples(took: Duration, scopes: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("child", took, scopes * CHILDREN)]
 }

@@ -1,16 +1,14 @@
 //! A choice among the receive ends of several channels: one that finds a number, and one that has to wait for it.
 
-use super::runtime;
+use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{threads, tokio_events};
+use crate::work::select::{BATCH, samples};
 use anyhow::Result;
 use lamprey::event::{Event, choose};
 use lamprey::{Receiver, RecvError, Sender};
 use std::array::from_fn;
 use std::time::{Duration, Instant};
-
-/// Numbers that wait in the one channel before it is chosen from.
-pub const BATCH: u64 = 100;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -48,12 +46,6 @@ pub const BLOCKS: Bench = Bench {
         Variant::go(),
     ],
 };
-
-/// `n` choices among 2, 8 and 64, each timed by itself.
-pub fn samples(n: u64, [of_2, of_8, of_64]: [Duration; 3]) -> Vec<Sample> {
-    let of = |name, took| Sample::ns_each(name, took, n);
-    vec![of("of_2", of_2), of("of_8", of_8), of("of_64", of_64)]
-}
 
 const LIVES: &str = "both ends live";
 

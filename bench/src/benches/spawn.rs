@@ -1,12 +1,10 @@
 //! The life of a thread that does nothing: spawned, run, joined.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::spawn::{BATCH, samples};
 use anyhow::Result;
 use std::time::{Duration, Instant};
-
-/// Threads alive at once in the second half.
-pub const BATCH: u64 = 1000;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -24,14 +22,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// Both halves, of `batches` batches each.
-pub fn samples(single: Duration, batched: Duration, batches: u64) -> Vec<Sample> {
-    let threads = batches * BATCH;
-    vec![Sample::ns_each("one_by_one", single, threads), Sample::ns_each("in_batches", batched, threads)]
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let batches = n.div_ceil(BATCH);
         let (single, batched) = runtime.run(move || {

@@ -4,17 +4,13 @@
 //! comes soon; the sample is how much later than that it runs. In `spawner` it is the thread itself that sleeps, and what it has
 //! started computes.
 
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::tokio_stalls;
+use crate::work::stalls::{SOON, byte_from_outside, compute, samples, soon_from_outside};
 use anyhow::Result;
-use std::io::Write;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::mpsc::{self, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
-
-/// When what is waited for comes.
-pub const SOON: Duration = Duration::from_millis(10);
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -32,47 +28,8 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// Computes for so long.
-pub fn compute(time: Duration) {
-    let begun = Instant::now();
-    while begun.elapsed() < time {
-        std::hint::spin_loop();
-    }
-}
-
-/// The samples of all kinds; `late` runs one of them, and says how late it was.
-pub fn samples(mut late: impl FnMut(&str) -> Result<Duration>) -> Result<Vec<Sample>> {
-    let kinds = ["timer", "socket", "message", "unstarted", "spawner"];
-    kinds.iter().map(|kind| Ok(Sample::new(kind, "us", late(kind)?.as_secs_f64() * 1e6))).collect()
-}
-
-/// A byte that comes soon after the connection has been accepted; says when on the channel.
-pub fn byte_from_outside(says: Sender<Instant>) -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    thread::spawn(move || -> Result<()> {
-        let (mut stream, _) = listener.accept()?;
-        thread::sleep(SOON);
-        says.send(Instant::now())?;
-        stream.write_all(b"x")?;
-        // Until the other side has read it.
-        thread::sleep(SOON);
-        Ok(())
-    });
-    Ok(address)
-}
-
-/// Calls `send` soon, from a kernel thread of its own; says when on the channel.
-pub fn soon_from_outside(says: Sender<Instant>, send: impl FnOnce() + Send + 'static) {
-    thread::spawn(move || {
-        thread::sleep(SOON);
-        let _ = says.send(Instant::now());
-        send();
-    });
-}
-
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |milliseconds| {
         let long = Duration::from_millis(milliseconds);
         samples(|kind| {

@@ -1,13 +1,11 @@
 //! A stream of numbers from one thread to another, over the two channels that have a buffer.
 
-use super::runtime;
-use crate::harness::{Bench, Runner, Sample, Size, Variant};
+use super::ours::runtime;
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{threads, tokio_events};
+use crate::work::stream::{PLACES, samples};
 use anyhow::Result;
 use std::time::{Duration, Instant};
-
-/// Places in the buffer, and, where there is no end of them, numbers between two yields of the producer.
-pub const PLACES: u64 = 64;
 
 const SIZE: Size = Size::UntilTakes { first: 1000, goal: Duration::from_millis(50) };
 
@@ -46,11 +44,6 @@ pub const MAILBOX: Bench = Bench {
         Variant::rival("flume", threads::flume_unbounded),
     ],
 };
-
-/// The producer is started after the clock is.
-pub fn samples(took: Duration, n: u64) -> Vec<Sample> {
-    vec![Sample::ns_each("message", took, n)]
-}
 
 const LIVES: &str = "the other end lives";
 

@@ -2,9 +2,10 @@
 //! from what its manual says they do.
 
 use super::hosts::Hosts;
-use super::locking::{Threads, crowd};
+use super::locking::crowd;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::os_locks;
+use crate::work::locking::Threads;
 use anyhow::Result;
 use std::hint::black_box;
 use std::sync::Arc;

@@ -2,11 +2,9 @@
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{may, tokio};
+use crate::work::yielding::HOSTS;
 use anyhow::Result;
 use std::time::{Duration, Instant};
-
-/// Threads that take turns.
-pub const HOSTS: u64 = 500;
 
 /// See `about`.
 pub const BENCH: Bench = Bench {
@@ -24,7 +22,7 @@ pub const BENCH: Bench = Bench {
 };
 
 fn lamprey(workers: usize) -> Result<Runner> {
-    let runtime = super::runtime(workers)?;
+    let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
         let rounds = n.div_ceil(HOSTS);
         let took = runtime.run(move || {

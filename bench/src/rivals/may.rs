@@ -3,8 +3,8 @@
 //! Default stacks (32 KiB, one mapping and one guard each). may's channels are unbounded; with one message in flight that
 //! is the same work, and `spsc` is the cheapest of them where there is one sender and one receiver.
 
-use crate::benches::{idle, memory, pingpong, ring, spawn, timers, yielding};
 use crate::harness::{Runner, Sample};
+use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
 use ::may::coroutine::{JoinHandle, sleep, yield_now};
 use ::may::net::TcpListener;
 use ::may::sync::{mpmc, mpsc, spsc};

@@ -1,8 +1,8 @@
 //! nginx with a minimal configuration, in a directory of its own.
 
 use super::find;
-use crate::benches::http::{Server, Site, free_port};
 use crate::harness::Runner;
+use crate::work::http::{Server, Site, free_port};
 use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;

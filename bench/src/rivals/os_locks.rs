@@ -2,7 +2,7 @@
 
 use super::pthread;
 use super::threads::cores;
-use crate::benches::locking::{Condvars, Threads};
+use crate::work::locking::{Condvars, Threads};
 use anyhow::Result;
 use std::thread::{self, JoinHandle};
 

@@ -1,9 +1,9 @@
 //! std's scoped OS threads: on one core for one worker, on all for more.
 
 use super::threads::cores;
-use crate::benches::quicksort::{self, Fork};
-use crate::benches::scope;
 use crate::harness::Runner;
+use crate::work::quicksort::{self, Fork};
+use crate::work::scope;
 use anyhow::Result;
 use std::thread;
 use std::time::Instant;

@@ -3,9 +3,9 @@
 //! One executor for the process, as `smol::spawn` has; each worker is a kernel thread that runs it, and the first of them is the one
 //! that calls [`run`]. What is measured runs in tasks. smol has no rendezvous channel; `bounded(1)` is the nearest.
 
-use crate::benches::parasite_crowd::Common;
-use crate::benches::{memory, parasite, parasite_fib};
 use crate::harness::{Runner, Sample, warm};
+use crate::work::parasite_crowd::Common;
+use crate::work::{memory, parasite, parasite_fib};
 use anyhow::Result;
 use async_channel::bounded;
 use async_executor::{Executor, Task};

@@ -1,10 +1,10 @@
 //! crossbeam-channel and flume on OS threads: on one core for one worker, on all for more.
 
-use crate::benches::http::stay_on;
-use crate::benches::select::BATCH;
-use crate::benches::stream::PLACES;
-use crate::benches::{oneshot, select, stream};
 use crate::harness::{Runner, Sample};
+use crate::work::http::stay_on;
+use crate::work::select::BATCH;
+use crate::work::stream::PLACES;
+use crate::work::{oneshot, select, stream};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, Select, Sender, bounded, unbounded};
 use std::hint::black_box;

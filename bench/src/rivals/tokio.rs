@@ -4,8 +4,8 @@
 //! rendezvous channel; `mpsc::channel(1)` is the nearest. A crowd waits on a `broadcast`, which costs no memory per
 //! receiver beyond the task.
 
-use crate::benches::{idle, memory, pingpong, ring, spawn, timers, yielding};
 use crate::harness::{Runner, Sample};
+use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
 use ::tokio::net::TcpListener;
 use ::tokio::runtime::{Builder, Runtime};
 use ::tokio::sync::{broadcast, mpsc};

@@ -1,8 +1,8 @@
-//! `benches::echo` for tokio.
+//! tokio's echo server.
 
 use super::tokio::runtime;
-use crate::benches::echo::{runner, samples};
 use crate::harness::Runner;
+use crate::work::echo::{runner, samples};
 use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use ::tokio::net::{TcpListener, TcpStream};
 use anyhow::Result;

@@ -4,10 +4,10 @@
 //! what the macro becomes.
 
 use super::tokio::{run, runtime};
-use crate::benches::select::BATCH;
-use crate::benches::stream::PLACES;
-use crate::benches::{channels, memory, oneshot, select, stream};
 use crate::harness::{Runner, Sample, warm};
+use crate::work::select::BATCH;
+use crate::work::stream::PLACES;
+use crate::work::{channels, memory, oneshot, select, stream};
 use ::tokio::sync::{Notify, mpsc};
 use ::tokio::task::yield_now;
 use anyhow::{Context, Result};

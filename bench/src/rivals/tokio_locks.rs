@@ -2,9 +2,9 @@
 //! an `await`; and `Notify` for a condition variable.
 
 use super::tokio::{run, runtime};
-use crate::benches::condvar::{self, MANY, PLACES};
-use crate::benches::mutex;
 use crate::harness::Runner;
+use crate::work::condvar::{self, MANY, PLACES};
+use crate::work::mutex;
 use ::tokio::sync::{Barrier, Mutex, Notify};
 use anyhow::Result;
 use std::collections::VecDeque;

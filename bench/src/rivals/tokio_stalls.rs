@@ -1,8 +1,8 @@
-//! `benches::stalls` for tokio.
+//! tokio where a thread computes and others wait.
 
 use super::tokio::{run, runtime};
-use crate::benches::stalls::{SOON, byte_from_outside, compute, samples, soon_from_outside};
 use crate::harness::Runner;
+use crate::work::stalls::{SOON, byte_from_outside, compute, samples, soon_from_outside};
 use ::tokio::net::TcpStream;
 use ::tokio::sync::oneshot;
 use ::tokio::time::sleep;

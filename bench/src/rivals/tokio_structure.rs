@@ -1,9 +1,9 @@
 //! tokio where Lamprey has scopes and cancellation: `JoinSet` and `abort`.
 
 use super::tokio::{run, runtime};
-use crate::benches::cancel::{self, Witness};
-use crate::benches::scope;
 use crate::harness::Runner;
+use crate::work::cancel::{self, Witness};
+use crate::work::scope;
 use ::tokio::sync::mpsc;
 use ::tokio::task::{JoinSet, yield_now};
 use anyhow::Result;

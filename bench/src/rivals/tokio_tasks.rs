@@ -5,9 +5,9 @@
 //! which carries no value, but wakes one at a time.
 
 use super::tokio::{run, runtime};
-use crate::benches::parasite_crowd::Common;
-use crate::benches::{budget, memory, parasite, parasite_crowd, parasite_fib};
 use crate::harness::{Runner, Sample, warm};
+use crate::work::parasite_crowd::Common;
+use crate::work::{budget, memory, parasite, parasite_crowd, parasite_fib};
 use ::tokio::sync::{Notify, mpsc};
 use ::tokio::task::{JoinHandle, yield_now};
 use anyhow::Result;

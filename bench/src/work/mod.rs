@@ -1,0 +1,29 @@
+//! What a bench's work is, whoever does it: sizes, samples, and what a variant has to provide.
+//!
+//! It knows `harness`, and neither `rivals` nor `benches`, which use it. What only Lamprey's form of a bench
+//! needs is in `benches`.
+
+pub mod budget;
+pub mod cancel;
+pub mod channels;
+pub mod condvar;
+pub mod echo;
+pub mod http;
+pub mod idle;
+pub mod locking;
+pub mod memory;
+pub mod mutex;
+pub mod oneshot;
+pub mod parasite;
+pub mod parasite_crowd;
+pub mod parasite_fib;
+pub mod pingpong;
+pub mod quicksort;
+pub mod ring;
+pub mod scope;
+pub mod select;
+pub mod spawn;
+pub mod stalls;
+pub mod stream;
+pub mod timers;
+pub mod yielding;

@@ -1,0 +1,9 @@
+//! The sample of a ping-pong.
+
+use crate::harness::Sample;
+use std::time::Duration;
+
+/// There and back is two messages.
+pub fn samples(took: Duration, rounds: u64) -> Vec<Sample> {
+    vec![Sample::ns_each("message", took, rounds * 2)]
+}

@@ -1,0 +1,12 @@
+//! The children of a scope, and the sample.
+
+use crate::harness::Sample;
+use std::time::Duration;
+
+/// Of a scope.
+pub const CHILDREN: u64 = 1000;
+
+/// So many scopes.
+pub fn samples(took: Duration, scopes: u64) -> Vec<Sample> {
+    vec![Sample::ns_each("child", took, scopes * CHILDREN)]
+}
