@@ -1,10 +1,11 @@
-//! The program from outside: its list, its errors, its JSON, and every bench at its smallest, so that bit-rot is seen.
+//! The program from outside: its list, its errors, its JSON, and every bench at its smallest, so that bit-rot
+//! is seen.
 
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 35] = [
+const BENCHES: [&str; 36] = [
     "switch",
     "yield",
     "spawn",
@@ -40,6 +41,7 @@ const BENCHES: [&str; 35] = [
     "stalls",
     "idle",
     "http",
+    "echo",
 ];
 
 fn bench(arguments: &[&str]) -> Output {

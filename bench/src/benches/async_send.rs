@@ -7,7 +7,8 @@ use lamprey::Sender;
 use lamprey::event::AsyncEvent;
 use std::time::{Duration, Instant};
 
-/// Messages between two yields of the producer. Without them an asynchronous producer would never let the consumer run.
+/// Messages between two yields of the producer. Without them an asynchronous producer would never let the
+/// consumer run.
 const BATCH: u64 = 100;
 
 /// See `about`.

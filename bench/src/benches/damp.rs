@@ -1,4 +1,5 @@
-//! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: parasites against hosts, 10,000 of them.
+//! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: parasites against hosts, 10,000 of
+//! them.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -108,7 +109,8 @@ fn wait_for(counter: &AtomicU64, n: u64) {
     }
 }
 
-/// Runs a benchmark, which returns how long its first or second half took, for as many crowds as `n` numbers need.
+/// Runs a benchmark, which returns how long its first or second half took, for as many crowds as `n` numbers
+/// need.
 fn runner(workers: usize, run: fn(&'static Crowd) -> Duration) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {

@@ -1,4 +1,5 @@
-//! Long computations (parasitic-threads-2011, Figure 9): parasites that become hosts, against hosts from the start.
+//! Long computations (parasitic-threads-2011, Figure 9): parasites that become hosts, against hosts from the
+//! start.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Where a crowd gathers: a turnstile, and the place behind it. A thread that has passed does not begin before all have: it may be the
-/// next one's worker that it would keep busy.
+/// Where a crowd gathers: a turnstile, and the place behind it. A thread that has passed does not begin
+/// before all have: it may be the next one's worker that it would keep busy.
 struct Gate<T: Threads> {
     crowd: usize,
     come: AtomicUsize,
@@ -33,8 +33,8 @@ impl<T: Threads> Gate<T> {
     }
 }
 
-/// Lets others run until it is so; sleeps now and then, as a kernel thread that yields in a loop, and has a real-time priority, may keep
-/// the very one that it waits for from running.
+/// Lets others run until it is so; sleeps now and then, as a kernel thread that yields in a loop, and has a
+/// real-time priority, may keep the very one that it waits for from running.
 pub fn until(is_so: impl Fn() -> bool, yield_now: impl Fn()) {
     for look in 1.. {
         if is_so() {
@@ -47,8 +47,8 @@ pub fn until(is_so: impl Fn() -> bool, yield_now: impl Fn()) {
     }
 }
 
-/// Runs `body(0)`, `body(1)` and so on in a thread each, in turn on the workers; the time from the instant when all have come and
-/// have been let go until the last has done it.
+/// Runs `body(0)`, `body(1)` and so on in a thread each, in turn on the workers; the time from the instant
+/// when all have come and have been let go until the last has done it.
 pub fn crowd<T: Threads>(
     threads: usize,
     workers: usize,

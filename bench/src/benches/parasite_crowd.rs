@@ -1,4 +1,5 @@
-//! Ten million stackless parasites: what each weighs, what it costs to make one, to wake it and let it finish.
+//! Ten million stackless parasites: what each weighs, what it costs to make one, to wake it and let it
+//! finish.
 
 use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant, warm};

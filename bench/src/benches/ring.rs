@@ -44,7 +44,8 @@ fn lamprey(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// Hands the token on. The one that finds it used up reports and leaves; its neighbours follow, as their channels close.
+/// Hands the token on. The one that finds it used up reports and leaves; its neighbours follow, as their
+/// channels close.
 fn pass(rx: &Receiver<u64>, tx: &Sender<u64>, done: &Sender<()>) {
     while let Ok(left) = rx.recv() {
         if left == 0 {

@@ -1,4 +1,5 @@
-//! A choice among the receive ends of several channels: one that finds a number, and one that has to wait for it.
+//! A choice among the receive ends of several channels: one that finds a number, and one that has to wait for
+//! it.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};

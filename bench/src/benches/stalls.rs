@@ -1,8 +1,8 @@
 //! Who waits while a thread computes on one of two workers.
 //!
-//! A thread starts another one (or a parasite) and then computes, without a blocking call, for as long as the size says. What the other one waits for
-//! comes soon; the sample is how much later than that it runs. In `spawner` it is the thread itself that sleeps, and what it has
-//! started computes.
+//! A thread starts another one (or a parasite) and then computes, without a blocking call, for as long as the
+//! size says. What the other one waits for comes soon; the sample is how much later than that it runs. In
+//! `spawner` it is the thread itself that sleeps, and what it has started computes.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::tokio_stalls;

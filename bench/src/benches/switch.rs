@@ -35,8 +35,8 @@ fn raw(_workers: usize) -> Result<Runner> {
         let mut pair = Pair::default();
         let pairs = n.div_ceil(2);
         let pair = &raw mut pair;
-        // SAFETY: the stack is ours and outlives the context, which runs only inside the switches below: each of the two
-        // contexts saves itself in its own half of `pair` before the other looks there.
+        // SAFETY: the stack is ours and outlives the context, which runs only inside the switches below: each
+        // of the two contexts saves itself in its own half of `pair` before the other looks there.
         let took = unsafe {
             (*pair).other = init(stack.top(), reply, pair.cast());
             let begun = Instant::now();
@@ -55,6 +55,10 @@ fn raw(_workers: usize) -> Result<Runner> {
 }
 
 /// The other side: adds one and goes back.
+///
+/// # Safety
+/// `data` is the `Pair` of `raw`, which stays where it is for as long as this context is resumed; `main` holds
+/// the context that resumed this one.
 unsafe extern "C" fn reply(mut word: usize, data: *mut ()) -> ! {
     let pair = data.cast::<Pair>();
     loop {

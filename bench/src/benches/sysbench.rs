@@ -1,5 +1,5 @@
-//! The two workloads of sysbench that the paper measures threads and mutexes by (swapstack-taco-2013, 7.4 and Fig. 7), restated
-//! from what its manual says they do.
+//! The two workloads of sysbench that the paper measures threads and mutexes by (swapstack-taco-2013, 7.4 and
+//! Fig. 7), restated from what its manual says they do.
 
 use super::hosts::Hosts;
 use super::locking::crowd;
@@ -19,7 +19,8 @@ const FEW: usize = 8;
 const IN_A_ROW: u64 = 100;
 /// Mutexes of `mutex`: sysbench's own number.
 const MANY: usize = 4096;
-/// Steps of the computation, some 100 ns. sysbench: 10,000 times round an empty loop, beside which a lock is not seen.
+/// Steps of the computation, some 100 ns. sysbench: 10,000 times round an empty loop, beside which a lock is
+/// not seen.
 const STEPS: u64 = 100;
 
 /// So many at first that, of 1024 threads, each does more than it costs to let it go.

@@ -1,8 +1,8 @@
 //! A million sleepers.
 //!
-//! They are made first and wait for a gate. Opening it arms them all, for one instant (spread over 10 ms, out of order) far enough
-//! ahead that all are armed by then. Meanwhile two threads play ping-pong with a timeout on every receive, which is how a
-//! program arms and cancels timers all day. Then the sleepers wake.
+//! They are made first and wait for a gate. Opening it arms them all, for one instant (spread over 10 ms, out
+//! of order) far enough ahead that all are armed by then. Meanwhile two threads play ping-pong with a timeout
+//! on every receive, which is how a program arms and cancels timers all day. Then the sleepers wake.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};

@@ -1,11 +1,10 @@
-//! Runs a bench: warm-up, then rounds in which every variant has one run, so that a slow minute of the machine falls on
-//! all of them.
+//! Runs a bench: warm-up, then rounds in which every variant has one run, so that a slow minute of the
+//! machine falls on all of them.
 
 use super::process::Variant as Process;
 use super::record::{Measured, Missing};
 use super::stats::Summary;
-use super::{Bench, Code, Effort, Sample, Size, Variant};
-use crate::rivals;
+use super::{Bench, Code, Effort, Sample, Size, Variant, programs};
 use anyhow::Result;
 use std::process::Command;
 use std::time::Duration;
@@ -44,8 +43,8 @@ fn runs(bench: &Bench, effort: Effort) -> usize {
     }
 }
 
-/// Most operations of a run that is tiny. More of them, each with a `sched_yield` of a thousand threads of the system, take minutes where other programs
-/// compute.
+/// Most operations of a run that is tiny. More of them, each with a `sched_yield` of a thousand threads of
+/// the system, take minutes where other programs compute.
 const TINY: u64 = 1 << 12;
 
 /// One variant with one number of workers.
@@ -65,9 +64,9 @@ impl<'a> Contender<'a> {
     fn new(bench: &'a Bench, variant: &'a Variant, workers: usize) -> Self {
         let missing = match variant.code {
             Code::Here(_) => None,
-            Code::Around(program, _) => rivals::find(program).err(),
-            Code::Go => rivals::go::program().err(),
-            Code::Boost => rivals::boost::program().err(),
+            Code::Around(program, _) => programs::find(program).err(),
+            Code::Go => programs::go::program().err(),
+            Code::Boost => programs::boost::program().err(),
         };
         let missing = missing.map(|e| (true, format!("{e:#}")));
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
@@ -127,8 +126,8 @@ impl<'a> Contender<'a> {
 
     fn start(&self) -> Result<Process> {
         let mut command = match self.variant.code {
-            Code::Go => Command::new(rivals::go::program()?),
-            Code::Boost => Command::new(rivals::boost::program()?),
+            Code::Go => Command::new(programs::go::program()?),
+            Code::Boost => Command::new(programs::boost::program()?),
             Code::Here(_) | Code::Around(..) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.arg("child");

@@ -1,7 +1,8 @@
 //! A bounded load client: keep-alive connections that each ask again as soon as they have the answer.
 //!
-//! One kernel thread and one epoll instance for all connections, one write and as a rule one read for a request, and the
-//! body compared only once for each connection: it has to cost less than any server, or it is what gets measured.
+//! One kernel thread and one epoll instance for all connections, one write and as a rule one read for a
+//! request, and the body compared only once for each connection: it has to cost less than any server, or it
+//! is what gets measured.
 
 use anyhow::{Context, Result, bail, ensure};
 use mio::net::TcpStream;
@@ -26,11 +27,12 @@ pub struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Asks `requests` times altogether, after a first request on each connection that is not counted. Returns the time
-    /// that they took.
+    /// Asks `requests` times altogether, after a first request on each connection that is not counted.
+    /// Returns the time that they took.
     ///
     /// # Errors
-    /// If the server cannot be reached, closes a connection, goes silent, or answers with anything but the body.
+    /// If the server cannot be reached, closes a connection, goes silent, or answers with anything but the
+    /// body.
     pub fn run(&self, requests: u64) -> Result<Duration> {
         let mut poll = Poll::new().context("epoll")?;
         let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.server);
@@ -121,8 +123,8 @@ impl Client {
 
     /// Takes what has arrived. Whether the answer is now whole.
     ///
-    /// The events are edges, but nothing can follow a whole answer before the next request, and after a read that did not
-    /// fill the buffer the next arrival is a new edge: no need to read until it would block.
+    /// The events are edges, but nothing can follow a whole answer before the next request, and after a read
+    /// that did not fill the buffer the next arrival is a new edge: no need to read until it would block.
     fn answered(&mut self, buffer: &mut [u8]) -> Result<bool> {
         let asked = self.awaited != Some(0);
         loop {

@@ -1,13 +1,15 @@
 //! What every bench shares: how much to do, fresh processes, statistics, and the two forms of output.
 //!
-//! Every variant runs in a child process of its own (`worker`), driven over its stdin and stdout (`process`), so that the
-//! threads, heap and caches of one runtime are not those of another, a variant that dies takes nothing with it, and a
-//! Go program is driven exactly like a Rust one. The driver (`drive`) interleaves the runs of the variants.
+//! Every variant runs in a child process of its own (`worker`), driven over its stdin and stdout (`process`),
+//! so that the threads, heap and caches of one runtime are not those of another, a variant that dies takes
+//! nothing with it, and a Go program is driven exactly like a Rust one. The driver (`drive`) interleaves the
+//! runs of the variants.
 
 pub mod drive;
 pub mod load;
 pub mod machine;
 pub mod process;
+pub mod programs;
 pub mod record;
 pub mod stats;
 pub mod table;

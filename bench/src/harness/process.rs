@@ -33,7 +33,8 @@ impl Variant {
         let orders = child.stdin.take();
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let (send, answers) = channel();
-        // Reading in a thread is what lets `run` give up on a child that hangs. It ends with the child's output.
+        // Reading in a thread is what lets `run` give up on a child that hangs. It ends with the child's
+        // output.
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
         Ok(Self { child, orders, answers })
     }

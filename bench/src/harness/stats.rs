@@ -1,7 +1,7 @@
 //! Minimum and median.
 //!
-//! The minimum is what the code costs when nothing else runs; on a shared machine it is the number that repeats. The
-//! median beside it says how far from quiet the machine was.
+//! The minimum is what the code costs when nothing else runs; on a shared machine it is the number that
+//! repeats. The median beside it says how far from quiet the machine was.
 
 /// What several runs measured.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,5 @@
-//! What Lamprey is to reach ("Speed and memory to reach" in the first, third, fourth and fifth issue), held against what was measured.
+//! What Lamprey is to reach ("Speed and memory to reach" in the first, third, fourth and fifth issue), held
+//! against what was measured.
 
 use super::record::Measured;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 /// Bytes of memory that the process holds now, its page tables included.
 ///
-/// A sparse stack costs up to a page-table page for every page it touches, so resident pages alone tell too little.
-/// `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each thread.
+/// A sparse stack costs up to a page-table page for every page it touches, so resident pages alone tell too
+/// little. `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each thread.
 pub fn memory() -> Result<u64> {
     let pages = kib(&read("/proc/self/smaps_rollup")?, "Rss:")?;
     let tables = kib(&read("/proc/self/status")?, "VmPTE:")?;

@@ -1,8 +1,9 @@
 //! Memory that the machine really has, before it is measured how long it takes to fill.
 //!
-//! In a virtual machine, memory that has long been free may have been taken back by whoever runs the machine; its next first
-//! touch costs some 10 us a page instead of one or two. Free memory lies in blocks of 2 MiB and in single pages, and whether a
-//! program uses the one or the other depends on its allocator: both are touched, and given back at once.
+//! In a virtual machine, memory that has long been free may have been taken back by whoever runs the machine;
+//! its next first touch costs some 10 us a page instead of one or two. Free memory lies in blocks of 2 MiB
+//! and in single pages, and whether a program uses the one or the other depends on its allocator: both are
+//! touched, and given back at once.
 
 use anyhow::{Context, Result};
 use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -19,7 +20,8 @@ pub fn memory(bytes: u64) -> Result<()> {
 
 fn in_blocks(bytes: usize) -> Result<()> {
     let length = NonZeroUsize::new(bytes).context("nothing to touch")?;
-    // SAFETY: a mapping of our own, where the kernel likes it; written within its length; not used after it is unmapped.
+    // SAFETY: a mapping of our own, where the kernel likes it; written within its length; not used after it
+    // is unmapped.
     unsafe {
         let start = mmap_anonymous(
             None,

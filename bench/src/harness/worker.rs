@@ -1,13 +1,14 @@
 //! The child's side: reads orders, does runs, says what they took.
 //!
-//! Orders are lines `run N`. Answers are lines `sample METRIC UNIT VALUE`, then `done`; or `error TEXT` and the end.
-//! End of input is the order to leave. The Go programs speak the same.
+//! Orders are lines `run N`. Answers are lines `sample METRIC UNIT VALUE`, then `done`; or `error TEXT` and
+//! the end. End of input is the order to leave. The Go programs speak the same.
 
 use super::Sample;
 use anyhow::{Context, Result};
 use std::io::{BufRead, Write};
 
-/// Serves orders until the input ends. `Err` only if the streams fail; what a run reports is sent to the parent.
+/// Serves orders until the input ends. `Err` only if the streams fail; what a run reports is sent to the
+/// parent.
 pub fn serve(
     input: impl BufRead,
     mut output: impl Write,

@@ -1,7 +1,8 @@
 //! may: stackful coroutines in Rust, work-stealing.
 //!
-//! Default stacks (32 KiB, one mapping and one guard each). may's channels are unbounded; with one message in flight that
-//! is the same work, and `spsc` is the cheapest of them where there is one sender and one receiver.
+//! Default stacks (32 KiB, one mapping and one guard each). may's channels are unbounded; with one message in
+//! flight that is the same work, and `spsc` is the cheapest of them where there is one sender and one
+//! receiver.
 
 use crate::harness::{Runner, Sample};
 use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Where others yield until all have come so far: here a coroutine that yields in a loop keeps new ones from starting.
+/// Where others yield until all have come so far: here a coroutine that yields in a loop keeps new ones from
+/// starting.
 const TICK: Duration = Duration::from_millis(1);
 
 /// may has one scheduler for the process; it starts with the first coroutine.
@@ -22,8 +24,8 @@ fn workers(n: usize) {
 }
 
 fn go<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    // SAFETY: no coroutine of these benches uses thread-local storage across a call that may block, and none needs more
-    // stack than the default.
+    // SAFETY: no coroutine of these benches uses thread-local storage across a call that may block, and none
+    // needs more stack than the default.
     unsafe { ::may::coroutine::spawn(f) }
 }
 
@@ -112,8 +114,8 @@ pub fn ring(n: usize) -> Result<Runner> {
                 let (rx, done) = (std::mem::replace(&mut rx, next), done.clone());
                 go(move || pass(&rx, &tx, &done));
             }
-            // The last one's channel leads back to the first, whose only sender must be the last one: the bench starts
-            // the token from there.
+            // The last one's channel leads back to the first, whose only sender must be the last one: the
+            // bench starts the token from there.
             let begun = Instant::now();
             go(move || {
                 first.send(hops).expect("the ring lives");

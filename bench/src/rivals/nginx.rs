@@ -1,7 +1,7 @@
 //! nginx with a minimal configuration, in a directory of its own.
 
-use super::find;
 use crate::harness::Runner;
+use crate::harness::programs::find;
 use crate::work::http::{Server, Site, free_port};
 use anyhow::{Context, Result};
 use std::fs;

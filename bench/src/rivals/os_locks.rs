@@ -13,7 +13,8 @@ pub struct Std;
 /// parking_lot's.
 pub struct ParkingLot;
 
-/// What is the same for all of them but for the paths of the types. Where a thread runs is the kernel's business.
+/// What is the same for all of them but for the paths of the types. Where a thread runs is the kernel's
+/// business.
 macro_rules! on_os_threads {
     ($mutex:ident, $guard:ident of $($library:ident)::+) => {
         type Stage = ();

@@ -11,7 +11,8 @@ pub struct Mutex<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached by the thread that has the mutex locked, one at a time; libc's mutex may be used by all.
+// SAFETY: the value is reached by the thread that has the mutex locked, one at a time; libc's mutex may be
+// used by all.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 // SAFETY: nobody waits for a mutex that is moved, as waiting borrows it; libc's has no thread of its own.
 unsafe impl<T: Send> Send for Mutex<T> {}
@@ -77,7 +78,8 @@ impl Condvar {
 
     /// Unlocks, waits for a notification, locks.
     pub fn wait<'a, T>(&self, guard: Guard<'a, T>) -> Guard<'a, T> {
-        // SAFETY: both are initialised and borrowed; the mutex is locked by this thread, as there is a guard, and is again afterwards.
+        // SAFETY: both are initialised and borrowed; the mutex is locked by this thread, as there is a guard,
+        // and is again afterwards.
         let answer = unsafe { libc::pthread_cond_wait(self.0.get(), guard.0.raw.get()) };
         assert_eq!(answer, 0);
         guard

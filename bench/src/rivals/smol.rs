@@ -1,7 +1,8 @@
 //! smol: its parts `async-executor`, `futures-lite` and `async-channel`.
 //!
-//! One executor for the process, as `smol::spawn` has; each worker is a kernel thread that runs it, and the first of them is the one
-//! that calls [`run`]. What is measured runs in tasks. smol has no rendezvous channel; `bounded(1)` is the nearest.
+//! One executor for the process, as `smol::spawn` has; each worker is a kernel thread that runs it, and the
+//! first of them is the one that calls [`run`]. What is measured runs in tasks. smol has no rendezvous
+//! channel; `bounded(1)` is the nearest.
 
 use crate::harness::{Runner, Sample, warm};
 use crate::work::parasite_crowd::Common;

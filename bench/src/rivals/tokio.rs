@@ -1,8 +1,8 @@
 //! tokio: `current_thread` for one worker, `multi_thread` for more.
 //!
-//! Everything measured runs in spawned tasks: a future under `block_on` itself is polled by a slower way. tokio has no
-//! rendezvous channel; `mpsc::channel(1)` is the nearest. A crowd waits on a `broadcast`, which costs no memory per
-//! receiver beyond the task.
+//! Everything measured runs in spawned tasks: a future under `block_on` itself is polled by a slower way.
+//! tokio has no rendezvous channel; `mpsc::channel(1)` is the nearest. A crowd waits on a `broadcast`, which
+//! costs no memory per receiver beyond the task.
 
 use crate::harness::{Runner, Sample};
 use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};

@@ -1,7 +1,8 @@
-//! tokio where Lamprey has events and buffered channels (see [`tokio`](super::tokio) for the rest), and flume on tokio's tasks.
+//! tokio where Lamprey has events and buffered channels (see [`tokio`](super::tokio) for the rest), and flume
+//! on tokio's tasks.
 //!
-//! `select!` knows at most 64 branches by name; among 64 receivers a task polls them itself, each time from the next one on, which is
-//! what the macro becomes.
+//! `select!` knows at most 64 branches by name; among 64 receivers a task polls them itself, each time from
+//! the next one on, which is what the macro becomes.
 
 use super::tokio::{run, runtime};
 use crate::harness::{Runner, Sample, warm};

@@ -1,5 +1,5 @@
-//! tokio where Lamprey has locks: its own mutex, or the one of std, which its documentation advises where a lock is not held across
-//! an `await`; and `Notify` for a condition variable.
+//! tokio where Lamprey has locks: its own mutex, or the one of std, which its documentation advises where a
+//! lock is not held across an `await`; and `Notify` for a condition variable.
 
 use super::tokio::{run, runtime};
 use crate::harness::Runner;
@@ -92,8 +92,8 @@ struct Queue<L> {
     not_empty: Notify,
 }
 
-/// As long as `attempt` finds nothing to do, waits to be notified. Who waits is in line before it looks for the last time: a
-/// notification without a waiter is kept, but only one.
+/// As long as `attempt` finds nothing to do, waits to be notified. Who waits is in line before it looks for
+/// the last time: a notification without a waiter is kept, but only one.
 macro_rules! until {
     ($attempt:expr, $notify:expr) => {
         loop {

@@ -1,8 +1,8 @@
 //! tokio's tasks where Lamprey has parasites (see [`tokio`](super::tokio) for the rest).
 //!
-//! A task does not start inside `spawn`, so where it is to have blocked first, the spawner yields. The receiver of an `mpsc` channel
-//! cannot be shared: it travels into the task and back, which costs less than making another. A crowd waits on one `Notify`,
-//! which carries no value, but wakes one at a time.
+//! A task does not start inside `spawn`, so where it is to have blocked first, the spawner yields. The
+//! receiver of an `mpsc` channel cannot be shared: it travels into the task and back, which costs less than
+//! making another. A crowd waits on one `Notify`, which carries no value, but wakes one at a time.
 
 use super::tokio::{run, runtime};
 use crate::harness::{Runner, Sample, warm};

@@ -1,7 +1,7 @@
 //! The site, the process that serves it, and the load on that, whoever serves.
 //!
-//! With one worker, the server is kept on one core and the client on another, so that the scheduler's choices are not
-//! measured. With more, they share all cores, server and rival alike.
+//! With one worker, the server is kept on one core and the client on another, so that the scheduler's choices
+//! are not measured. With more, they share all cores, server and rival alike.
 
 use crate::harness::load::Load;
 use crate::harness::{Runner, Sample, usage};
@@ -112,7 +112,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // TERM, so that nginx ends its workers. The child has not been waited for, so the number is still its own.
+        // TERM, so that nginx ends its workers. The child has not been waited for, so the number is still its
+        // own.
         let asked = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
         let begun = Instant::now();
         while asked.is_ok() && begun.elapsed() < Duration::from_secs(3) {

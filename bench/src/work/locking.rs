@@ -1,5 +1,6 @@
-//! Threads, a mutex and a condition variable, whoever makes them: the benches of locks are written once over [`Threads`], so that
-//! Lamprey and the libraries of OS threads run the same loops. tokio and Go, who have other forms, have loops of their own.
+//! Threads, a mutex and a condition variable, whoever makes them: the benches of locks are written once over
+//! [`Threads`], so that Lamprey and the libraries of OS threads run the same loops. tokio and Go, who have
+//! other forms, have loops of their own.
 
 use anyhow::Result;
 use std::ops::DerefMut;

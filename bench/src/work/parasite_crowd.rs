@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Messages between two yields of the sender. One that never gives way is soon out of its turn, and all that it wakes has to queue.
+/// Messages between two yields of the sender. One that never gives way is soon out of its turn, and all that
+/// it wakes has to queue.
 pub const BATCH: u64 = 500;
 
 /// What the threads of a crowd share; each holds a reference to it, and nothing else.
@@ -18,7 +19,8 @@ impl Common {
         Box::leak(Box::default())
     }
 
-    /// One more has got here. All are on one kernel thread: no locked instruction is needed, and none is measured.
+    /// One more has got here. All are on one kernel thread: no locked instruction is needed, and none is
+    /// measured.
     pub fn count(&self) {
         // Relaxed: one kernel thread.
         self.done.store(self.done.load(Relaxed) + 1, Relaxed);

@@ -77,7 +77,8 @@ fn insert(numbers: &mut [u64]) {
     }
 }
 
-/// Hoare's partition about the middle one of three: neither side is empty, and none of the left is above any of the right.
+/// Hoare's partition about the middle one of three: neither side is empty, and none of the left is above any
+/// of the right.
 fn part(numbers: &mut [u64]) -> usize {
     let (first, middle, last) = (numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]);
     let pivot = first.max(middle).min(first.min(middle).max(last));

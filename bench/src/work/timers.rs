@@ -16,7 +16,8 @@ pub fn rounds(sleepers: u64) -> u64 {
 /// The deadlines are spread over this many nanoseconds.
 const SPREAD: u64 = 10_000_000;
 
-/// The sleepers' common state. The counts order nothing and are read on the one worker that writes them: Relaxed throughout.
+/// The sleepers' common state. The counts order nothing and are read on the one worker that writes them:
+/// Relaxed throughout.
 pub struct Crowd {
     size: u64,
     origin: Instant,

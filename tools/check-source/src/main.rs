@@ -20,7 +20,7 @@
 //! of a comment counts, however long. Statements end at `;`, at a brace, and at a comma directly within
 //! braces (match arms).
 //!
-//! Tests (folders `tests` and `benches`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need
+//! Tests (folders `tests`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need
 //! only justify their `unsafe` blocks and impls.
 //!
 //! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a
@@ -111,9 +111,7 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// True for a file that holds nothing but tests.
 fn is_test(path: &Path) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    stem == "tests"
-        || stem.ends_with("_tests")
-        || path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
+    stem == "tests" || stem.ends_with("_tests") || path.components().any(|part| part.as_os_str() == "tests")
 }
 
 /// An I/O error that says which file it is about.
@@ -127,13 +125,7 @@ mod tests {
 
     #[test]
     fn test_files_are_recognised_by_their_names() {
-        for path in [
-            "a/tests/x.rs",
-            "a/src/tests.rs",
-            "a/src/wheel/tests.rs",
-            "a/src/request_tests.rs",
-            "b/benches/x.rs",
-        ] {
+        for path in ["a/tests/x.rs", "a/src/tests.rs", "a/src/wheel/tests.rs", "a/src/request_tests.rs"] {
             assert!(is_test(Path::new(path)), "{path}");
         }
         for path in ["a/src/lib.rs", "a/src/test.rs", "a/src/contests.rs"] {
