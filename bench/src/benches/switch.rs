@@ -57,8 +57,8 @@ fn raw(_workers: usize) -> Result<Runner> {
 /// The other side: adds one and goes back.
 ///
 /// # Safety
-/// `data` is the `Pair` of `raw`, which stays where it is for as long as this context is resumed; `main` holds
-/// the context that resumed this one.
+/// `data` is the `Pair` of `raw`, which stays where it is for as long as this context is resumed; `main`
+/// holds the context that resumed this one.
 unsafe extern "C" fn reply(mut word: usize, data: *mut ()) -> ! {
     let pair = data.cast::<Pair>();
     loop {

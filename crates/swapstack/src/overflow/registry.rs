@@ -4,25 +4,30 @@
 //! ```text
 //! vacant (end is 0) --register--> changing --> live --drop--> changing --> vacant
 //! ```
-//! Entries are leaked and linked once, for ever; a vacant one is used again. There is one for each region of a pool,
-//! and one for each generator that runs on a stack of its user's. `version` is odd while an entry changes.
+//! Entries are leaked and linked once, for ever; a vacant one is used again. There is one for each region of
+//! a pool, and one for each generator that runs on a stack of its user's. `version` is odd while an entry
+//! changes.
 //!
 //! # Invariants
 //! 1. The list is only ever extended at its head, so a reader can walk it at any moment.
-//! 2. An entry is live only while what it describes is mapped, and that is used only while it is live. So the entry of a stack that somebody
-//!    runs on does not change meanwhile, and a reader passes over what changes: it is another's.
+//! 2. An entry is live only while what it describes is mapped, and that is used only while it is live. So the
+//!    entry of a stack that somebody runs on does not change meanwhile, and a reader passes over what
+//!    changes: it is another's.
 //!
 //! # Who may touch what
-//! Writers (under the lock of `VACANT`): all fields. Readers, the signal handler and what tells AddressSanitizer of switches: without the lock.
+//! Writers (under the lock of `VACANT`): all fields. Readers, the signal handler and what tells
+//! AddressSanitizer of switches: without the lock.
 //!
 //! # Orderings
-//! A sequence lock for each entry. The Release fence after `version` has become odd pairs with the Acquire fence of `read`: whoever has read
-//! one of the fields that follow sees another version then. The Release store that makes it even pairs with the Acquire load that `read` begins with.
+//! A sequence lock for each entry. The Release fence after `version` has become odd pairs with the Acquire
+//! fence of `read`: whoever has read one of the fields that follow sees another version then. The Release
+//! store that makes it even pairs with the Acquire load that `read` begins with.
 //!
 //! # Rejected
 //! A thread-local "current context": wrong as soon as a runtime interleaves contexts that are inside
-//! generators. A lock in the handler: it may have interrupted the holder. To store `end` last, and look at it first: while an entry is used again
-//! for another region, the end of the one before and the start of the next seem to hold all that lies between, and a label is looked for where there is none.
+//! generators. A lock in the handler: it may have interrupted the holder. To store `end` last, and look at it
+//! first: while an entry is used again for another region, the end of the one before and the start of the
+//! next seem to hold all that lies between, and a label is looked for where there is none.
 
 use super::Label;
 use crate::stack::page_size;

@@ -11,10 +11,10 @@
 //!
 //! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
 //! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
-//! other (measured: three times slower at 500 contexts). Regions begin with different colours, because two
-//! contexts whose frames lie at the same offsets of two pages wait for each other's stores (measured: 4 % of
-//! a ping-pong between a large stack and one of a class). The slot is larger than the class by guard and
-//! colour, so what is asked for is what can be used.
+//! other (measured: three times slower at 500 contexts). The first region of each class, and each large stack
+//! in turn, begins with another colour, because two contexts whose frames lie at the same offsets of two
+//! pages wait for each other's stores (measured: 4 % of a ping-pong between a large stack and one of a
+//! class). The slot is larger than the class by guard and colour, so what is asked for is what can be used.
 
 use super::guard::{self, GuardKind};
 use super::pool::{Inner, LARGE};
@@ -86,8 +86,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps room for `slots` stacks of `usable` bytes, with other colours than after fewer or more that were
-    /// `mapped` before. Nothing is resident yet.
+    /// Maps room for `slots` stacks of `usable` bytes; `mapped` chooses the colour of the first among those
+    /// of its class. Nothing is resident yet.
     pub(crate) fn map(
         slots: usize,
         usable: usize,
