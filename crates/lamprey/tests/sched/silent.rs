@@ -99,7 +99,7 @@ fn who_holds_a_worker_up_is_named_once() {
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let (report, lines) = within(FOREVER, move || (lines.find(reports).unwrap().unwrap(), lines));
         assert!(report.contains("worker 0") && report.contains("tests/sched/silent.rs:"), "{how}: {report}");
-        assert_eq!(report.contains("parasite `silent::act"), how == "parasite", "{how}: {report}");
+        assert_eq!(report.contains("parasite `sched::silent::act"), how == "parasite", "{how}: {report}");
         drop(process.stdin.take());
         assert_eq!(within(FOREVER, move || lines.filter(reports).count()), 0, "{how}");
         assert!(within(FOREVER, move || process.wait().unwrap()).success(), "{how}");
