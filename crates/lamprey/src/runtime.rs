@@ -3,7 +3,8 @@
 use crate::driver::launch::{Launch, launch};
 use crate::driver::pool;
 use crate::sched::policy::Policy;
-use crate::sched::runtime::{Options, PolicyFactory, Shared};
+use crate::sched::runtime::PolicyFactory;
+use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;

@@ -10,7 +10,8 @@ use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
 use super::rendezvous::Sender;
 use crate::bias::Bias;
-use crate::sched::parasite::task::{Delivery, Form, Task};
+use crate::sched::parasite::notify::Delivery;
+use crate::sched::parasite::task::{Form, Task};
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]

@@ -3,8 +3,9 @@
 use super::epoll::Epoll;
 use super::pool::Pool;
 use crate::sched::guard::mark_generators;
-use crate::sched::panic::install_hook;
-use crate::sched::runtime::{Config, Options, PolicyFactory, Shared};
+use crate::sched::panic_hook::install_hook;
+use crate::sched::runtime::{Config, PolicyFactory};
+use crate::sched::shared::{Options, Shared};
 use crate::sched::source::SourceFactory;
 use crate::sched::timers::{self, TimerSource};
 use std::io;

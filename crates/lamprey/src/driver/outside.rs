@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::launch::{Launch, launch};
 use super::pool;
 use super::reactor::Reactor;
-use crate::sched::runtime::{Options, Shared};
+use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Notifier;
 use crate::sched::timers;
 use crate::sched::worker::Worker;

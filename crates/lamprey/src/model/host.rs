@@ -6,10 +6,11 @@
 //! those that are ready, and the switch, which passes the baton. What a host's kernel thread does is ordered
 //! by the baton and by nothing else, so that a touch from elsewhere is found.
 
-use crate::sched::block::{CancelUnwind, Woke};
+use crate::sched::block::CancelUnwind;
 use crate::sched::os;
 use crate::sched::parasite::task::Form;
 use crate::sched::seat::Seat;
+use crate::sched::thread::Woke;
 use crate::sched::thread::{Kind, State, Thread};
 use crate::sched::worker::Worker;
 use crate::sync_shim::{Cell, Parker, thread};

@@ -109,7 +109,7 @@ fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
             let kin = member.leave();
             // Nobody may reach the host from here on: its handle may free it.
             // SAFETY: it stays; only the checker is told so.
-            unsafe { thread.as_ref() }.reach().ask.free();
+            unsafe { thread.as_ref() }.ask.free();
             Membership::left(kin);
             drop(group);
         };

@@ -16,7 +16,7 @@ struct Seat {
 
 struct Host {
     seat: Seat,
-    home: AtomicPtr<Seat>,
+    home: AtomicPtr<()>,
     ask: AtomicU8,
     told: AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Host {
     }
 
     fn reach(&self) -> Reach<'_, Seat> {
-        Reach { home: &self.home, ask: &self.ask }
+        Reach::new(&self.home, &self.ask)
     }
 
     /// The worker's root: what has been sent arrives.

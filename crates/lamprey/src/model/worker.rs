@@ -6,13 +6,17 @@
 //! [`Parasite`] is a block with a task and any future. Its memory stays until the run is over; what the
 //! protocol says about it is checked by `model::atomics`.
 
-use super::block::{Errand, Waiter, Who};
+use super::cancel::reach::Reach;
 use super::completion::Completion;
+use super::errand::Errand;
 use super::parasite::finish::{finish, finish_cancelled};
 use super::parasite::life::{Life, Turn};
 use super::parasite::task::{Form, Task, TaskBody};
 use super::parasite::woken::{Exposed, Woken};
+use super::thread::Thread;
 use super::wait::Waited;
+use super::waiter::Waiter;
+use super::who::Who;
 use crate::model::host::Hosts;
 use crate::model::{Broken, is_broken};
 use crate::queue::inbox::{Inbox, Linked};
@@ -94,6 +98,13 @@ impl Seat {
     }
 }
 
+impl Thread {
+    /// As the real one.
+    pub(crate) fn reach(&self) -> Reach<'_, Seat> {
+        Reach::new(&self.home, &self.ask)
+    }
+}
+
 /// See the module's text.
 pub(crate) struct Worker {
     pub(crate) seat: Arc<Seat>,
@@ -108,7 +119,7 @@ impl Worker {
         let worker = Self {
             seat: seat.clone(),
             woken: Woken::new(seat.woken.clone()),
-            caller: Cell::new(super::guard::SOURCE),
+            caller: Cell::new(super::thread::SOURCE),
             hosts: Hosts::new(seat.idle.is_some()),
         };
         Self::be(&raw const worker);

@@ -94,7 +94,10 @@ impl Future for Inflate {
 ///
 /// # Safety
 /// The caller holds the right to run the task, which is shared, and gives it up; no poll of it is under way.
-pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: &Worker) {
+/// `worker` points at the calling kernel thread's [`Worker`].
+pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: NonNull<()>) {
+    // SAFETY: as promised by the caller.
+    let worker = unsafe { worker.cast::<Worker>().as_ref() };
     worker.seat.counters.inflated.add(1);
     let carried = Carried(task);
     #[cfg(debug_assertions)]

@@ -17,8 +17,8 @@
 
 use super::handle::Outcome;
 use super::place::drop_outcome;
-use crate::sched::block::Errand;
 use crate::sched::completion::{Completion, Published};
+use crate::sched::errand::Errand;
 use crate::sched::parasite::contexts::Context;
 use crate::sched::parasite::life::Refs;
 use crate::sched::seat::Seat;

@@ -11,7 +11,7 @@ use super::handle::Outcome;
 use crate::memory::slab;
 use crate::sched::completion::Completion;
 use crate::sched::locals;
-use crate::sched::parasite::attach::acting_as;
+use crate::sched::parasite::finish::acting_as;
 use crate::sched::parasite::life::Life;
 use crate::sched::parasite::task::{LOCALS, Task, TaskBody};
 use crate::sched::worker::Worker;

@@ -16,11 +16,13 @@
 //! # Checked by
 //! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`.
 
-use super::block::{Waiter, Who, Woke};
 use super::guard;
 use super::parasite::task::{Form, Task};
 use super::reason::Wait;
+use super::thread::Woke;
 use super::thread::{Kind, State, Thread};
+use super::waiter::Waiter;
+use super::who::Who;
 use super::worker::Worker;
 use crate::sync_shim::left_out;
 use std::ptr::{self, NonNull};

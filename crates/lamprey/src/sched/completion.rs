@@ -27,16 +27,14 @@
 //! # Checked by
 //! `model::completion` (loom).
 
-use super::wait::{self, Waited};
-use super::{Wait, Waiter};
+use super::waiter::Waiter;
 use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
-use std::task::Context;
 
 /// See the module's text.
 #[derive(Debug)]
-pub(crate) struct Completion(AtomicPtr<()>);
+pub(crate) struct Completion(pub(super) AtomicPtr<()>);
 
 /// What the host finds when it publishes its outcome.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,82 +102,10 @@ impl Completion {
         self.change(RUNNING, DETACHED)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn change(&self, from: *mut (), to: *mut ()) -> bool {
-        // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release
-        // half.
-        self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
-    }
-}
-
-/// The joiner as a thread.
-impl Completion {
-    /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken
-    /// parasites run first. If the caller is cancelled meanwhile, it unwinds from here.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn wait(&self) -> bool {
-        self.forget_future();
-        let waited = wait::wait(Wait::Join, None, |me| self.register(me), |me| self.unregister(me));
-        if waited == Waited::Refused {
-            return false;
-        }
-        waited.unwind_if_cancelled();
-        self.must_be_done();
-        true
-    }
-
-    /// After the wait: what the caller reads now has been written.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn must_be_done(&self) {
-        if !self.is_done() {
-            crate::bug::bug!("a joiner was woken before there was an outcome");
-        }
-    }
-
-    /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its
-    /// kernel thread.
-    pub(crate) fn wait_committed(&self) {
-        self.forget_future();
-        wait::wait_committed(Wait::Join, |me| self.register(me));
-        self.must_be_done();
-    }
-}
-
-/// The joiner as a future.
-impl Completion {
-    /// Handle: true once the outcome can be read; otherwise the waker of `cx` is called then.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn poll(&self, cx: &Context<'_>) -> bool {
-        self.is_done() || self.poll_later(cx)
-    }
-
-    #[cold]
-    fn poll_later(&self, cx: &Context<'_>) -> bool {
-        // Acquire pairs with the Release swap in `publish`.
-        let word = self.0.load(Ordering::Acquire);
-        if let Some(old) = registered(word) {
-            if old.is_of(cx) {
-                return false;
-            }
-            if !self.unregister(old) {
-                return true;
-            }
-            // SAFETY: taken back out of the word.
-            unsafe { old.forget() };
-        }
-        let waiter = Waiter::of(cx).keep();
-        if self.register(waiter) {
-            return false;
-        }
-        // SAFETY: never came into the word.
-        unsafe { waiter.forget() };
-        true
-    }
-
     /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and
     /// `detach`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn forget_future(&self) {
+    pub(super) fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.
         let word = self.0.load(Ordering::Acquire);
         if let Some(old) = registered(word) {
@@ -194,10 +120,17 @@ impl Completion {
             unsafe { old.forget() };
         }
     }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn change(&self, from: *mut (), to: *mut ()) -> bool {
+        // Release pairs with the Acquire half of the swap in `publish`; Acquire on failure with its Release
+        // half.
+        self.0.compare_exchange(from, to, Ordering::Release, Ordering::Acquire).is_ok()
+    }
 }
 
 /// The waiter that `word` is, if it is one.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn registered(word: *mut ()) -> Option<Waiter> {
+pub(super) fn registered(word: *mut ()) -> Option<Waiter> {
     (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)
 }

@@ -36,13 +36,11 @@
 //! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
-use super::{must_not_block, thread::Thread, unwind_cancelled, worker::Worker};
+use super::worker::turns::{CALLS, LIMIT, TRIES, TRY_LIMIT};
+#[cfg(not(loom))]
+use super::{must_not_block, unwind_cancelled, worker::Worker};
 #[cfg(not(loom))]
 use crate::time::clock;
-#[cfg(not(loom))]
-use std::cell::Cell;
-#[cfg(not(loom))]
-use std::time::Duration;
 
 /// What a call weighs that takes as long as a message; between two looks at the clock there are at most
 /// [`CALLS`] of that weight.
@@ -53,44 +51,6 @@ pub(crate) const SYSTEM: u32 = 4;
 /// Of a system call that copies hundreds of kilobytes.
 #[cfg(not(loom))]
 pub(crate) const COPY: u32 = CALLS;
-
-#[cfg(not(loom))]
-const CALLS: u32 = 64;
-/// How long a thread makes such calls without a scheduling point.
-#[cfg(not(loom))]
-const LIMIT: Duration = Duration::from_micros(200);
-/// How often in a row somebody tries in vain, and for how long, before it counts as waiting.
-#[cfg(not(loom))]
-const TRIES: u32 = 64;
-#[cfg(not(loom))]
-const TRY_LIMIT: Duration = Duration::from_millis(2);
-
-/// What a worker counts, and what it has seen at the last look at the clock.
-#[cfg(not(loom))]
-#[derive(Debug)]
-pub(super) struct Turns {
-    /// What calls may still weigh until one looks at the clock.
-    calls: Cell<u32>,
-    /// Tries in vain until one looks at the clock.
-    tries: Cell<u32>,
-    /// What calls might weigh until this look.
-    window: Cell<u32>,
-    /// Who has looked since the root ran, how many scheduling points were left then until it is due, and
-    /// when that was.
-    looker: Cell<(*const Thread, u32)>,
-    looked: Cell<u64>,
-    /// [`LIMIT`] in ticks.
-    limit: u64,
-}
-
-#[cfg(not(loom))]
-impl Turns {
-    pub(super) fn new() -> Self {
-        let limit = clock::in_ticks(LIMIT);
-        let looker = Cell::new((std::ptr::null(), 0));
-        Self { calls: 1.into(), tries: TRIES.into(), window: 1.into(), looker, looked: 0.into(), limit }
-    }
-}
 
 /// A call begins that may block, and is to unwind if its thread is cancelled.
 #[cfg_attr(not(debug_assertions), inline(always))]

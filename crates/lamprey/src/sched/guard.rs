@@ -20,12 +20,9 @@
 //! # Checked by
 //! `tests/callouts/guard.rs`, `tests/callouts/generator.rs`.
 
-use super::thread::Thread;
+use super::thread::{SOURCE, Thread};
 use super::worker::Worker;
 use std::ptr;
-
-/// Who calls on a root when nobody else has said so.
-pub(super) const SOURCE: &str = "a source";
 
 /// Runs code of the program that must not switch; `who` is in the message if it does. On a kernel thread
 /// outside of every worker it only runs it.

@@ -11,26 +11,36 @@
 
 pub(crate) mod block;
 pub(crate) mod blocking;
+pub(crate) mod cancel;
 pub(crate) mod completion;
 pub(crate) mod coop;
 pub(crate) mod duty;
+pub(crate) mod errand;
+pub(crate) mod guard;
 pub(crate) mod idle;
+pub(crate) mod inspect;
+mod join;
 pub(crate) mod os;
 pub(crate) mod panic;
+pub(crate) mod panic_hook;
+pub(crate) mod parasite;
 pub(crate) mod park;
 pub(crate) mod reason;
 pub(crate) mod thread;
 pub(crate) mod wait;
+pub(crate) mod waiter;
+pub(crate) mod wake;
 pub(crate) mod wakers;
+pub(crate) mod who;
 
-pub(crate) mod cancel;
-pub(crate) mod guard;
+#[cfg(not(loom))]
+mod deliver;
 #[cfg(not(loom))]
 mod handover;
-pub(crate) mod inspect;
+#[cfg(not(loom))]
+mod kinds;
 #[cfg(not(loom))]
 pub(crate) mod locals;
-pub(crate) mod parasite;
 #[cfg(not(loom))]
 mod placement;
 #[cfg(not(loom))]
@@ -42,6 +52,8 @@ pub(crate) mod runtime;
 #[cfg(not(loom))]
 pub(crate) mod seat;
 #[cfg(not(loom))]
+pub(crate) mod shared;
+#[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]
 pub(crate) mod stats;
@@ -49,6 +61,8 @@ pub(crate) mod stats;
 mod steal;
 #[cfg(not(loom))]
 pub(crate) mod switch;
+#[cfg(not(loom))]
+mod tick;
 #[cfg(not(loom))]
 mod ticker;
 #[cfg(not(loom))]
@@ -68,11 +82,12 @@ pub(crate) mod worker;
 #[cfg(loom)]
 pub(crate) use worker as seat;
 
-pub(crate) use block::{
-    Waiter, Who, gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter, wake_thread,
-};
 #[cfg(not(loom))]
 pub(crate) use block::{count_communication, on_host};
+pub(crate) use block::{gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter};
 #[cfg(not(loom))]
 pub(crate) use handover::switch_over;
 pub use reason::Wait;
+pub(crate) use waiter::Waiter;
+pub(crate) use wake::wake_thread;
+pub(crate) use who::Who;

@@ -18,9 +18,9 @@
 //! `model::channel` and most others (loom): a thread of the checker takes this path, unless it is a host
 //! (`model::host_waits`).
 
-use super::block::Woke;
-use super::cancel::{Frame, Outlook, outlook};
-use super::thread::Thread;
+use super::cancel::frame::Frame;
+use super::cancel::state::{Outlook, outlook};
+use super::thread::{Thread, Woke};
 use crate::sync_shim::{AtomicBool, Ordering, Parker, has_passed, thread_local};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -115,7 +115,7 @@ impl Drop for OsThread {
         // `process::exit` destroys the thread-locals of its caller, whose stack stays: whoever trips a level
         // of that still nudges it.
         #[cfg(not(loom))]
-        if super::cancel::exits_inside(&self.descriptor) {
+        if super::cancel::state::exits_inside(&self.descriptor) {
             return;
         }
         // SAFETY: used no more.

@@ -16,7 +16,7 @@
 //! on two of another worker's.
 //!
 //! # Who may touch what
-//! [`Kinds`] and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed over travels through the
+//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed over travels through the
 //! inbox.
 //!
 //! # Rejected
@@ -29,15 +29,14 @@
 //! # Checked by
 //! `tests/sched/placement.rs`; `bench` (`stalls`, `echo`).
 
-use super::block::Waiter;
-use super::policy::Entry;
 use super::reason::Wait;
 use super::seat::Seat;
-use super::thread::{Body, State, Thread};
+use super::thread::Entry;
+use super::thread::{State, Thread};
+use super::waiter::Waiter;
 use super::worker::Worker;
-use crate::sync_shim::{AtomicUsize, Ordering};
+use crate::sync_shim::Ordering;
 use crate::time::clock;
-use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -52,48 +51,6 @@ const LONG: u64 = 4;
 /// Of so many runs of a long kind one is watched.
 const SELDOM: u64 = 16;
 
-/// Kinds that are remembered; others of the same place are forgotten.
-const SLOTS: usize = 256;
-const IS_LONG: usize = 1;
-
-/// What is known of the kinds of hosts: the address of a [`Body`], odd if hosts of that kind compute for
-/// long.
-#[derive(Debug)]
-pub(super) struct Kinds([AtomicUsize; SLOTS]);
-
-impl Kinds {
-    pub(super) fn new() -> Self {
-        Self([const { AtomicUsize::new(0) }; SLOTS])
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slot(&self, body: &'static Body) -> &AtomicUsize {
-        let address = ptr::from_ref(body).addr();
-        &self.0[((address / align_of::<Body>()) ^ (address / (align_of::<Body>() * SLOTS))) % SLOTS]
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn is_short(&self, body: &'static Body) -> bool {
-        // Relaxed: a hint.
-        self.slot(body).load(Ordering::Relaxed) == ptr::from_ref(body).addr()
-    }
-
-    fn is_long(&self, body: &'static Body) -> bool {
-        // Relaxed: a hint.
-        self.slot(body).load(Ordering::Relaxed) == ptr::from_ref(body).addr() | IS_LONG
-    }
-
-    fn note(&self, body: &'static Body, is_long: bool) {
-        let kind = ptr::from_ref(body).addr() | if is_long { IS_LONG } else { 0 };
-        // Relaxed (both): a hint. It is written only where it changes: others read the line at each start.
-        if self.slot(body).load(Ordering::Relaxed) != kind {
-            self.slot(body).store(kind, Ordering::Relaxed);
-        }
-    }
-}
-
-const _: () = assert!(align_of::<Body>() > IS_LONG);
-
 impl Seat {
     /// How many hosts live there, or are about to.
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -107,22 +64,6 @@ impl Seat {
     fn is_free(&self) -> bool {
         // Relaxed: a hint.
         !self.is_working.load(Ordering::Relaxed) && self.inbox.is_empty()
-    }
-}
-
-/// What a worker remembers for the next start.
-pub(super) struct Placing {
-    /// The kind of a host whose first run is watched, and when that began in ticks.
-    watched: Cell<Option<(&'static Body, u64)>>,
-    /// The thread in whose place the root ran last. Only compared.
-    pub(super) gave_way: Cell<*const Thread>,
-    /// Which worker's hosts are counted next.
-    turn_of_others: Cell<usize>,
-}
-
-impl Placing {
-    pub(super) fn new() -> Self {
-        Self { watched: Cell::new(None), gave_way: Cell::new(ptr::null()), turn_of_others: Cell::new(0) }
     }
 }
 

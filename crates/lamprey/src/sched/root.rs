@@ -12,41 +12,20 @@
 //! compute for a millisecond each let the loop in at every switch, and hosts that yield every 3 ns look at
 //! the clock every 64th time.
 
-use super::block::{Waiter, Who};
 use super::source::Sources;
 use super::thread::{Abandoned, State};
+use super::waiter::Waiter;
+use super::who::Who;
 use super::worker::Worker;
-use super::{idle, switch, trim};
+use super::worker::stacks;
+use super::{idle, switch};
 use crate::sync_shim::Ordering;
 use crate::time::clock;
-use std::cell::Cell;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// How often sources are polled while the worker is busy.
-pub(super) const POLL: Duration = Duration::from_micros(50);
 /// Most scheduling points between two visits of the root.
 const LARGEST_WINDOW: u32 = 64;
-
-/// When the root runs: by its budget of scheduling points, which is set so that it comes about every
-/// [`POLL`].
-#[derive(Debug)]
-pub(super) struct Rounds {
-    /// The budget of a round.
-    window: Cell<u32>,
-    /// When the last round began, when the sources were last polled, and how long after that they are due,
-    /// in ticks of [`clock`].
-    measured: Cell<u64>,
-    pub(super) polled: Cell<u64>,
-    pub(super) poll_every: u64,
-}
-
-impl Rounds {
-    pub(super) fn new(now: u64) -> Self {
-        let poll_every = clock::in_ticks(POLL);
-        Self { window: Cell::new(8), measured: Cell::new(now), polled: Cell::new(now), poll_every }
-    }
-}
 
 impl Worker {
     /// Runs threads until the runtime stops and none is left.
@@ -117,7 +96,7 @@ impl Worker {
             self.rounds.polled.set(now);
             // SAFETY: only the root reaches the sources, one call at a time.
             unsafe { &mut *self.sources.get() }.poll();
-            self.trim_if_due(now, trim::BUSY);
+            self.trim_if_due(now, stacks::BUSY);
         }
     }
 
@@ -170,7 +149,7 @@ impl Worker {
         if self.has_ready() {
             return; // the sources have woken somebody, or spawned
         }
-        self.trim_if_due(clock::ticks(), trim::IDLE);
+        self.trim_if_due(clock::ticks(), stacks::IDLE);
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint, like all of `awake` and `idle` (see `steal`).
@@ -187,7 +166,7 @@ impl Worker {
         let longest = if others_awake {
             Some(watch.next_doze())
         } else {
-            self.stacks.untrimmed.get().then_some(trim::PERIOD)
+            self.stacks.untrimmed.get().then_some(stacks::PERIOD)
         };
         let due = sources.deadline().map(|at| at.saturating_duration_since(Instant::now()));
         if others_awake {
@@ -202,7 +181,7 @@ impl Worker {
         self.see_to_watch();
         if !self.seat.inbox.is_empty() {
             watch.expect_messages();
-        } else if self.stacks.untrimmed.get() && !others_awake && slept >= trim::PERIOD {
+        } else if self.stacks.untrimmed.get() && !others_awake && slept >= stacks::PERIOD {
             self.trim_all();
         }
         self.shared.ticker.rewind();
@@ -236,7 +215,7 @@ impl Worker {
     fn stop(&self) {
         self.stopping.set(true);
         // From here on every spawn looks, and is refused: what starts after the reap would never be ended.
-        self.parasites.seen.set(super::parasite::offer::NEVER);
+        self.parasites.seen.set(super::parasite::owned::NEVER);
         self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.

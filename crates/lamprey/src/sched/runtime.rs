@@ -3,17 +3,18 @@
 //! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one
 //! of them.
 
-use super::block::Waiter;
 use super::duty::Duty;
 use super::inspect::survey::Survey;
-use super::panic::{Panic, Panics};
-use super::placement::Kinds;
+use super::kinds::Kinds;
+use super::panic::Panic;
 use super::policy::{Policy, PolicySlot};
 use super::seat::Seat;
+use super::shared::{Options, Shared};
 use super::source::{SourceFactory, Sources};
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::ticker::Ticker;
+use super::waiter::Waiter;
 use super::worker::{InPage, Worker};
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,56 +41,6 @@ pub(crate) struct Config {
     pub(crate) is_overdue: fn() -> bool,
 }
 
-/// What a runtime does with parasites ([`super::parasite::offer`]), and about panics.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Options {
-    pub(crate) inflation: bool,
-    pub(crate) penalty: u8,
-    pub(crate) offering: bool,
-    pub(crate) slice: Duration,
-    /// When a worker that is held up is spoken of.
-    pub(crate) stuck_after: Duration,
-    pub(crate) panics: Panics,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            inflation: true,
-            penalty: 10,
-            offering: true,
-            slice: Duration::from_millis(10),
-            stuck_after: Duration::from_secs(3),
-            panics: Panics::Report,
-        }
-    }
-}
-
-/// What the workers of a runtime share.
-pub(crate) struct Shared {
-    seats: OnceLock<Box<[Arc<Seat>]>>,
-    pub(crate) stacks: Arc<StackPool>,
-    pub(crate) stack_size: u32,
-    pub(crate) options: Options,
-    pub(super) is_overdue: fn() -> bool,
-    pub(crate) ticker: Ticker,
-    /// See `steal`.
-    pub(super) awake: AtomicUsize,
-    pub(super) idle: AtomicUsize,
-    pub(super) duty: Duty,
-    pub(super) kinds: Kinds,
-    pub(super) stopping: AtomicBool,
-    next_place: AtomicUsize,
-    next_id: AtomicU64,
-    /// When the present period of `trim` began, in ticks.
-    pub(super) trimmed: AtomicU64,
-    alive: Mutex<usize>,
-    ended: Condvar,
-    /// The panic that has ended the runtime.
-    failure: Mutex<Option<Panic>>,
-    pub(super) survey: Survey,
-}
-
 impl Shared {
     /// Starts the workers; an error of any of them stops the rest.
     pub(crate) fn start(config: Config) -> io::Result<Arc<Shared>> {
@@ -101,7 +52,7 @@ impl Shared {
             stack_size: config.stack_size,
             options: config.options,
             is_overdue: config.is_overdue,
-            ticker: Ticker::new(&config.options),
+            ticker: Ticker::new(config.options.slice, config.options.stuck_after),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),
             duty: Duty::new(),
@@ -115,13 +66,14 @@ impl Shared {
             failure: Mutex::new(None),
             survey: Survey::new(),
         });
-        let seats = (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared)))).collect();
+        let seats =
+            (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared).cast()))).collect();
         shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
         if let Err(error) = shared.launch(&Arc::new(config)) {
             shared.stop(Duration::from_secs(1));
             return Err(error);
         }
-        Ticker::start(&shared);
+        super::tick::start(&shared);
         Ok(shared)
     }
 
@@ -155,20 +107,6 @@ impl Shared {
         self.ended.notify_all();
     }
 
-    /// All workers' seats.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
-        self.seats.get().map_or(&[], |seats| seats)
-    }
-
-    /// The sum of the workers' counters.
-    pub(crate) fn stats(&self) -> super::stats::Stats {
-        let revocations = crate::bias::revocations();
-        let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
-        self.seats().iter().for_each(|seat| stats.add(&seat.counters));
-        stats
-    }
-
     /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`;
     /// returns how many workers are still running. They are not waited for if the caller is one of them.
     pub(crate) fn stop(&self, patience: Duration) -> usize {
@@ -186,24 +124,6 @@ impl Shared {
         self.await_end(Instant::now().checked_add(patience))
     }
 
-    /// Waits until no worker runs, or the deadline; how many still do.
-    pub(super) fn await_end(&self, deadline: Option<Instant>) -> usize {
-        let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        while *alive > 0 {
-            let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                break;
-            }
-            alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
-        }
-        *alive
-    }
-
-    /// How many workers run.
-    pub(super) fn alive(&self) -> usize {
-        *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     /// A panic that nobody joined ends the runtime: [`run`](crate::Runtime::run) goes on with the first.
     pub(crate) fn fail(&self, panic: Panic) {
         let mut failure = self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -211,25 +131,6 @@ impl Shared {
         drop(failure);
         crate::bug::quietly(|| drop(later));
         self.stop(Duration::ZERO);
-    }
-
-    /// The panic that has ended the runtime, if one has; once.
-    pub(crate) fn take_failure(&self) -> Option<Panic> {
-        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
-    }
-
-    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a
-    /// row each worker gives one, and this one.
-    pub(crate) fn new_id(&self) -> u64 {
-        let stride = self.seats().len() as u64 + 1;
-        // Relaxed: only uniqueness matters.
-        self.next_id.fetch_add(1, Ordering::Relaxed) * stride
-    }
-
-    /// Where to put the next host that is to be spread over the workers: each in turn.
-    pub(crate) fn next_place(&self) -> usize {
-        // Relaxed: only a rotation.
-        self.next_place.fetch_add(1, Ordering::Relaxed) % self.seats().len()
     }
 
     /// Hands a new host to a worker; ends it at once if the runtime is gone.

@@ -30,67 +30,20 @@
 //! at most one doze (invariant 2). What is stolen is handed over under the queue's own protocol
 //! ([`fresh`](crate::queue::fresh)).
 
-use super::block::Waiter;
 use super::idle;
-use super::runtime::Shared;
 use super::seat::Seat;
+use super::shared::Shared;
+use super::waiter::Waiter;
 use super::worker::Worker;
-use crate::queue::fresh::Look;
+use super::worker::looks::{LONGEST_SPIN, Watch};
 use crate::sync_shim::Ordering;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long an unstarted host must have waited before it may be stolen: about what a steal costs.
 const PATIENCE: Duration = Duration::from_micros(50);
-/// Longest spin for a message from another worker.
-const LONGEST_SPIN: Duration = Duration::from_micros(40);
-/// Shortest and longest doze.
-const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+
 /// Most hosts taken at once.
 const BATCH: usize = 256;
-
-/// What a worker remembers between two looks at the others.
-pub(super) struct Watch {
-    looks: Vec<Look>,
-    looked: Option<Instant>,
-    spin: Duration,
-    doze: Duration,
-}
-
-impl Watch {
-    pub(super) fn new(workers: usize) -> Self {
-        Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
-    }
-
-    /// Remembers where all queues end; true if any has an entry.
-    fn look(&mut self, seats: &[Arc<Seat>], now: Instant) -> bool {
-        self.looked = Some(now);
-        let mut any = false;
-        for (look, seat) in self.looks.iter_mut().zip(seats) {
-            *look = seat.unstarted.look();
-            any |= look.head != look.tail;
-        }
-        any
-    }
-
-    /// The next doze, longer each time.
-    pub(super) fn next_doze(&mut self) -> Duration {
-        let doze = self.doze;
-        self.doze = (doze * 2).min(DOZES.1);
-        doze
-    }
-
-    /// A message ended a sleep: the next ones may come soon, so it is worth waiting for them awake.
-    pub(super) fn expect_messages(&mut self) {
-        self.spin = self.spin.max(LONGEST_SPIN / 4);
-    }
-
-    /// Work came: the next dozes are short again.
-    pub(super) fn refresh(&mut self) {
-        self.doze = DOZES.0;
-        self.looked = None;
-    }
-}
 
 impl Worker {
     /// Looks for work elsewhere for a moment; true if there may be some now.

@@ -15,11 +15,12 @@
 //! prediction was spoilt by a switch costs more than all the rest (measured: a switch 2 ns, with such a `ret`
 //! 5.5).
 
-use super::block::{Waiter, Woke};
 use super::guard;
 use super::parasite::task::Form;
 use super::policy::{Ready, Why};
-use super::thread::{Abandoned, Fate, State, Thread};
+use super::thread::Woke;
+use super::thread::{Abandoned, Entry, Fate, State, Thread};
+use super::waiter::Waiter;
 use super::worker::Worker;
 use crate::sync_shim::relax;
 use std::ptr::{self, NonNull};
@@ -221,20 +222,10 @@ impl Worker {
             if thread.as_ref().label.pinned {
                 return self.policy.ready(Ready(thread), Why::Spawned);
             }
-            self.seat.unstarted.push(super::policy::Entry(thread));
+            self.seat.unstarted.push(Entry(thread));
         }
         self.shared.ask_for_help();
     }
-}
-
-/// Most bytes of a stack that are kept free of parasites; of a small one, half.
-const RESERVE: usize = 24 << 10;
-
-/// Where on a stack nothing is polled any more: what a parasite may need is kept free below.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn low_water(stack: &PooledStack) -> usize {
-    let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
-    limit + ((top - limit) / 2).min(RESERVE)
 }
 
 /// Base of every host's stack: runs hosts on it until the next thing to do lives elsewhere.

@@ -20,12 +20,9 @@
 //! under way is kept in `eager` (OWED) until the wait takes it. See [`wait`](super::wait). Any other wake
 //! finds its thread Blocked or Committed.
 
-use super::block::Woke;
-use super::cancel::Frame;
-use super::cancel::reach::Reach;
+use super::cancel::frame::Frame;
 use super::parasite::task::Task;
 use super::reason::Wait;
-use super::seat::Seat;
 use crate::sync_shim::{AtomicPtr, AtomicU8, Cell, left_out};
 use std::ptr::{self, NonNull};
 
@@ -44,6 +41,18 @@ pub(crate) enum State {
     Blocked,
     Committed,
     Finished,
+}
+
+/// Why a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Woke {
+    /// The one wake has come.
+    Woken,
+    /// The deadline passed; the node may still be queued.
+    TimedOut,
+    /// The host is to end; the node may still be queued.
+    Cancelled,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +82,9 @@ pub(crate) struct Thread {
     /// Why its next block is not to be an ordinary one: OWED, CANCELLED, OPEN, BARRED.
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
-    ask: AtomicU8,
-    home: AtomicPtr<Seat>,
+    pub(crate) ask: AtomicU8,
+    /// The seat of its worker: see `Thread::reach`.
+    pub(super) home: AtomicPtr<()>,
     /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable
     /// and in no queue.
     #[cfg(not(loom))]
@@ -184,6 +194,9 @@ const CANCELLED: u8 = 2;
 const OPEN: u8 = 8;
 /// It runs code that must not switch ([`super::guard`]).
 const BARRED: u8 = 4;
+
+/// Who calls on a root when nobody else has said so.
+pub(super) const SOURCE: &str = "a source";
 
 impl Thread {
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -315,12 +328,6 @@ impl Thread {
         Self::bare(Kind::Parasite, State::Runnable, body, label)
     }
 
-    /// Its home, and whether it has been asked to end.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn reach(&self) -> Reach<'_, Seat> {
-        Reach { home: &self.home, ask: &self.ask }
-    }
-
     /// A stackful thread of Lamprey's.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_lamprey(&self) -> bool {
@@ -399,3 +406,13 @@ static NO_BODY: Body = Body {
     dispose: |_| crate::bug::bug!("a thread without a closure was disposed of"),
     free: |_| crate::bug::bug!("a thread without a closure was freed"),
 };
+
+#[cfg(not(loom))]
+/// What the unstarted queue holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry(pub(crate) NonNull<Thread>);
+
+// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches
+// before it starts.
+#[cfg(not(loom))]
+unsafe impl Send for Entry {}

@@ -23,17 +23,14 @@
 //! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything
 //! else is a hint.
 
-use super::inspect::silent::Sights;
-use super::runtime::{Options, Shared};
 use crate::sync_shim::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 const SLOW: u32 = 0;
-const FAST: u32 = 1;
+pub(super) const FAST: u32 = 1;
 const RESTING: u32 = 2;
-const OVER: u32 = 3;
-const CALLED: u32 = 4;
+pub(super) const OVER: u32 = 3;
+pub(super) const CALLED: u32 = 4;
 
 /// Operations on a futex of this process.
 const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
@@ -43,7 +40,7 @@ const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 const PERIOD: Duration = Duration::from_secs(1);
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 /// Ticks without a worker that is awake, after which it rests.
-const PATIENCE: u32 = 3;
+pub(super) const PATIENCE: u32 = 3;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -52,28 +49,17 @@ pub(crate) struct Ticker {
     slice: Duration,
     /// How often workers that are held up are looked for.
     period: Duration,
-    word: AtomicU32,
+    pub(super) word: AtomicU32,
     /// There are parasites.
     is_fast: AtomicBool,
 }
 
 impl Ticker {
-    /// Of a runtime with these options.
-    pub(crate) fn new(options: &Options) -> Self {
-        let slice = (options.slice / 4).max(Duration::from_micros(50));
-        let period = (options.stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
+    /// Of a runtime with this time slice, where a worker that is held up for so long is reported.
+    pub(crate) fn new(slice: Duration, stuck_after: Duration) -> Self {
+        let slice = (slice / 4).max(Duration::from_micros(50));
+        let period = (stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
-    }
-
-    /// Starts the kernel thread. Without one to be had, nobody ticks: parasites are not inflated, and nobody
-    /// is reported.
-    pub(super) fn start(shared: &Arc<Shared>) {
-        let weak = Arc::downgrade(shared);
-        let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
-        if thread.spawn(move || tick(&weak)).is_err() {
-            // Relaxed: a hint; nobody is woken.
-            shared.ticker.word.store(OVER, Ordering::Relaxed);
-        }
     }
 
     /// A worker has its first parasite: ticks come four times a time slice from now on.
@@ -133,7 +119,7 @@ impl Ticker {
     }
 
     /// Ticks no more until a worker has slept, unless one has got up just now.
-    fn rest(&self, awake: &AtomicUsize) {
+    pub(super) fn rest(&self, awake: &AtomicUsize) {
         // Relaxed: a hint.
         let word = self.word.load(Ordering::Relaxed);
         if word != SLOW && word != FAST {
@@ -149,7 +135,7 @@ impl Ticker {
     }
 
     /// Sleeps until the next tick, or until it is called; gives the word then.
-    fn sleep(&self) -> u32 {
+    pub(super) fn sleep(&self) -> u32 {
         // Relaxed: a hint; it is looked at again below.
         let word = self.word.load(Ordering::Relaxed);
         let period = match word {
@@ -178,12 +164,12 @@ impl Ticker {
     }
 
     /// From one look to the next.
-    fn pauses_in_period(&self, word: u32) -> u32 {
+    pub(super) fn pauses_in_period(&self, word: u32) -> u32 {
         if word == FAST { count(self.period, self.pause()) } else { 1 }
     }
 
     /// From one tick to the next.
-    fn pauses_in_slice(&self) -> u32 {
+    pub(super) fn pauses_in_slice(&self) -> u32 {
         count(self.slice, self.pause())
     }
 }
@@ -191,34 +177,4 @@ impl Ticker {
 /// How often `part` is in `whole`, at least once.
 fn count(whole: Duration, part: Duration) -> u32 {
     u32::try_from(whole.as_nanos() / part.as_nanos()).unwrap_or(u32::MAX).max(1)
-}
-
-/// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
-fn tick(shared: &Weak<Shared>) {
-    let (mut idle, mut since_look, mut since_tick) = (0, 0, 0);
-    let mut sights = None;
-    while let Some(shared) = shared.upgrade() {
-        // Relaxed: a hint.
-        let is_busy = shared.awake.load(Ordering::Relaxed) != 0;
-        idle = if is_busy { 0 } else { idle + 1 };
-        if idle >= PATIENCE {
-            shared.ticker.rest(&shared.awake);
-        }
-        let word = shared.ticker.sleep();
-        match word {
-            OVER => return,
-            CALLED => return super::inspect::overflowed::print(),
-            _ => {}
-        }
-        since_tick += 1;
-        if word == FAST && since_tick >= shared.ticker.pauses_in_slice() {
-            since_tick = 0;
-            shared.seats().iter().for_each(|seat| seat.attention.tick());
-        }
-        since_look += 1;
-        if since_look >= shared.ticker.pauses_in_period(word) {
-            since_look = 0;
-            sights.get_or_insert_with(|| Sights::new(&shared)).look(&shared);
-        }
-    }
 }

@@ -5,10 +5,10 @@
 //! of the worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or
 //! [`with_level`].
 
-use super::block::Woke;
 use super::cancel::Frame;
 use super::source::{Helper, Source};
 use super::thread::Thread;
+use super::thread::Woke;
 use super::worker::Worker;
 use super::{Wait, wakers};
 use crate::time::alarms::Alarms;

@@ -1,12 +1,12 @@
 //! Giving the memory of idle stacks back, on two occasions.
 //!
-//! 1. The last worker that is awake has slept for [`PERIOD`]: everything that is idle goes
+//! 1. The last worker that is awake has slept for [`PERIOD`](super::worker::stacks::PERIOD): everything that is idle goes
 //!    ([`Worker::trim_all`]).
 //! 2. A worker that has a timer every now and then, or is busy, never sleeps that long. So the pool remembers
 //!    the fewest stacks that it has had at any moment of a period: those were needed by nobody for as long,
 //!    and go in the next period, whatever the workers do. (What workers keep for themselves stays: at most 64
 //!    stacks of each size.) It is done by whatever root comes by, a few at a time, so that no host waits for
-//!    it: [`BUSY`] take some 10 us, [`IDLE`], where a worker is about to sleep, some 100 us.
+//!    it: [`BUSY`](super::worker::stacks::BUSY) take some 10 us, [`IDLE`](super::worker::stacks::IDLE), where a worker is about to sleep, some 100 us.
 //!
 //! A program that needs many stacks at once again and again, at least once in a period, keeps them.
 //!
@@ -16,42 +16,9 @@
 //! # Checked by
 //! `tests/idle_trim.rs`, `tests/callouts_trim.rs`.
 
-use super::root::POLL;
 use super::worker::Worker;
+use super::worker::stacks::{PAUSE, POLLS};
 use crate::sync_shim::Ordering;
-use std::cell::Cell;
-use std::sync::Arc;
-use std::time::Duration;
-use swapstack::{LocalPool, PooledStack, StackPool};
-
-/// How long stacks must have been idle.
-pub(super) const PERIOD: Duration = Duration::from_secs(1);
-/// The same in visits of the root.
-const POLLS: u64 = (PERIOD.as_nanos() / POLL.as_nanos()) as u64;
-/// After how many visits of the root the next few go.
-const PAUSE: u64 = 20;
-/// How many stacks go at once on a busy worker.
-pub(super) const BUSY: usize = 32;
-/// As above, on one that is about to sleep.
-pub(super) const IDLE: usize = 1024;
-
-/// The stacks that a worker keeps.
-pub(super) struct Stacks {
-    pub(super) pool: LocalPool,
-    /// The last large stack that a host has ended on.
-    pub(super) parting: Cell<Option<PooledStack>>,
-    /// Hosts have run since the memory of idle stacks was last given back.
-    pub(super) untrimmed: Cell<bool>,
-    /// When this worker last looked whether stacks are not needed, in ticks.
-    trimmed: Cell<u64>,
-}
-
-impl Stacks {
-    pub(super) fn new(shared: Arc<StackPool>, now: u64) -> Self {
-        let (pool, parting) = (LocalPool::new(shared), Cell::new(None));
-        Self { pool, parting, untrimmed: Cell::new(false), trimmed: Cell::new(now) }
-    }
-}
 
 impl Worker {
     /// Called on the root: gives back what was not needed, at most `most` stacks, if it is time for that.

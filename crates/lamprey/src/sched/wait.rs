@@ -43,9 +43,10 @@
 //! # Checked by
 //! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`, and every model that blocks.
 
-use super::block::{Woke, await_wake, block, block_until_woken, current, must_not_block, waiter};
+use super::block::{await_wake, block, block_until_woken, current, must_not_block, waiter};
 use super::reason::Wait;
 use super::thread::Kind;
+use super::thread::Woke;
 #[cfg(not(loom))]
 use super::timers;
 #[cfg(not(loom))]

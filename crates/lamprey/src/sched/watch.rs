@@ -28,14 +28,15 @@
 //! # Checked by
 //! `tests/sched/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.
 
-use super::block::{Waiter, Who};
 use super::duty::Duty;
-use super::runtime::Shared;
 use super::seat::Seat;
+use super::shared::Shared;
 use super::source::{Helper, Sources};
+use super::waiter::Waiter;
+use super::who::Who;
 use super::worker::Worker;
+use super::worker::watching::Sight;
 use crate::sync_shim::Ordering;
-use std::cell::{Cell, UnsafeCell};
 use std::time::{Duration, Instant};
 
 /// How often the worker on watch looks at the others.
@@ -44,41 +45,6 @@ const EVERY: Duration = Duration::from_micros(350);
 const BATCH: usize = 256;
 /// Most entries of an inbox that are put back time and again.
 const PUT_BACK: usize = 64;
-
-/// What the worker on watch has seen of another.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sight {
-    rounds: u64,
-    attached: u64,
-    /// Nothing could be taken when there were so many woken.
-    barren: usize,
-    /// Its inbox is full of what must wait.
-    clogged: bool,
-}
-
-/// What a worker remembers from one look to the next.
-#[derive(Debug)]
-struct Sights {
-    of: Vec<Sight>,
-    looked: Option<Instant>,
-}
-
-/// A worker's own part.
-#[derive(Debug)]
-pub(super) struct Watching {
-    /// It has an eye on the others while it sleeps.
-    pub(super) on_watch: Cell<bool>,
-    /// Somebody has put it there while it slept, and there may be nothing else to do.
-    pub(super) appointed: Cell<bool>,
-    sights: UnsafeCell<Sights>,
-}
-
-impl Watching {
-    pub(super) fn new(workers: usize) -> Self {
-        let sights = Sights { of: vec![Sight::default(); workers], looked: None };
-        Self { on_watch: Cell::new(false), appointed: Cell::new(false), sights: UnsafeCell::new(sights) }
-    }
-}
 
 impl Worker {
     /// A worker that lies down while others are awake takes the watch, if nobody has it.

@@ -3,7 +3,7 @@
 use super::join::JoinHandle;
 use super::member::Member;
 use super::{packet, stack_size};
-use crate::sched::runtime::Shared;
+use crate::sched::shared::Shared;
 use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;
 use std::cell::Cell;

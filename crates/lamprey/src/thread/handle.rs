@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::join::{JoinError, JoinHandle};
 use super::stack_size;
 use crate::sched::must_not_block;
-use crate::sched::runtime::Shared;
+use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
 use std::fmt;

@@ -2,8 +2,8 @@
 
 use super::info::{ThreadInfo, ThreadKind};
 use crate::sched::Wait;
+use crate::sched::inspect::found::Found;
 use crate::sched::inspect::stack_trace::Stack;
-use crate::sched::inspect::survey::Found;
 use crate::sched::thread::Kind;
 use std::fmt;
 

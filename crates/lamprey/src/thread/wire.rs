@@ -26,8 +26,9 @@
 
 use super::level::{self, Left, Tripped};
 use crate::queue::list::{List, Node};
-use crate::sched::block::{Errand, current};
+use crate::sched::block::current;
 use crate::sched::cancel::{Frame, is_moot};
+use crate::sched::errand::Errand;
 use crate::sched::parasite::task::Form;
 use crate::sched::seat::Seat;
 use crate::sched::thread::Thread;

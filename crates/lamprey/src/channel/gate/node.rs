@@ -5,7 +5,8 @@
 //! there exactly while the node is linked.
 
 use crate::queue::list::Node;
-use crate::sched::parasite::task::{Delivery, Form, Task};
+use crate::sched::parasite::notify::Delivery;
+use crate::sched::parasite::task::{Form, Task};
 use crate::sched::{Waiter, Who, wake_thread};
 #[cfg(loom)]
 use crate::sync_shim::left_out;

@@ -38,19 +38,21 @@
 //! `model::reach` (loom, with broken variants), `tests/cancel/hosts.rs`, `tests/cancel/race.rs`.
 
 use crate::sync_shim::{AtomicPtr, AtomicU8, Ordering, light_barrier};
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 /// See the module's text: a view of two fields of a descriptor, which lie where there is place for them. `S`
 /// is the seat.
 pub(crate) struct Reach<'a, S> {
-    pub(crate) home: &'a AtomicPtr<S>,
-    pub(crate) ask: &'a AtomicU8,
+    home: &'a AtomicPtr<()>,
+    ask: &'a AtomicU8,
+    _seat: PhantomData<*const S>,
 }
 
 const ASKED: u8 = 1;
 const VISITED: u8 = 2;
 
-fn ended<S>() -> *mut S {
+fn ended() -> *mut () {
     ptr::without_provenance_mut(1)
 }
 
@@ -73,20 +75,26 @@ impl<S> Clone for Reach<'_, S> {
 
 impl<S> Copy for Reach<'_, S> {}
 
-impl<S> Reach<'_, S> {
+impl<'a, S> Reach<'a, S> {
+    /// Of the descriptor with these fields.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn new(home: &'a AtomicPtr<()>, ask: &'a AtomicU8) -> Self {
+        Self { home, ask, _seat: PhantomData }
+    }
+
     /// The seat of a host that has started and not ended, for those who wake it, or sit there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn home(self) -> *const S {
         // Relaxed: written before anybody could name the host as a waiter; cancellers see to the order by
         // barriers.
-        self.home.load(Ordering::Relaxed)
+        self.home.load(Ordering::Relaxed).cast()
     }
 
     /// Home: the host starts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin(self, home: *const S) {
         // Relaxed: see `home`.
-        self.home.store(home.cast_mut(), Ordering::Relaxed);
+        self.home.store(home.cast_mut().cast(), Ordering::Relaxed);
     }
 
     /// Home, after `begin`: true if it was asked to end before.
@@ -118,7 +126,7 @@ impl<S> Reach<'_, S> {
     /// canceller that only added VISITED would add it after the first had left.)
     pub(crate) fn ask(self, here: *const S) -> Asked {
         let home = self.home();
-        if home == ended::<S>().cast_const() {
+        if home.cast() == ended().cast_const() {
             return Asked::Before;
         }
         let is_here = !here.is_null() && home == here;
@@ -141,7 +149,7 @@ impl<S> Reach<'_, S> {
             self.leave();
             return None;
         }
-        NonNull::new(home)
+        NonNull::new(home.cast())
     }
 
     /// What was sent home has arrived: the last access of the visit.

@@ -7,6 +7,10 @@
 
 pub(crate) mod answers;
 #[cfg(not(loom))]
+mod ask;
+#[cfg(not(loom))]
+pub(crate) mod found;
+#[cfg(not(loom))]
 pub(crate) mod overflowed;
 #[cfg(not(loom))]
 pub(crate) mod polled;

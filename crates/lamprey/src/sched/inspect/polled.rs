@@ -1,21 +1,13 @@
 //! What a thread runs, for messages: itself, or a stackless parasite on its stack. It can be asked for at any
 //! instruction, also by a signal handler.
 
+use super::found::Polled;
 use crate::sched::parasite::carrier::is_carrier;
 use crate::sched::parasite::task::Task;
 use crate::sched::thread::{Kind, Thread};
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
-
-/// A stackless parasite that is polled.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Polled {
-    /// Its future's type.
-    pub(crate) name: &'static str,
-    /// Known where debug assertions are on: it would cost eight bytes for each parasite.
-    pub(crate) spawn_site: Option<&'static Location<'static>>,
-}
 
 impl Thread {
     /// The stackless parasite that runs on this thread's stack.
@@ -50,12 +42,5 @@ impl Thread {
             Some(site) => write!(out, "{kind} {} `{name}` spawned at {site}", label.id.get()),
             None => out.write_str("a host of the runtime's own"),
         }
-    }
-}
-
-impl fmt::Display for Polled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "parasite `{}`", self.name)?;
-        self.spawn_site.map_or(Ok(()), |site| write!(f, " spawned at {site}"))
     }
 }

@@ -2,7 +2,7 @@
 //! this reason shows nothing else.
 //!
 //! The [ticker](crate::sched::ticker) looks at each worker now and then. One that is awake and has been
-//! neither at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::runtime::Options)
+//! neither at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::shared::Options)
 //! is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
 //! asked by a [signal](super::stuck) who runs and who could. The signal interrupts system calls that do not
 //! restart, so it is sent ever more rarely: after one time the limit, two times, four times, and so on.
@@ -10,10 +10,10 @@
 //! A thread that computes while nobody waits for its worker is not spoken of; nor is a spawn site that has
 //! been named before.
 
+use super::found::Found;
 use super::stuck::{Look, look};
-use super::survey::Found;
-use crate::sched::runtime::{Options, Shared};
 use crate::sched::seat::Seat;
+use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Helper;
 use crate::sched::thread::Kind;
 use crate::sync_shim::Ordering;

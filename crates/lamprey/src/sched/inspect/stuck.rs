@@ -29,9 +29,8 @@
 //! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The
 //! number is stored with Release and taken with Acquire: the handler writes after the looker has read.
 
-use super::polled::Polled;
+use super::found::{Found, Polled, wait_of};
 use super::sample::{Registers, Sample};
-use super::survey::{Found, wait_of};
 use super::unwind::Walker;
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, Thread};

@@ -23,18 +23,18 @@
 
 use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
+use super::owned::TURN;
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
-use crate::sched::block::{Waiter, Who};
 use crate::sched::policy::Ready;
 use crate::sched::thread::Thread;
+use crate::sched::waiter::Waiter;
+use crate::sched::who::Who;
 use crate::sched::worker::Worker;
 use std::ptr::NonNull;
-use swapstack::Stack;
+use swapstack::{PooledStack, Stack};
 
 /// Most inline attaches inside one another on one stack.
 const NESTING: u32 = 1;
-/// Parasites and their channel operations that may go ahead of a ready host.
-pub(in crate::sched) const TURN: u32 = 1024;
 
 /// An address near the top of the running stack.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -45,6 +45,16 @@ fn here() -> usize {
     #[cfg(feature = "asan")]
     let place = std::hint::black_box(place);
     place.addr()
+}
+
+/// Most bytes of a stack that are kept free of parasites; of a small one, half.
+const RESERVE: usize = 24 << 10;
+
+/// Where on a stack nothing is polled any more: what a parasite may need is kept free below.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn low_water(stack: &PooledStack) -> usize {
+    let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
+    limit + ((top - limit) / 2).min(RESERVE)
 }
 
 impl Thread {
@@ -67,7 +77,7 @@ impl Thread {
         // Taken and put back: the descriptor owns its stack.
         let stack = self.stack.take();
         if let Some(stack) = &stack {
-            let low_water = crate::sched::switch::low_water(stack);
+            let low_water = low_water(stack);
             self.low_water.set(low_water);
             self.room.set((stack.top().addr().get() - low_water) as u32); // at most 1 GiB
         }
@@ -114,7 +124,7 @@ impl Worker {
         }
         if entry.life.is_shared() {
             // SAFETY: the right to run goes to the host that this makes.
-            unsafe { (entry.body.inflate)(task, self) };
+            unsafe { (entry.body.inflate)(task, NonNull::from(self).cast()) };
         } else {
             // It cannot leave the worker, so a stack of its own would win nothing: it waits its turn among
             // the hosts.
@@ -269,15 +279,5 @@ impl Worker {
         } else {
             self.give_way(task);
         }
-    }
-}
-
-/// Calls `f` as a part of `task`: with its values, its name and its cancellation.
-pub(crate) fn acting_as(task: NonNull<Task>, f: impl FnOnce()) {
-    let me = Worker::current().map(Worker::running_ref);
-    let before = me.map(|me| me.act_for(task.as_ptr()));
-    f();
-    if let (Some(me), Some(before)) = (me, before) {
-        me.act_for(before);
     }
 }

@@ -14,46 +14,16 @@
 //! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where
 //!    their destructors may do what they like.
 
-use super::attach::TURN;
+use super::owned::{Oldest, TURN};
 use super::task::Task;
 use super::woken::Woken;
 use crate::sched::policy::{Ready, Why};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
 use crate::sched::worker::Worker;
-use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 /// How many of the oldest go first, of each kind.
 const OLDEST: usize = 64;
-
-/// Who goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sched) enum Oldest {
-    /// A turn has begun: tasks that wait at the front, and those that gave way.
-    Tasks,
-    /// They have run: the thread at the front, if there is one.
-    Thread,
-    /// Both have had their turn: the latest.
-    Served,
-}
-
-/// A worker's carriers. See the module's text.
-pub(in crate::sched) struct Carriers {
-    parked: Cell<*mut Thread>,
-    /// Invariant 2.
-    pub(in crate::sched) oldest: Cell<Oldest>,
-    unreaped: Cell<bool>,
-}
-
-impl Carriers {
-    pub(in crate::sched) fn new() -> Self {
-        Self {
-            parked: Cell::new(ptr::null_mut()),
-            oldest: Cell::new(Oldest::Served),
-            unreaped: Cell::new(false),
-        }
-    }
-}
 
 impl Worker {
     /// The runtime ends: the next carrier reaps.

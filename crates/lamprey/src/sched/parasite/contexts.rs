@@ -1,41 +1,19 @@
 //! The contexts of stackful parasites: a thread descriptor and a stack, kept ready by the worker, so that to
-//! start one is to switch to it.
-//!
-//! # States
-//! ```text
-//! idle (in the worker's cache) --begin--> running on top of its spawner --ends--> idle
-//!                                           \--blocks--> a listed thread like a host --ends--> idle
-//! ```
-//!
-//! # Invariants
-//! 1. An idle context is suspended in [`context_main`], at a place where nothing on its stack needs a
-//!    destructor: it may be freed, or resumed for the next call.
-//! 2. `call` points to the call of its spawner, which does not go on before the parasite has blocked or
-//!    ended.
-//! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
+//! start one is to switch to it ([`on_top`](super::on_top)).
 
-use crate::sched::policy::Ready;
-use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
-use crate::sched::worker::Worker;
+use crate::sched::thread::Thread;
 use std::cell::Cell;
-use std::io;
-use std::panic::Location;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
-use swapstack::Stack;
-
-/// Most idle contexts that a worker keeps.
-const KEEP: usize = 256;
 
 /// See the module's text. The descriptor comes first.
 #[repr(C)]
 pub(crate) struct Context {
     pub(crate) thread: Thread,
-    call: Cell<*const Call>,
+    pub(super) call: Cell<*const Call>,
     /// Where the outcome goes if the parasite has blocked; null until then. The room `parasite` knows what
     /// it is.
     pub(crate) packet: Cell<*const ()>,
-    next: Cell<*mut Context>,
+    pub(super) next: Cell<*mut Context>,
 }
 
 /// What a parasite is to run: the head of a larger object on the spawner's stack.
@@ -47,7 +25,7 @@ pub(crate) struct Call {
 /// A worker's idle contexts.
 pub(crate) struct Contexts {
     first: Cell<*mut Context>,
-    count: Cell<usize>,
+    pub(super) count: Cell<usize>,
 }
 
 impl Contexts {
@@ -55,7 +33,7 @@ impl Contexts {
         Self { first: Cell::new(ptr::null_mut()), count: Cell::new(0) }
     }
 
-    fn pop(&self) -> Option<NonNull<Context>> {
+    pub(super) fn pop(&self) -> Option<NonNull<Context>> {
         let context = NonNull::new(self.first.get())?;
         // SAFETY: an idle context is alive.
         self.first.set(unsafe { context.as_ref() }.next.get());
@@ -63,160 +41,9 @@ impl Contexts {
         Some(context)
     }
 
-    fn push(&self, context: &Context) {
+    pub(super) fn push(&self, context: &Context) {
         context.next.set(self.first.get());
         self.first.set(ptr::from_ref(context).cast_mut());
         self.count.set(self.count.get() + 1);
-    }
-}
-
-impl Worker {
-    /// Runs `call` as a parasite on top of the running thread; returns when that has ended (`None`) or
-    /// blocked.
-    ///
-    /// # Errors
-    /// No stack is to be had; the call has not run.
-    ///
-    /// # Safety
-    /// `call` lives until this returns.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) unsafe fn run_on_top(
-        &self,
-        call: NonNull<Call>,
-        site: &'static Location<'static>,
-        attach_inline: bool,
-    ) -> io::Result<NonNull<Context>> {
-        let context = match self.parasites.contexts.pop() {
-            Some(context) => context,
-            None => self.new_context()?,
-        };
-        // SAFETY: idle or new: ours alone until it runs.
-        unsafe {
-            let context = context.as_ref();
-            context.thread.label.id.set(self.new_id());
-            context.thread.label.spawn_site.set(site);
-            context.call.set(call.as_ptr());
-            context.packet.set(ptr::null());
-            context.thread.begin_anew(self.stopping.get());
-            context.thread.attach_inline.set(attach_inline);
-            context.thread.inflated.set(false);
-            context.thread.penalty.set(0);
-            context.thread.state.set(State::Runnable);
-            self.attach_thread(&context.thread);
-        }
-        Ok(context)
-    }
-
-    #[cold]
-    fn new_context(&self) -> io::Result<NonNull<Context>> {
-        let stack = self.stacks.pool.take(self.shared.stack_size as usize)?;
-        let label = Label::internal(0, self.shared.stack_size);
-        let context = NonNull::from(Box::leak(Box::new(Context {
-            thread: Thread::parasite(&NO_HOST, label),
-            call: Cell::new(ptr::null()),
-            packet: Cell::new(ptr::null()),
-            next: Cell::new(ptr::null_mut()),
-        })));
-        // SAFETY: ours alone. The stack is used by this context alone, and `context_main` never returns.
-        unsafe {
-            let thread = &context.as_ref().thread;
-            thread.reach().begin(Arc::as_ptr(&self.seat));
-            thread.sp.set(swapstack::init(stack.top(), context_main, context.as_ptr().cast()));
-            thread.stack.set(Some(stack));
-        }
-        Ok(context)
-    }
-
-    /// The parasite of `context` has blocked and its spawner goes on: from here on it is a thread like
-    /// others.
-    pub(crate) fn stand_alone(&self, context: NonNull<Context>) {
-        self.enlist(context.cast());
-    }
-
-    /// Frees a context that runs no parasite.
-    ///
-    /// # Safety
-    /// It is suspended as in invariant 1, and in no cache.
-    unsafe fn free_context(&self, context: NonNull<Context>) {
-        // SAFETY: leaked by `new_context`, and freed here only.
-        let context = unsafe { Box::from_raw(context.as_ptr()) };
-        if let Some(stack) = context.thread.stack.take() {
-            self.stacks.pool.give(stack);
-        }
-    }
-
-    /// The worker ends, or its stacks are trimmed.
-    pub(in crate::sched) fn free_contexts(&self) {
-        while let Some(context) = self.parasites.contexts.pop() {
-            // SAFETY: idle, and popped.
-            unsafe { self.free_context(context) };
-        }
-    }
-
-    /// The parasite of `context` is over: what runs next, and the context is idle from the switch to that on.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn retire(&self, context: &Context) -> NonNull<Thread> {
-        let thread = &context.thread;
-        crate::sched::cancel::must_be_outside(thread);
-        thread.state.set(State::Finished);
-        if self.parasites.contexts.count.get() < KEEP {
-            self.parasites.contexts.push(context);
-        } else if let Some(surplus) = self.parasites.contexts.pop() {
-            // SAFETY: idle, and popped.
-            unsafe { self.free_context(surplus) };
-            self.parasites.contexts.push(context);
-        }
-        NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
-    }
-}
-
-/// Base of a parasite's stack: one call after the other.
-///
-/// # Safety
-/// Entered only through a context that `new_context` made.
-unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
-    // SAFETY: `new_context` passed the context, which lives as long as this stack is used.
-    let context = unsafe { &*data.cast::<Context>() };
-    let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
-    loop {
-        // SAFETY: invariant 2: alive until the parasite blocks; `run` reads what it needs before that.
-        unsafe {
-            let call = NonNull::new_unchecked(context.call.get().cast_mut());
-            (call.as_ref().run)(call, context);
-        }
-        if !context.packet.get().is_null() {
-            worker.delist(&context.thread);
-        }
-        let next = worker.retire(context);
-        worker.switch_to(&context.thread, next);
-    }
-}
-
-/// The scheduler never starts, ends or frees a parasite.
-static NO_HOST: Body = Body {
-    run: |_| crate::bug::bug!("a parasite was run as a host"),
-    abandon: |_, _: Abandoned| crate::bug::bug!("a parasite was abandoned as a host"),
-    publish: |_| -> Fate { crate::bug::bug!("a parasite was published as a host") },
-    dispose: |_| crate::bug::bug!("a parasite was disposed of as a host"),
-    free: |_| crate::bug::bug!("a parasite was freed as a host"),
-};
-
-impl Worker {
-    /// A running parasite becomes a host: it goes to the queue, and whoever is below it goes on.
-    pub(crate) fn inflate_running(&self) {
-        let me = self.running_ref();
-        self.inflate_thread(me);
-        if !me.below.get().is_null() {
-            self.policy.ready(Ready(self.running()), crate::sched::policy::Why::Yielded);
-            let next = self.descend(me);
-            self.switch_to(me, next);
-        }
-    }
-
-    /// From now on a wake puts the parasite behind the hosts that are ready.
-    pub(in crate::sched) fn inflate_thread(&self, parasite: &Thread) {
-        if !parasite.inflated.replace(true) {
-            self.seat.counters.inflated.add(1);
-        }
     }
 }

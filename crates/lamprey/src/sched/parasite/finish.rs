@@ -4,10 +4,12 @@
 //! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their
 //! runtime).
 
-use super::attach::acting_as;
 use super::task::Task;
-use crate::sched::block::{Waiter, Who};
 use crate::sched::completion::Published;
+use crate::sched::waiter::Waiter;
+use crate::sched::who::Who;
+#[cfg(not(loom))]
+use crate::sched::worker::Worker;
 use std::ptr::NonNull;
 
 /// The future of `task` is gone, its outcome kept: hands that to whoever joins.
@@ -63,5 +65,20 @@ pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
         // SAFETY: an errand's claims on what it names are given up by its own function.
         Who::Errand(errand) => unsafe { (errand.as_ref().run)(errand, None) },
         _ => crate::bug::bug!("a worker ended while one of its hosts was blocked"),
+    }
+}
+
+/// The checker's tasks have no values, names or cancellation.
+#[cfg(loom)]
+pub(crate) use crate::sched::worker::acting_as;
+
+/// Calls `f` as a part of `task`: with its values, its name and its cancellation.
+#[cfg(not(loom))]
+pub(crate) fn acting_as(task: NonNull<Task>, f: impl FnOnce()) {
+    let me = Worker::current().map(Worker::running_ref);
+    let before = me.map(|me| me.act_for(task.as_ptr()));
+    f();
+    if let (Some(me), Some(before)) = (me, before) {
+        me.act_for(before);
     }
 }

@@ -14,18 +14,15 @@ pub(in crate::sched) mod carrier;
 pub(crate) mod contexts;
 pub(crate) mod finish;
 pub(crate) mod life;
+pub(crate) mod notify;
 #[cfg(not(loom))]
 pub(crate) mod offer;
+#[cfg(not(loom))]
+mod on_top;
 #[cfg(not(loom))]
 pub(in crate::sched) mod starts;
 pub(crate) mod task;
 pub(in crate::sched) mod woken;
 
 #[cfg(not(loom))]
-mod owned;
-#[cfg(not(loom))]
-pub(in crate::sched) use owned::Parasites;
-
-/// What the checker has instead.
-#[cfg(loom)]
-pub(crate) use super::worker as attach;
+pub(in crate::sched) mod owned;

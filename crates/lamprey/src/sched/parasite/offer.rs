@@ -28,18 +28,16 @@
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
 
 use super::attention::{REQUEST, TICK};
+use super::owned::NEVER;
 use super::task::{HEAVY, Task};
-use crate::sched::block::Waiter;
 use crate::sched::seat::Seat;
 use crate::sched::thread::Thread;
+use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
-use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Equal to no attention word: makes the next spawn look.
-pub(in crate::sched) const NEVER: u32 = 1;
 /// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the
 /// first may have been due at once).
 const SLICE: u32 = 5;
@@ -53,19 +51,6 @@ impl Seat {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn ticks(&self) -> u32 {
         self.attention.word()
-    }
-}
-
-/// A worker's own part of offering.
-#[derive(Debug)]
-pub(in crate::sched) struct Offers {
-    on: Cell<bool>,
-    asked: Cell<u32>,
-}
-
-impl Offers {
-    pub(in crate::sched) fn new() -> Self {
-        Self { on: Cell::new(false), asked: Cell::new(0) }
     }
 }
 

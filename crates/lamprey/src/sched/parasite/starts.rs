@@ -1,6 +1,6 @@
 //! A host that starts one parasite after the other, all of which end at once, comes to no scheduling point,
 //! and pays for no count either: a start is a call. But each start sees the ticks of the attention word
-//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`] without a scheduling point,
+//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without a scheduling point,
 //! the next one starts and ends as ever, but its handle is of the kind that those have that have blocked: its
 //! join, which may wait, looks for this, and gives way. So the fast way pays nothing, and every parasite
 //! starts at once.
@@ -18,34 +18,6 @@
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::time::clock;
-use std::cell::Cell;
-use std::ptr;
-use std::time::Duration;
-
-/// The starts see four ticks in a time slice, so others wait for about half a slice.
-const LIMIT: Duration = Duration::from_millis(2);
-
-/// What a worker has seen at the starts of parasites. The worker's alone.
-#[derive(Debug)]
-pub(in crate::sched) struct Starts {
-    /// The host, how many scheduling points were left then until the root is due, and when that was in ticks
-    /// of the CPU's clock.
-    host: Cell<(*const Thread, u32)>,
-    since: Cell<u64>,
-    /// [`LIMIT`] in such ticks.
-    limit: u64,
-}
-
-impl Starts {
-    pub(in crate::sched) fn new() -> Self {
-        Self { host: Cell::new((ptr::null(), 0)), since: Cell::new(0), limit: clock::in_ticks(LIMIT) }
-    }
-
-    /// There has been a scheduling point.
-    pub(in crate::sched) fn forget(&self) {
-        self.host.set((ptr::null(), 0));
-    }
-}
 
 impl Worker {
     /// A parasite starts, and the attention word has changed: true if its join is to give way.

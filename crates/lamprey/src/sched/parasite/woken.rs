@@ -27,8 +27,8 @@
 use super::task::Task;
 use crate::queue::lent::Lent;
 use crate::queue::ring::Ring;
-use crate::sched::block::Waiter;
 use crate::sched::thread::Thread;
+use crate::sched::waiter::Waiter;
 use crate::sync_shim::{AtomicUsize, Ordering, left_out};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};

@@ -3,12 +3,12 @@
 //! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the
 //! only ones that other workers may take. The policy keeps the rest and decides when to draw from that queue.
 
+mod call;
 mod hybrid;
 
 pub use hybrid::Hybrid;
 
-use super::guard;
-use super::thread::{State, Thread};
+use super::thread::{Entry, State, Thread};
 use crate::queue::fresh::Fresh;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -147,14 +147,6 @@ impl Unstarted<'_> {
     }
 }
 
-/// What the unstarted queue holds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry(pub(crate) NonNull<Thread>);
-
-// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches
-// before it starts.
-unsafe impl Send for Entry {}
-
 /// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every
 /// switch.
 ///
@@ -163,53 +155,4 @@ unsafe impl Send for Entry {}
 pub(crate) enum PolicySlot {
     Hybrid(UnsafeCell<Hybrid>),
     Program(Cell<Option<Box<dyn Policy>>>),
-}
-
-impl PolicySlot {
-    pub(crate) fn new(program: Option<Box<dyn Policy>>) -> Self {
-        match program {
-            None => Self::Hybrid(UnsafeCell::default()),
-            Some(policy) => Self::Program(Cell::new(Some(policy))),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn ready(&self, thread: Ready, why: Why) {
-        match self {
-            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.ready(thread, why),
-            Self::Program(cell) => lend(cell, |policy| policy.ready(thread, why)),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn next(&self, unstarted: &Fresh<Entry>) -> Option<Ready> {
-        let mut unstarted = Unstarted(unstarted, PhantomData);
-        match self {
-            // SAFETY: as in `ready`.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted),
-            Self::Program(cell) => lend(cell, |policy| policy.next(&mut unstarted)),
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            // SAFETY: as in `ready`.
-            Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
-            Self::Program(cell) => lend(cell, |policy| policy.is_empty()),
-        }
-    }
-}
-
-// Cold: what follows the test for it in line is then the default policy.
-#[cold]
-#[inline(never)]
-fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
-    const WHO: &str = "a scheduling policy";
-    crate::bug::no_unwind(WHO, || {
-        let mut policy = cell.take().expect("a policy must not call blocking calls, spawn or wake");
-        let result = guard::no_switch(WHO, || call(&mut *policy));
-        cell.set(Some(policy));
-        result
-    })
 }

@@ -5,19 +5,25 @@
 //! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive
 //! reference into a cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
 
-use super::coop::Turns;
-use super::guard;
-use super::parasite::Parasites;
-use super::placement::Placing;
+pub(in crate::sched) mod looks;
+mod placing;
+pub(in crate::sched) mod rounds;
+pub(in crate::sched) mod stacks;
+pub(in crate::sched) mod turns;
+pub(in crate::sched) mod watching;
+
+use self::looks::Watch;
+use self::placing::Placing;
+use self::rounds::Rounds;
+use self::stacks::Stacks;
+use self::turns::Turns;
+use self::watching::Watching;
+use super::parasite::owned::Parasites;
 use super::policy::PolicySlot;
-use super::root::Rounds;
-use super::runtime::Shared;
 use super::seat::Seat;
+use super::shared::Shared;
 use super::source::Sources;
-use super::steal::Watch;
-use super::thread::Thread;
-use super::trim::Stacks;
-use super::watch::Watching;
+use super::thread::{SOURCE, Thread};
 use crate::bias;
 use crate::memory::blocks::{self, Blocks};
 use crate::memory::slab::Slab;
@@ -33,39 +39,39 @@ use std::sync::Arc;
 #[repr(C, align(64))]
 pub(crate) struct Worker {
     /// The thread that runs now.
-    pub(super) running: Cell<NonNull<Thread>>,
+    pub(in crate::sched) running: Cell<NonNull<Thread>>,
     /// Scheduling points until the root is due (see [`super::root`]).
-    pub(super) budget: Cell<u32>,
+    pub(in crate::sched) budget: Cell<u32>,
     parallel: bool,
     /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
     slot: Option<bias::Lease>,
-    pub(super) policy: PolicySlot,
+    pub(in crate::sched) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
     pub(crate) parasites: Parasites,
-    pub(super) turns: Turns,
-    pub(super) stacks: Stacks,
+    pub(in crate::sched) turns: Turns,
+    pub(in crate::sched) stacks: Stacks,
     blocks: Blocks,
     /// The newest of the started hosts; they are linked through `older` and `newer`.
-    pub(super) newest: Cell<*const Thread>,
-    pub(super) hosts: Cell<usize>,
-    pub(super) placing: Placing,
-    pub(super) stopping: Cell<bool>,
+    pub(in crate::sched) newest: Cell<*const Thread>,
+    pub(in crate::sched) hosts: Cell<usize>,
+    pub(in crate::sched) placing: Placing,
+    pub(in crate::sched) stopping: Cell<bool>,
     /// It has answered the survey.
-    pub(super) surveyed: Cell<bool>,
+    pub(in crate::sched) surveyed: Cell<bool>,
     next_id: Cell<u64>,
     /// Threads that could not have a stack; the root ends them.
-    pub(super) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
+    pub(in crate::sched) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
     /// The loop on this kernel thread's own stack, as a thread that can be switched to.
-    pub(super) root: Thread,
+    pub(in crate::sched) root: Thread,
     pub(crate) shared: Arc<Shared>,
-    pub(super) sources: UnsafeCell<Sources>,
-    pub(super) rounds: Rounds,
-    pub(super) watch: UnsafeCell<Watch>,
-    pub(super) watching: Watching,
+    pub(in crate::sched) sources: UnsafeCell<Sources>,
+    pub(in crate::sched) rounds: Rounds,
+    pub(in crate::sched) watch: UnsafeCell<Watch>,
+    pub(in crate::sched) watching: Watching,
     /// It sleeps, and can be called for work ([`super::idle`]).
-    pub(super) lies_idle: Cell<bool>,
+    pub(in crate::sched) lies_idle: Cell<bool>,
     /// Who has called the code that must not switch ([`super::guard`]).
-    pub(super) caller: Cell<&'static str>,
+    pub(in crate::sched) caller: Cell<&'static str>,
 }
 
 thread_local! {
@@ -78,13 +84,13 @@ thread_local! {
 /// Of the offsets measured, the first two cache lines of a page meet most (a stackless one 4.2 or 5.7 ns, a
 /// yield 1.7 or 2.0).
 #[repr(C, align(4096))]
-pub(super) struct InPage {
+pub(in crate::sched) struct InPage {
     before: [u8; 256],
-    pub(super) worker: Worker,
+    pub(in crate::sched) worker: Worker,
 }
 
 impl InPage {
-    pub(super) fn new(worker: Worker) -> Box<Self> {
+    pub(in crate::sched) fn new(worker: Worker) -> Box<Self> {
         Box::new(Self { before: [0; 256], worker })
     }
 }
@@ -103,7 +109,12 @@ impl Worker {
         unsafe { worker.as_ref() }
     }
 
-    pub(super) fn new(seat: Arc<Seat>, shared: Arc<Shared>, policy: PolicySlot, sources: Sources) -> Self {
+    pub(in crate::sched) fn new(
+        seat: Arc<Seat>,
+        shared: Arc<Shared>,
+        policy: PolicySlot,
+        sources: Sources,
+    ) -> Self {
         let (now, workers) = (clock::ticks(), shared.seats().len());
         Self {
             running: Cell::new(NonNull::dangling()),
@@ -131,14 +142,14 @@ impl Worker {
             watch: UnsafeCell::new(Watch::new(workers)),
             watching: Watching::new(workers),
             lies_idle: Cell::new(false),
-            caller: Cell::new(guard::SOURCE),
+            caller: Cell::new(SOURCE),
             seat,
             shared,
         }
     }
 
     /// Makes this the calling thread's worker.
-    pub(super) fn install(&self) {
+    pub(in crate::sched) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
         self.root.set_barred(true);
         self.root.reach().begin(Arc::as_ptr(&self.seat));
@@ -146,7 +157,7 @@ impl Worker {
     }
 
     /// The calling thread is a plain OS thread again.
-    pub(super) fn uninstall(&self) {
+    pub(in crate::sched) fn uninstall(&self) {
         WORKER.set(ptr::null());
     }
 
@@ -189,8 +200,8 @@ impl Worker {
 
     /// The address of its runtime, to be compared.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn shared_ptr(&self) -> *const Shared {
-        Arc::as_ptr(&self.shared)
+    pub(crate) fn shared_ptr(&self) -> *const () {
+        Arc::as_ptr(&self.shared).cast()
     }
 
     /// The thread that runs now.
@@ -216,7 +227,7 @@ impl Worker {
     }
 
     /// Enters a host into the list of started hosts.
-    pub(super) fn enlist(&self, thread: NonNull<Thread>) {
+    pub(in crate::sched) fn enlist(&self, thread: NonNull<Thread>) {
         let newest = self.newest.get();
         // SAFETY: listed hosts are alive until `delist`, and so is one that is about to be listed.
         unsafe {
@@ -234,7 +245,7 @@ impl Worker {
     }
 
     /// Takes a host that has ended out of the list.
-    pub(super) fn delist(&self, thread: &Thread) {
+    pub(in crate::sched) fn delist(&self, thread: &Thread) {
         let (older, newer) = (thread.older.get(), thread.newer.get());
         // SAFETY: neighbours in the list are listed, so alive.
         match unsafe { newer.as_ref() } {

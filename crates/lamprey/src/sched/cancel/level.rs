@@ -1,0 +1,92 @@
+//! Entering and leaving a shield or a level.
+
+use super::frame::{Frame, Is};
+use super::state::{frame_misused, weigh};
+use crate::sched::block::{current, must_not_block};
+use crate::sched::thread::{Kind, Thread};
+use crate::sched::worker::Worker;
+#[cfg(not(loom))]
+use crate::sync_shim::Ordering;
+use std::ptr;
+
+/// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be
+/// cancelled (a worker's root) it only runs `inside`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
+    let thread = current();
+    // SAFETY: the caller's own descriptor, alive while it runs.
+    let thread = unsafe { thread.as_ref() };
+    if thread.kind == Kind::Root {
+        return inside();
+    }
+    let _left = enter(thread, frame);
+    weigh(thread);
+    inside()
+}
+
+/// Runs `inside`, which uses something that is the calling thread's alone: no other thread may go on in the
+/// middle of it.
+pub(crate) fn open<R>(inside: impl FnOnce() -> R) -> R {
+    let frame = Frame::new(Is::Open);
+    let thread = current();
+    // SAFETY: the caller's own descriptor, alive while it runs.
+    let _left = enter(unsafe { thread.as_ref() }, &frame);
+    inside()
+}
+
+/// Makes `frame` the innermost of the calling thread, until what this gives is dropped.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn enter<'a>(thread: &'a Thread, frame: &'a Frame) -> Left<'a> {
+    if !thread.is_lamprey() {
+        crate::sched::guard::mark_generators(); // there is perhaps no runtime yet
+    }
+    frame.outer.set(thread.frames.replace(frame));
+    frame.polled.set(thread.polling.get());
+    Left { thread, frame }
+}
+
+/// Leaves the frame, also when what is inside unwinds.
+struct Left<'a> {
+    thread: &'a Thread,
+    frame: &'a Frame,
+}
+
+impl Drop for Left<'_> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        if !ptr::eq(self.thread.frames.get(), self.frame) || !ptr::eq(current().as_ptr(), self.thread) {
+            frame_misused();
+        }
+        self.thread.frames.set(self.frame.outer.get());
+        weigh(self.thread);
+    }
+}
+
+/// True if the caller's runtime ends and will cancel it, though its worker may not have come to that yet:
+/// others may have ended for that reason already.
+#[cfg(not(loom))]
+pub(crate) fn is_about_to_end() -> bool {
+    let Some(worker) = Worker::current() else { return false };
+    // Acquire pairs with the Release store in `Shared::stop`.
+    worker.shared.stopping.load(Ordering::Acquire)
+        && !std::thread::panicking()
+        && !is_shielded(worker.running_ref())
+}
+
+#[cfg(not(loom))]
+fn is_shielded(thread: &Thread) -> bool {
+    let mut frame = thread.frames.get();
+    // SAFETY: entered frames are alive until they are left.
+    while let Some(entry) = unsafe { frame.as_ref() } {
+        if matches!(entry.is, Is::Shield) {
+            return true;
+        }
+        frame = entry.outer.get();
+    }
+    false
+}
+
+/// True where a level would be of no use: blocking calls fail anyhow, and its end might have to wait.
+pub(crate) fn is_moot() -> bool {
+    must_not_block() || Worker::current().is_some_and(Worker::is_on_root)
+}

@@ -1,0 +1,63 @@
+//! A thread that a look at a worker has found, and what it runs.
+
+use crate::sched::reason::Wait;
+use crate::sched::thread::{Kind, State, Thread};
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A thread that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) id: u64,
+    pub(crate) name: Option<Arc<str>>,
+    /// `Root`: not a thread of the program's, but a worker that does not say which thread it runs.
+    pub(crate) kind: Kind,
+    pub(crate) worker: usize,
+    pub(crate) spawn_site: Option<&'static Location<'static>>,
+    /// `None`: it runs, or could.
+    pub(crate) wait: Option<Wait>,
+    /// The parasite that it polls.
+    pub(crate) polls: Option<Polled>,
+    /// An address within each call, the innermost first.
+    pub(crate) stack: Vec<usize>,
+}
+
+/// A stackless parasite that is polled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Polled {
+    /// Its future's type.
+    pub(crate) name: &'static str,
+    /// Known where debug assertions are on: it would cost eight bytes for each parasite.
+    pub(crate) spawn_site: Option<&'static Location<'static>>,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Parasite => "parasite",
+            _ => "host",
+        };
+        if let Some(polled) = self.polls {
+            write!(f, "{polled}, which runs on ")?;
+        }
+        let Some(site) = self.spawn_site else { return f.write_str("a host of the runtime's own") };
+        write!(f, "{kind} {}", self.id)?;
+        if let Some(name) = &self.name {
+            write!(f, " `{name}`")?;
+        }
+        write!(f, " spawned at {site}")
+    }
+}
+
+impl fmt::Display for Polled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "parasite `{}`", self.name)?;
+        self.spawn_site.map_or(Ok(()), |site| write!(f, " spawned at {site}"))
+    }
+}
+
+/// Why a thread does not run.
+pub(in crate::sched) fn wait_of(thread: &Thread) -> Option<Wait> {
+    matches!(thread.state.get(), State::Blocked | State::Committed).then(|| thread.reason.get())
+}

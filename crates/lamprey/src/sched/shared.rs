@@ -1,0 +1,115 @@
+//! What the workers of a runtime share, and what the runtime was made with.
+
+use super::duty::Duty;
+use super::inspect::survey::Survey;
+use super::kinds::Kinds;
+use super::panic::{Panic, Panics};
+use super::seat::Seat;
+use super::ticker::Ticker;
+use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use swapstack::StackPool;
+
+/// What a runtime does with parasites ([`super::parasite::offer`]), and about panics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(crate) inflation: bool,
+    pub(crate) penalty: u8,
+    pub(crate) offering: bool,
+    pub(crate) slice: Duration,
+    /// When a worker that is held up is spoken of.
+    pub(crate) stuck_after: Duration,
+    pub(crate) panics: Panics,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            inflation: true,
+            penalty: 10,
+            offering: true,
+            slice: Duration::from_millis(10),
+            stuck_after: Duration::from_secs(3),
+            panics: Panics::Report,
+        }
+    }
+}
+
+/// What the workers of a runtime share.
+pub(crate) struct Shared {
+    pub(super) seats: OnceLock<Box<[Arc<Seat>]>>,
+    pub(crate) stacks: Arc<StackPool>,
+    pub(crate) stack_size: u32,
+    pub(crate) options: Options,
+    pub(super) is_overdue: fn() -> bool,
+    pub(crate) ticker: Ticker,
+    /// See `steal`.
+    pub(super) awake: AtomicUsize,
+    pub(super) idle: AtomicUsize,
+    pub(super) duty: Duty,
+    pub(super) kinds: Kinds,
+    pub(super) stopping: AtomicBool,
+    pub(super) next_place: AtomicUsize,
+    pub(super) next_id: AtomicU64,
+    /// When the present period of `trim` began, in ticks.
+    pub(super) trimmed: AtomicU64,
+    pub(super) alive: Mutex<usize>,
+    pub(super) ended: Condvar,
+    /// The panic that has ended the runtime.
+    pub(super) failure: Mutex<Option<Panic>>,
+    pub(super) survey: Survey,
+}
+
+impl Shared {
+    /// All workers' seats.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
+        self.seats.get().map_or(&[], |seats| seats)
+    }
+
+    /// The sum of the workers' counters.
+    pub(crate) fn stats(&self) -> super::stats::Stats {
+        let revocations = crate::bias::revocations();
+        let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
+        self.seats().iter().for_each(|seat| stats.add(&seat.counters));
+        stats
+    }
+
+    /// Waits until no worker runs, or the deadline; how many still do.
+    pub(super) fn await_end(&self, deadline: Option<Instant>) -> usize {
+        let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while *alive > 0 {
+            let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                break;
+            }
+            alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        *alive
+    }
+
+    /// How many workers run.
+    pub(super) fn alive(&self) -> usize {
+        *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The panic that has ended the runtime, if one has; once.
+    pub(crate) fn take_failure(&self) -> Option<Panic> {
+        self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+
+    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a
+    /// row each worker gives one, and this one.
+    pub(crate) fn new_id(&self) -> u64 {
+        let stride = self.seats().len() as u64 + 1;
+        // Relaxed: only uniqueness matters.
+        self.next_id.fetch_add(1, Ordering::Relaxed) * stride
+    }
+
+    /// Where to put the next host that is to be spread over the workers: each in turn.
+    pub(crate) fn next_place(&self) -> usize {
+        // Relaxed: only a rotation.
+        self.next_place.fetch_add(1, Ordering::Relaxed) % self.seats().len()
+    }
+}

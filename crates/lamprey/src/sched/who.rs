@@ -1,0 +1,158 @@
+//! What a [`Waiter`] names: the low bits of the word say which.
+
+use super::errand::Errand;
+use super::parasite::task::Task;
+use super::reason::Wait;
+use super::thread::Thread;
+use super::waiter::Waiter;
+use crate::queue::inbox::Linked;
+use crate::sync_shim::Cell;
+use std::ptr::NonNull;
+use std::task::{Context, Waker};
+
+/// What a [`Waiter`] points at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Who {
+    Thread(NonNull<Thread>),
+    Task(NonNull<Task>),
+    Foreign(NonNull<Waker>),
+    /// Only in inboxes: something to be done by the worker.
+    Errand(NonNull<Errand>),
+}
+
+const TASK: usize = 1;
+const FOREIGN: usize = 2;
+const ERRAND: usize = 3;
+/// The low bits of a [`Waiter`].
+const TAGS: usize = 3;
+
+// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks
+// only, and the tables in `super::thread` and `super::parasite::task` give the link to it while they are in
+// one.
+unsafe impl Linked for Waiter {
+    fn into_raw(self) -> *mut () {
+        self.0.as_ptr()
+    }
+    fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw)
+    }
+    /// # Safety
+    /// As [`Linked::link`] says.
+    unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
+        match self.who() {
+            // SAFETY: alive (contract).
+            Who::Thread(thread) => &unsafe { thread.as_ref() }.link,
+            // SAFETY: as above.
+            Who::Task(task) => &unsafe { task.as_ref() }.link,
+            // SAFETY: as above.
+            Who::Errand(errand) => &unsafe { errand.as_ref() }.link,
+            Who::Foreign(_) => crate::bug::bug!("a foreign waker was put into an inbox"),
+        }
+    }
+}
+
+impl Waiter {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn thread(thread: NonNull<Thread>) -> Self {
+        Self(thread.cast())
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn task(task: NonNull<Task>) -> Self {
+        Self(task.cast::<()>().map_addr(|addr| addr | TASK))
+    }
+
+    pub(crate) fn errand(errand: NonNull<Errand>) -> Self {
+        Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
+    }
+
+    /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference
+    /// is taken: that the node is gone before it is certain only if the node is a part of it. All other
+    /// wakers are cloned and boxed. A parasite is noted to wait for `reason`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
+        match Task::of(cx) {
+            // SAFETY: alive: the waker of `cx` is. (Not always what runs here: `cx` may be made of a clone of
+            // the waker.)
+            Some(task) if unsafe { Task::contains(task, node) } => {
+                // SAFETY: as above.
+                unsafe { task.as_ref() }.life.note_reason(reason);
+                Self::task(task)
+            }
+            _ => Self::foreign(cx),
+        }
+    }
+
+    /// Gives up what [`of_node`](Self::of_node) took: a foreign waker. (Of a parasite it took nothing.)
+    ///
+    /// # Safety
+    /// From `of_node`; it is in no node any more, or never was, and is used no more.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn forget_of_node(self) {
+        if self.is_foreign() {
+            // SAFETY: as promised by the caller.
+            unsafe { self.forget() };
+        }
+    }
+
+    /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign
+    /// waker is cloned and boxed.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of(cx: &Context<'_>) -> Self {
+        match Task::of(cx) {
+            Some(task) => Self::task(task),
+            None => Self::foreign(cx),
+        }
+    }
+
+    #[cold]
+    fn foreign(cx: &Context<'_>) -> Self {
+        let boxed = NonNull::from(Box::leak(Box::new(cx.waker().clone())));
+        Self(boxed.cast::<()>().map_addr(|addr| addr | FOREIGN))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn who(self) -> Who {
+        let bare = self.0.as_ptr().map_addr(|addr| addr & !TAGS);
+        // SAFETY: a pointer to an object, without its tag: not null.
+        let bare = unsafe { NonNull::new_unchecked(bare) };
+        match self.0.addr().get() & TAGS {
+            TASK => Who::Task(bare.cast()),
+            FOREIGN => Who::Foreign(bare.cast()),
+            ERRAND => Who::Errand(bare.cast()),
+            _ => Who::Thread(bare.cast()),
+        }
+    }
+
+    /// The thread that this names, if it does.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {
+        (self.0.addr().get() & TAGS == 0).then_some(self.0.cast())
+    }
+
+    /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases
+    /// of two bits become a table of jumps, which is dearer than the rest of a wake.)
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn as_task(self) -> Option<NonNull<Task>> {
+        (self.0.addr().get() & TASK != 0).then(|| {
+            // SAFETY: a pointer to a task, without its tag: not null.
+            unsafe { NonNull::new_unchecked(self.0.as_ptr().map_addr(|addr| addr & !TAGS)) }.cast()
+        })
+    }
+
+    /// True if a waker is owned by this word.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_foreign(self) -> bool {
+        self.0.addr().get() & TAGS == FOREIGN
+    }
+
+    /// True if a task that is polled in `cx` waits with this word.
+    pub(crate) fn is_of(self, cx: &Context<'_>) -> bool {
+        match self.who() {
+            Who::Thread(_) => false,
+            Who::Task(task) => Task::of(cx) == Some(task),
+            // Not to be looked at: whoever takes the node out may be dropping it.
+            Who::Foreign(_) | Who::Errand(_) => false,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a worker without work has seen of the others' queues, and how long it waits awake and dozes ([`steal`](crate::sched::steal)).
+
+use crate::queue::fresh::Look;
+use crate::sched::seat::Seat;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest spin for a message from another worker.
+pub(in crate::sched) const LONGEST_SPIN: Duration = Duration::from_micros(40);
+/// Shortest and longest doze.
+const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+
+/// What a worker remembers between two looks at the others.
+pub(in crate::sched) struct Watch {
+    pub(in crate::sched) looks: Vec<Look>,
+    pub(in crate::sched) looked: Option<Instant>,
+    pub(in crate::sched) spin: Duration,
+    doze: Duration,
+}
+
+impl Watch {
+    pub(in crate::sched) fn new(workers: usize) -> Self {
+        Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
+    }
+
+    /// Remembers where all queues end; true if any has an entry.
+    pub(in crate::sched) fn look(&mut self, seats: &[Arc<Seat>], now: Instant) -> bool {
+        self.looked = Some(now);
+        let mut any = false;
+        for (look, seat) in self.looks.iter_mut().zip(seats) {
+            *look = seat.unstarted.look();
+            any |= look.head != look.tail;
+        }
+        any
+    }
+
+    /// The next doze, longer each time.
+    pub(in crate::sched) fn next_doze(&mut self) -> Duration {
+        let doze = self.doze;
+        self.doze = (doze * 2).min(DOZES.1);
+        doze
+    }
+
+    /// A message ended a sleep: the next ones may come soon, so it is worth waiting for them awake.
+    pub(in crate::sched) fn expect_messages(&mut self) {
+        self.spin = self.spin.max(LONGEST_SPIN / 4);
+    }
+
+    /// Work came: the next dozes are short again.
+    pub(in crate::sched) fn refresh(&mut self) {
+        self.doze = DOZES.0;
+        self.looked = None;
+    }
+}
