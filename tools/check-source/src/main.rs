@@ -11,7 +11,7 @@
 //! * **cancellation**: a function, unless it is `pub(crate)`, whose docs have a section `# Blocking` that
 //!   does not begin with "Never" has a section `# Cancellation`.
 //! * **rooms**: below `crates/lamprey/src` a folder or file uses only those above it in the table of
-//!   HACKING.md ([`rooms`]).
+//!   HACKING.md ([`rooms`]). In `sched` no more than two files use each other ([`circles`]).
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are
 //!   listed.
 //!
@@ -26,6 +26,7 @@
 //! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a
 //! rule is broken, 2 if there is nothing to check or a file cannot be read.
 
+mod circles;
 mod lex;
 mod rooms;
 mod rules;
@@ -71,6 +72,8 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
         let name = path.strip_prefix(".").unwrap_or(path).display().to_string();
         rules::file(&name, &text, is_test(path), &mut report);
     }
+    let circles = report.circles.errors();
+    report.errors.extend(circles.iter().map(|circle| format!("{}:1: {circle}", rooms::SOURCES)));
     Ok(report)
 }
 

@@ -64,10 +64,10 @@ impl Rooms {
         let Some(path) = name.strip_prefix(SOURCES).and_then(|rest| rest.strip_prefix('/')) else {
             return Vec::new();
         };
-        let room = without_ending(path.split('/').next().unwrap_or(path));
-        if NO_ROOMS.contains(&room) {
+        if is_no_room(path) {
             return Vec::new();
         }
+        let room = without_ending(path.split('/').next().unwrap_or(path));
         let mut errors = Vec::new();
         for token in (0..lexed.tokens.len()).filter(|&token| !is_test(token)) {
             let line = lexed.tokens[token].line;
@@ -99,6 +99,11 @@ impl Rooms {
             }
         }
     }
+}
+
+/// True for a path below [`SOURCES`] that belongs to no room.
+pub fn is_no_room(path: &str) -> bool {
+    NO_ROOMS.contains(&without_ending(path.split('/').next().unwrap_or(path)))
 }
 
 fn without_ending(name: &str) -> &str {

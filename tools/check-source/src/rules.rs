@@ -1,7 +1,8 @@
 //! The rules, applied to one file at a time. The crate's page has them in words.
 
+use crate::circles::Circles;
 use crate::lex::{Lexed, lex};
-use crate::rooms::Rooms;
+use crate::rooms::{self, Rooms};
 use std::fmt;
 
 const FILE_LISTED: usize = 200;
@@ -32,6 +33,7 @@ pub struct Report {
     /// `file:line: message`
     pub errors: Vec<String>,
     pub rooms: Rooms,
+    pub circles: Circles,
 }
 
 /// Applies every rule to one file; `test` if it is a file of tests.
@@ -282,6 +284,10 @@ impl File<'_> {
         }
         let errors = self.report.rooms.file(self.name, self.lexed, |token| self.outline.test[token]);
         errors.iter().for_each(|(line, message)| self.error(*line, message));
+        let path = self.name.strip_prefix(rooms::SOURCES).and_then(|rest| rest.strip_prefix('/'));
+        if let Some(path) = path.filter(|path| !rooms::is_no_room(path)) {
+            self.report.circles.file(path, self.lexed, |token| self.outline.test[token]);
+        }
     }
 
     fn unsafety(&mut self, token: usize, test: bool) {
@@ -324,7 +330,8 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "check-source: {} files ({} of tests), {} lines, {} functions; {} unsafe blocks, {} unsafe impls, \
-             {} unsafe contracts; {} orderings, {} of them SeqCst; {} rooms, {} paths between them",
+             {} unsafe contracts; {} orderings, {} of them SeqCst; {} rooms, {} paths between them; \
+             {} files of `sched`, {} uses of each other",
             self.files,
             self.test_files,
             self.lines,
@@ -335,7 +342,9 @@ impl fmt::Display for Report {
             self.orderings,
             self.seq_cst,
             self.rooms.len(),
-            self.rooms.uses
+            self.rooms.uses,
+            self.circles.size().0,
+            self.circles.size().1
         )
     }
 }

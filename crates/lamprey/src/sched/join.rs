@@ -1,5 +1,5 @@
-//! How a handle waits for the outcome of its thread, as a thread or as a future: what [`completion`](super::completion) is
-//! asked by joiners.
+//! How a handle waits for the outcome of its thread, as a thread or as a future: what
+//! [`completion`](super::completion) is asked by joiners.
 
 use super::completion::{Completion, registered};
 use super::reason::Wait;

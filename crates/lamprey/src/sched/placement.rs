@@ -16,8 +16,8 @@
 //! on two of another worker's.
 //!
 //! # Who may touch what
-//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed over travels through the
-//! inbox.
+//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed
+//! over travels through the inbox.
 //!
 //! # Rejected
 //! * To ask at the spawn: whether the spawner can be held up shows when it blocks. One that joins what it

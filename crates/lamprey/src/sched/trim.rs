@@ -1,12 +1,13 @@
 //! Giving the memory of idle stacks back, on two occasions.
 //!
-//! 1. The last worker that is awake has slept for [`PERIOD`](super::worker::stacks::PERIOD): everything that is idle goes
-//!    ([`Worker::trim_all`]).
+//! 1. The last worker that is awake has slept for [`PERIOD`](super::worker::stacks::PERIOD): everything that
+//!    is idle goes ([`Worker::trim_all`]).
 //! 2. A worker that has a timer every now and then, or is busy, never sleeps that long. So the pool remembers
 //!    the fewest stacks that it has had at any moment of a period: those were needed by nobody for as long,
 //!    and go in the next period, whatever the workers do. (What workers keep for themselves stays: at most 64
 //!    stacks of each size.) It is done by whatever root comes by, a few at a time, so that no host waits for
-//!    it: [`BUSY`](super::worker::stacks::BUSY) take some 10 us, [`IDLE`](super::worker::stacks::IDLE), where a worker is about to sleep, some 100 us.
+//!    it: [`BUSY`](super::worker::stacks::BUSY) take some 10 us, [`IDLE`](super::worker::stacks::IDLE), where
+//!    a worker is about to sleep, some 100 us.
 //!
 //! A program that needs many stacks at once again and again, at least once in a period, keeps them.
 //!

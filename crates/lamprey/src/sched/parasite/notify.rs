@@ -1,5 +1,5 @@
-//! How a stackless parasite is notified: by its waker, from an inbox, by its cancellation. [`Life`](super::life::Life) says
-//! what comes of it.
+//! How a stackless parasite is notified: by its waker, from an inbox, by its cancellation.
+//! [`Life`](super::life::Life) says what comes of it.
 
 use super::finish::{finish_cancelled, refused_by_inbox};
 use super::life::{Turn, Wake};

@@ -1,9 +1,9 @@
 //! A host that starts one parasite after the other, all of which end at once, comes to no scheduling point,
 //! and pays for no count either: a start is a call. But each start sees the ticks of the attention word
-//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without a scheduling point,
-//! the next one starts and ends as ever, but its handle is of the kind that those have that have blocked: its
-//! join, which may wait, looks for this, and gives way. So the fast way pays nothing, and every parasite
-//! starts at once.
+//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without
+//! a scheduling point, the next one starts and ends as ever, but its handle is of the kind that those have
+//! that have blocked: its join, which may wait, looks for this, and gives way. So the fast way pays nothing,
+//! and every parasite starts at once.
 //!
 //! # Invariants
 //! The start itself never gives way: its caller may hold a lock of `std`.

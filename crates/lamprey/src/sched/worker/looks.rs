@@ -1,4 +1,5 @@
-//! What a worker without work has seen of the others' queues, and how long it waits awake and dozes ([`steal`](crate::sched::steal)).
+//! What a worker without work has seen of the others' queues, and how long it waits awake and dozes
+//! ([`steal`](crate::sched::steal)).
 
 use crate::queue::fresh::Look;
 use crate::sched::seat::Seat;

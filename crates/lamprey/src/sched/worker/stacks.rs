@@ -1,4 +1,5 @@
-//! The stacks that a worker keeps, and when those that are idle give their memory back ([`trim`](crate::sched::trim)).
+//! The stacks that a worker keeps, and when those that are idle give their memory back
+//! ([`trim`](crate::sched::trim)).
 
 use super::rounds::POLL;
 use std::cell::Cell;
