@@ -19,7 +19,7 @@
 //!    unit, or declines a grant, grants it to the first in the queue ([`Section::offer`]).
 //! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped
 //!    without the lock while it is queued, and the parasite not before its future, so it is alive for the
-//!    notification. After that the [`Delivery`](crate::sched::parasite::task::Delivery) keeps alive what it
+//!    notification. After that the [`Delivery`](crate::sched::parasite::notify::Delivery) keeps alive what it
 //!    needs.
 //! 4. A thread is woken after the section; it may not return from its wait without that wake
 //!    ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)).

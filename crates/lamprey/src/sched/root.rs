@@ -6,11 +6,11 @@
 //! policy must: it is asked by whoever blocks.) It knows no particular policy and no particular source.
 //!
 //! # The budget
-//! Polling costs a system call or a look at the clock, so it is done about every [`POLL`], not at every
-//! scheduling point. How many scheduling points that is depends on the program; the loop measures it: the
-//! budget doubles while a round is short and shrinks in proportion when a round was long, so that hosts that
-//! compute for a millisecond each let the loop in at every switch, and hosts that yield every 3 ns look at
-//! the clock every 64th time.
+//! Polling costs a system call or a look at the clock, so it is done about every
+//! [`POLL`](super::worker::rounds::POLL), not at every scheduling point. How many scheduling points that is
+//! depends on the program; the loop measures it: the budget doubles while a round is short and shrinks in
+//! proportion when a round was long, so that hosts that compute for a millisecond each let the loop in at
+//! every switch, and hosts that yield every 3 ns look at the clock every 64th time.
 
 use super::source::Sources;
 use super::thread::{Abandoned, State};

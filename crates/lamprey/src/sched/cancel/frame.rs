@@ -43,7 +43,7 @@ impl Frame {
         matches!(&self.is, Is::Level { tripped, .. } if tripped.load(Ordering::Acquire))
     }
 
-    /// Of a host: by its home, which is to [`weigh`] it. Of an OS thread: by anybody.
+    /// Of a host: by its home, which is to [`weigh`](super::state::weigh) it. Of an OS thread: by anybody.
     pub(crate) fn set_tripped(&self) {
         if let Is::Level { tripped, .. } = &self.is {
             // Release pairs with the Acquire load in `is_tripped`.

@@ -15,11 +15,11 @@
 //! tripped has been left. So code that swallows the unwind comes no further than its next blocking call.
 //!
 //! # Invariants
-//! 1. `is_cancelled` is worked out anew ([`weigh`]) whenever a frame comes or goes, a level is tripped, the
-//!    thread doomed, or a poll begins or ends on its stack.
+//! 1. `is_cancelled` is worked out anew ([`weigh`](state::weigh)) whenever a frame comes or goes, a level is
+//!    tripped, the thread doomed, or a poll begins or ends on its stack.
 //! 2. All of that happens on the thread's own kernel thread. From elsewhere a level is tripped by an errand
-//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`]). An OS thread's levels alone are tripped
-//!    from elsewhere, by a flag that its next block looks at ([`super::os`]).
+//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`](ask::ask)). An OS thread's levels alone are
+//!    tripped from elsewhere, by a flag that its next block looks at ([`super::os`]).
 //! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds. A
 //!    generator that is suspended within one would break that: it ends the process where it is suspended
 //!    ([`guard`](super::guard)). Coroutines of other libraries are found when the frame is left, or the

@@ -21,8 +21,8 @@
 //! nothing deposited: then every parasite starts at once.
 //!
 //! # Who may touch what
-//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and [`Offers`]: the worker. A
-//! request that is missed is made again at the next doze.
+//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and
+//! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again at the next doze.
 //!
 //! # Checked by
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
