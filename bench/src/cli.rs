@@ -13,11 +13,13 @@ Lamprey's benches, and its rivals in the same run.
 
   lamprey-bench list
   lamprey-bench run NAME... [--rivals] [--json FILE] [--quick]
+  lamprey-bench plot FILE... > PICTURE.svg
 
 NAME       a bench of the list, or `all`
 --rivals   also run the rivals that are here: tokio, smol, may, corosensei, Go, nginx
 --json     write the JSON lines to FILE instead of the standard output
 --quick    fewer and shorter runs
+FILE       of `plot`: what `run --rivals --json FILE` has written
 
 JSON lines go to the standard output, the table for people to the standard error.";
 
@@ -32,6 +34,8 @@ pub enum Command {
     List,
     /// Run some.
     Run(Run),
+    /// Draw a picture of what runs have written.
+    Plot(Vec<PathBuf>),
     /// Be one variant of a bench, for a parent that asks for runs.
     Child {
         /// Name of the bench.
@@ -75,12 +79,13 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
                 Some(more) => Err(more.unexpected()),
             },
             Some("run") => run(parser).map(Command::Run),
+            Some("plot") => plot(parser).map(Command::Plot),
             Some("serve") => Ok(Command::Serve(parser.raw_args()?.collect())),
             Some("child") => {
                 let (bench, variant) = (parser.value()?.string()?, parser.value()?.string()?);
                 Ok(Command::Child { bench, variant, workers: parser.value()?.parse()? })
             }
-            _ => Err(format!("no command `{}`: it is `list` or `run`", verb.display()).into()),
+            _ => Err(format!("no command `{}`: it is `list`, `run` or `plot`", verb.display()).into()),
         },
         Some(other) => Err(other.unexpected()),
     }
@@ -104,6 +109,14 @@ fn run(parser: &mut Parser) -> Result<Run, lexopt::Error> {
         return Err(format!("nothing to run: name some of {}, or all", names()).into());
     }
     Ok(run)
+}
+
+fn plot(parser: &mut Parser) -> Result<Vec<PathBuf>, lexopt::Error> {
+    let files: Vec<PathBuf> = parser.raw_args()?.map(PathBuf::from).collect();
+    if files.is_empty() {
+        return Err("nothing to draw: name a file that `run --rivals --json FILE` has written".into());
+    }
+    Ok(files)
 }
 
 /// Adds what `name` means. A bench that is named twice is run once.

@@ -3,6 +3,7 @@
 mod benches;
 mod cli;
 mod harness;
+mod plot;
 mod rivals;
 mod work;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Help => say(cli::USAGE).map(|()| true),
         Command::List => list(),
         Command::Run(order) => run(&order),
+        Command::Plot(files) => plot::svg(&files).and_then(|svg| say(svg.trim_end())).map(|()| true),
         Command::Child { bench, variant, workers } => child(&bench, &variant, workers).map(|()| true),
         Command::Serve(arguments) => return swerve::command::main(arguments),
     };
