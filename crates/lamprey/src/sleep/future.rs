@@ -1,7 +1,7 @@
-//! Sleeping without blocking: the future of a deadline.
+//! `sleep_async`: the future of a deadline.
 //!
 //! # Invariants
-//! The alarm is set only in the [`Alarms`] that `home` names, and only while that is set.
+//! The alarm is set only in the [`Alarms`] in `home`, and only while `home` is set.
 
 use std::cell::Cell;
 use std::fmt;
@@ -24,13 +24,13 @@ use crate::time::alarms::{Alarm, Alarms};
 pub struct Sleep {
     /// `None`: never.
     deadline: Option<Instant>,
-    /// Where `alarm` has been set.
+    /// The alarms in which `alarm` has been set.
     home: Cell<Option<Arc<Alarms>>>,
     alarm: Alarm,
 }
 
-// SAFETY: an alarm that is set is touched only under the lock of its home; all else only by the owner of the
-// future.
+// SAFETY: an alarm that is set is touched only under the lock of its `home`; everything else only by the
+// owner of the future.
 unsafe impl Send for Sleep {}
 
 /// The awaitable form of [`sleep`](crate::sleep): is ready once `duration` has passed since this call.
@@ -52,13 +52,13 @@ unsafe impl Send for Sleep {}
 /// ```
 ///
 /// # Cancellation
-/// Dropped, it leaves nothing behind.
+/// A dropped future is disarmed.
 ///
 /// # Blocking
-/// Never early; as late as [`sleep`](crate::sleep). The timers are those of the worker that polls it first.
-/// When it is polled outside of every worker, a kernel thread of Lamprey keeps the time; if the system
-/// refuses to start that one, the future wakes itself until the time has come, which costs CPU time but is
-/// right.
+/// Never ready early; as late as [`sleep`](crate::sleep). The worker that polls the future first keeps the
+/// time. For a future that is polled outside of every worker a kernel thread of Lamprey does; if the system
+/// refuses to start that thread, the future wakes itself until the time has come, which is correct but costs
+/// CPU time.
 pub fn sleep_async(duration: Duration) -> Sleep {
     Sleep::until(time::deadline(duration))
 }
@@ -68,14 +68,15 @@ impl Sleep {
         Self { deadline, home: Cell::new(None), alarm: Alarms::alarm() }
     }
 
-    /// Sees to it that `waker` is woken at `deadline`, or before.
+    /// Arms the alarm: `waker` is woken at `deadline` at the latest.
     fn arm(self: Pin<&Self>, deadline: Instant, waker: &Waker) -> io::Result<()> {
         let mut waker = waker.clone();
         if let Some(home) = self.home.take() {
             match home.replace(&self.alarm, waker) {
                 Ok(before) => {
                     self.home.set(Some(home));
-                    // The program's code: it may unwind, and then the alarm is still set.
+                    // A waker's destructor is code of the program: it may unwind, and the alarm then stays
+                    // set.
                     drop(before);
                     return Ok(());
                 }
@@ -99,11 +100,11 @@ impl Sleep {
         Ok(())
     }
 
-    /// True if it is the earliest in `home` now.
+    /// True if the earliest deadline of `home` has changed.
     fn set(self: Pin<&Self>, home: Arc<Alarms>, deadline: Instant, waker: Waker) -> bool {
-        // SAFETY: a field of what is pinned, which is not moved out.
+        // SAFETY: projects the pin to a field, which is never moved out.
         let alarm = unsafe { self.map_unchecked(|sleep| &sleep.alarm) };
-        // SAFETY: set nowhere, because `home` was empty or it has rung there; cleared in `drop`.
+        // SAFETY: not set, because `home` was empty or the alarm has fired there; cleared in `drop`.
         let sooner = unsafe { home.set(alarm, deadline, waker) };
         self.home.set(Some(home));
         sooner
@@ -111,7 +112,7 @@ impl Sleep {
 
     fn disarm(&self) {
         if let Some(home) = self.home.take() {
-            // SAFETY: set there, if anywhere.
+            // SAFETY: set in `home` or nowhere.
             drop(unsafe { home.clear(&self.alarm) });
         }
     }

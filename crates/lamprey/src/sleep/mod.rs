@@ -1,4 +1,4 @@
-//! Sleeping, and limits of time for whatever a thread or a future does.
+//! Sleeping, and time limits for what a thread or a future does.
 
 mod future;
 #[cfg(not(loom))]
@@ -36,15 +36,15 @@ use std::time::Duration;
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host unwinds from here at once, and leaves nothing behind.
+/// A cancelled host unwinds from here at once; its timer is removed.
 ///
 /// # Blocking
-/// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. The wake-up comes
-/// within about 0.1 ms of its time on an idle machine; later if the worker's hosts compute long between their
-/// scheduling points.
+/// A host switches away; an OS thread, or a host that is unwinding, sleeps in the kernel. On an idle machine
+/// the sleep ends within about 0.1 ms after the deadline; later if the worker's hosts compute long between
+/// their scheduling points.
 #[cfg(not(loom))]
 pub fn sleep(duration: Duration) {
-    // Queued nowhere: nobody wakes it.
+    // In no wait queue: only the deadline or a cancellation ends it.
     match wait(Wait::Sleep, time::deadline(duration), |_| true, |_| true) {
         Waited::Refused => std::thread::sleep(duration),
         waited => waited.unwind_if_cancelled(),

@@ -1,4 +1,4 @@
-//! A limit of time for whatever a thread does.
+//! `with_timeout` and `with_deadline`: a time limit for what a thread does.
 
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::timers::with_level;
@@ -8,8 +8,8 @@ use crate::time::{self, TimedOut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
-/// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or comes to
-/// next, unwinds from there to here, and its destructors run on the way.
+/// Runs `inside`, and cancels it when `duration` has passed: the blocking call that it is in, or makes next,
+/// unwinds from there to here, and its destructors run on the way.
 ///
 /// The awaitable form is [`with_timeout_async`](crate::with_timeout_async). For a single call its own
 /// `*_timeout` form is cheaper, and does not unwind.
@@ -28,20 +28,21 @@ use std::time::{Duration, Instant};
 /// ```
 ///
 /// # Errors
-/// [`TimedOut`] if the deadline has ended it. If `inside` returns, its value counts, however late.
+/// [`TimedOut`] if the deadline has cancelled `inside`. If `inside` returns, its value is returned, even
+/// after the deadline.
 ///
 /// # Panics
 /// With `inside`'s own panic.
 ///
 /// # Cancellation
-/// What is cancelled further out goes through here. The call that is cut short has happened or not, as its
-/// own documentation says.
+/// A cancellation from outside unwinds through this call. Whether the interrupted call has taken effect is
+/// stated in that call's own documentation.
 ///
 /// # Blocking
-/// As `inside` does. From hosts, stackful parasites and OS threads; in a destructor during an unwind it only
-/// runs `inside`, whose blocking calls fail there anyhow. On an OS thread a socket's call is not cut short:
-/// sockets wait in the kernel there. A stackless parasite has the awaitable form. Code that computes without
-/// blocking is not ended: it can ask [`is_cancelled`](crate::is_cancelled).
+/// As `inside` does. For hosts, stackful parasites and OS threads; in a destructor during an unwind it only
+/// runs `inside`, whose blocking calls fail there. On an OS thread socket calls are not interrupted, because
+/// they wait in the kernel. Stackless parasites use the awaitable form. Code that computes without blocking
+/// is not interrupted: it can ask [`is_cancelled`](crate::is_cancelled).
 pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
     match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),
@@ -49,10 +50,10 @@ pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result
     }
 }
 
-/// As [`with_timeout`], until an instant.
+/// [`with_timeout`] with an instant for the deadline.
 ///
 /// # Errors
-/// As there.
+/// [`TimedOut`] if the deadline has cancelled `inside`.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! A limit of time for any future.
+//! `with_timeout_async`: a time limit for any future.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::sleep_async;
 use crate::time::TimedOut;
 use crate::time::before::before;
 
-/// What `future` gives, unless `duration` passes first; the time counts from this call.
+/// The output of `future`, unless `duration` passes first; the time counts from this call.
 ///
 /// # Examples
 /// ```
@@ -23,11 +23,11 @@ use crate::time::before::before;
 /// ```
 ///
 /// # Errors
-/// [`TimedOut`]; `future` has been polled once more after the time had passed, so a result that has come is
+/// [`TimedOut`]. `future` is polled once more after the time has passed, so a result that is ready by then is
 /// not lost.
 ///
 /// # Cancellation
-/// Dropping this drops `future`; so does, after a timeout, the end of the `await`. What that means is up to
+/// Dropping this drops `future`; so does the end of the `await` after a timeout. What dropping means is up to
 /// `future`.
 pub fn with_timeout_async<F: Future>(
     duration: Duration,

@@ -1,21 +1,22 @@
 //! Deadlines of futures: a worker's second timer wheel, under a lock, because futures are polled and dropped
-//! anywhere.
+//! on any thread.
 //!
 //! # Invariants
-//! * An [`Alarm`] is linked only in the wheel of the [`Alarms`] that its owner has set it in.
-//! * A linked one has a waker. Whoever unlinks it takes the waker, under the lock, and wakes or drops it
-//!   after.
-//! * The worker of these alarms never sleeps beyond the earliest of them: it asks for it
-//!   ([`Alarms::next_expiry`]) before each sleep, and who sets an earlier one from another kernel thread
-//!   notifies it.
+//! * An [`Alarm`] is linked only in the wheel of the [`Alarms`] in which its owner has set it.
+//! * A linked alarm has a waker. The thread that unlinks it takes the waker under the lock, and wakes or
+//!   drops it after unlocking.
+//! * The worker of these alarms never sleeps beyond the earliest of them: it asks for that deadline
+//!   ([`Alarms::next_expiry`]) before each sleep, and a kernel thread that sets an earlier one notifies the
+//!   worker.
 //!
 //! # Who may touch what
-//! The wheel and the alarms in it: whoever holds the lock. An alarm that is not linked: its owner.
+//! The wheel and the alarms linked in it: the thread that holds the lock. An alarm that is not linked: its
+//! owner.
 //!
 //! # Rejected
 //! * Entries on the heap that a dropped future leaves to its worker to collect: an allocation for each sleep,
-//!   an atomic state for each entry, and a list of dead ones that needs a bound. The lock costs about as much
-//!   as one such atomic, as next to nobody else takes it.
+//!   an atomic state for each entry, and a list of dead entries that needs a bound. The lock is hardly
+//!   contended and costs about as much as one such atomic.
 //! * One wheel for hosts and futures: blocked hosts would pay for the lock.
 //!
 //! # Checked by
@@ -32,23 +33,23 @@ use super::ticks::Ticks;
 use super::wheel::{Node, Wheel};
 use crate::sync_shim::{Mutex, MutexGuard, left_out};
 
-/// Wakers that are taken out at a time, before the lock is given back and they are woken.
+/// The number of wakers that are taken out in one critical section, before they are woken without the lock.
 pub(crate) const BATCH: usize = 64;
 
-/// See the module's text.
+/// The deadlines of futures that are kept by one worker.
 pub(crate) struct Alarms {
     pub(crate) ticks: Ticks,
     wheel: Mutex<Guarded>,
 }
 
-/// A deadline of a future, which owns it: see [`Alarms::set`].
+/// The deadline of a future, which owns this node: see [`Alarms::set`].
 pub(crate) type Alarm = Node<Cell<Option<Waker>>>;
 
-/// Made for the first alarm: most workers have none.
+/// The wheel, allocated for the first alarm: most workers have none.
 struct Guarded(Option<Box<Wheel<Cell<Option<Waker>>>>>);
 
-// SAFETY: wheel and nodes are touched by one thread at a time, the one that holds the lock; wakers may be
-// sent.
+// SAFETY: wheel and nodes are touched by one thread at a time, the one that holds the lock; a `Waker` is
+// `Send`.
 unsafe impl Send for Guarded {}
 
 impl Alarms {
@@ -56,41 +57,41 @@ impl Alarms {
         Self { ticks, wheel: Mutex::new(Guarded(None)) }
     }
 
-    /// An alarm that is set nowhere.
+    /// An alarm that is not set.
     pub(crate) fn alarm() -> Alarm {
         Node::new(Cell::new(None))
     }
 
-    /// Has `waker` woken at `deadline`, or before. True if that is the earliest now.
+    /// Arms `alarm`: `waker` is woken at `deadline` at the latest. True if the earliest deadline has changed.
     ///
     /// # Safety
-    /// `alarm` is set nowhere, is touched by its owner alone, and is [cleared](Self::clear) here before it is
+    /// `alarm` is not set, is touched by its owner alone, and is [cleared](Self::clear) here before it is
     /// dropped.
     pub(crate) unsafe fn set(&self, alarm: Pin<&Alarm>, deadline: Instant, waker: Waker) -> bool {
         let mut armed = self.lock();
         let wheel = armed.0.get_or_insert_with(Wheel::boxed);
         let before = wheel.next_expiry();
         alarm.payload().set(Some(waker));
-        // SAFETY: linked nowhere, pinned, and unlinked before it is dropped, by contract.
+        // SAFETY: not linked, pinned, and unlinked before it is dropped, by this function's contract.
         unsafe { wheel.insert(&alarm, self.ticks.after(deadline)) };
         wheel.next_expiry() != before
     }
 
-    /// Gives an alarm that was set here another waker, and returns the one before; or `waker`, if it has
-    /// rung.
+    /// Replaces the waker of an alarm that was set here, and returns the previous one; returns `waker` as the
+    /// error if the alarm has fired.
     pub(crate) fn replace(&self, alarm: &Alarm, waker: Waker) -> Result<Option<Waker>, Waker> {
         let _armed = self.lock();
         let is_linked = alarm.is_linked() || left_out!(AlarmRung);
         if is_linked { Ok(alarm.payload().replace(Some(waker))) } else { Err(waker) }
     }
 
-    /// Takes an alarm out, and gives its waker.
+    /// Unlinks an alarm and returns its waker.
     ///
     /// # Safety
     /// It was set here, or nowhere, and is touched by its owner alone.
     pub(crate) unsafe fn clear(&self, alarm: &Alarm) -> Option<Waker> {
         if let Some(wheel) = &self.lock().0 {
-            // SAFETY: linked in this wheel or in none, by contract.
+            // SAFETY: linked in this wheel or in none, by this function's contract.
             unsafe { wheel.remove(alarm) };
         }
         alarm.payload().take()
@@ -101,8 +102,8 @@ impl Alarms {
         self.lock().0.as_ref()?.next_expiry()
     }
 
-    /// Moves on to tick `now` and has all woken, by `wake`, whose deadline has come. The worker of these
-    /// alarms calls this, and, while that computes, another one.
+    /// Advances to tick `now` and calls `wake` with the waker of every alarm that is due. Called by the
+    /// worker of these alarms, and, while that computes, by another one.
     pub(crate) fn ring(&self, now: u64, wake: fn(Waker)) {
         let mut due = Vec::new();
         loop {
@@ -111,7 +112,7 @@ impl Alarms {
                 while due.len() < BATCH
                     && let Some(node) = armed.0.as_ref().and_then(|wheel| wheel.pop_due(now))
                 {
-                    // SAFETY: its future cannot be dropped before it has had the lock.
+                    // SAFETY: alive: the future that owns the node takes the lock before it is dropped.
                     due.extend(unsafe { node.as_ref() }.payload().take());
                 }
             }
@@ -123,7 +124,7 @@ impl Alarms {
         }
     }
 
-    /// The worker ends: whoever waits is woken and finds another.
+    /// The worker ends: fires all alarms, so that the futures are polled again and find another worker.
     pub(crate) fn retire(&self, wake: fn(Waker)) {
         self.ring(u64::MAX, wake);
     }

@@ -1,18 +1,18 @@
-//! One future, unless another is ready before it.
+//! A future with a limit: the result of one future, unless another is ready first.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What `future` gives, unless `limit` is ready first: then `error`. At the poll that finds both ready, the
-/// result counts.
+/// The output of `future`, or `error` if `limit` is ready first. If one poll finds both ready, the output
+/// wins.
 ///
 /// Dropping it drops both.
 pub(crate) fn before<F: Future, L: Future, E: Copy>(future: F, limit: L, error: E) -> Before<F, L, E> {
     Before { future, limit, error }
 }
 
-/// See [`before`].
+/// The future that [`before`] returns.
 pub(crate) struct Before<F, L, E> {
     future: F,
     limit: L,
@@ -29,7 +29,7 @@ impl<F: Future, L: Future, E: Copy> Future for Before<F, L, E> {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.future), Pin::new_unchecked(&mut this.limit), this.error)
         };
-        // The future first: at the last poll, after the limit, a result still counts.
+        // The future is polled first, so a result at the last poll, after the limit, still counts.
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Ok(output));
         }

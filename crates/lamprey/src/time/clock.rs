@@ -1,7 +1,7 @@
-//! A clock that costs a few nanoseconds, for deciding whether it is time to look at the real one.
+//! A clock that costs a few nanoseconds, to decide whether it is time to read the real one.
 //!
-//! It counts the CPU's own ticks and only steers how often the root is visited; deadlines are kept with
-//! `Instant`. A counter that is not quite steady makes polling a little earlier or later, nothing else.
+//! It counts the CPU's own ticks and only decides how often the root is visited; deadlines are kept with
+//! `Instant`. An unsteady counter makes polling a little earlier or later and has no other effect.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(crate) fn ticks() -> u64 {
     ticks
 }
 
-/// How many ticks `duration` is, as measured once for the process.
+/// The number of ticks in `duration`, at a rate that is measured once for the process.
 pub(crate) fn in_ticks(duration: Duration) -> u64 {
     static PER_MILLISECOND: OnceLock<u64> = OnceLock::new();
     let rate = *PER_MILLISECOND.get_or_init(|| {

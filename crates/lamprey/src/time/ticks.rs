@@ -1,4 +1,4 @@
-//! Ticks: what the timer wheels of a worker count in.
+//! Ticks: the unit of time of a worker's timer wheels.
 //!
 //! A tick is 2^16 ns (65.5 us). Deadlines are rounded up to whole ticks and the time that has passed is
 //! rounded down, so that nothing ever fires early.
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Nanoseconds in a tick, as a power of two.
 const TICK: u32 = 16;
 
-/// Ticks since some start.
+/// The number of ticks since `start`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticks {
     start: Instant,
@@ -26,12 +26,12 @@ impl Ticks {
         u64::try_from(nanos.div_ceil(1 << TICK)).unwrap_or(u64::MAX)
     }
 
-    /// The tick that has begun last.
+    /// The tick that began last.
     pub(crate) fn passed(&self) -> u64 {
         (self.start.elapsed().as_nanos() >> TICK) as u64
     }
 
-    /// When `tick` begins; `None` if that is beyond what the clock can say.
+    /// The start of `tick`; `None` if the clock cannot represent it.
     pub(crate) fn begin(&self, tick: u64) -> Option<Instant> {
         let nanos = tick.checked_mul(1 << TICK)?;
         self.start.checked_add(Duration::from_nanos(nanos))

@@ -1,4 +1,4 @@
-//! What is said when a time limit has passed.
+//! The error of a time limit that has passed.
 
 use std::fmt;
 use std::io;

@@ -1,8 +1,8 @@
-//! The timer wheel of one worker: which blocked threads have a deadline, and which of them is due.
+//! The timer wheel of one worker: the deadlines of blocked threads, in an order that finds the next one.
 //!
-//! A pure data structure. It counts *ticks*, whatever those are; it knows no clock, no lock and no atomic,
-//! and it allocates nothing: a node lives on the stack of the thread that blocks (or in the future that
-//! waits), and the wheel only links it.
+//! A pure data structure. It counts *ticks* of any length and uses no clock, no lock and no atomic. It
+//! allocates nothing: a node lives on the stack of the thread that blocks (or in the future that waits), and
+//! the wheel only links it.
 //!
 //! # Invariant
 //! Write ticks as numbers in base 64, digit 0 the lowest. Let `now` be the tick the wheel has reached. A
@@ -12,31 +12,32 @@
 //!
 //! As `at >= now` ([`Wheel::insert`] moves a tick of the past up to `now`), it follows that
 //! * `S` is greater than digit `L` of `now` (equal only for `at == now`), so no level ever wraps round;
-//! * whatever is in a level expires before everything in the levels above, and whatever is in a slot before
-//!   the slots after it: the lowest bit of the lowest level is the next to look at;
-//! * where a node is follows from `at` and `now` alone: it need not be stored, and `remove` needs no search;
+//! * every node of a level expires before every node of the levels above, and every node of a slot before
+//!   those of the slots after it: the lowest bit of the lowest occupied level is the slot to look at next;
+//! * the list of a node follows from `at` and `now` alone: it need not be stored, and `remove` needs no
+//!   search;
 //! * two nodes of one tick are always in the same list, so they fire in the order in which they were armed.
 //!
 //! `now` moves only to the start of the first occupied slot, or to a tick before it: both keep every other
-//! node where it is. The slot itself is then fired (level 0) or dealt out to the levels below (the others).
+//! node in its list. The slot itself is then fired (level 0) or cascaded into the levels below (the others).
 //! The bit of a slot is set exactly while its list is not empty, the bit of a level exactly while one of its
-//! slots is.
+//! slots is occupied.
 //!
 //! # Who may touch what
-//! One kernel thread at a time touches the wheel and every node linked in it: always the same one, or whoever
-//! holds the lock around it. Nodes and wheel are neither `Send` nor `Sync`.
+//! One kernel thread at a time touches the wheel and every node linked in it: always the same one, or the one
+//! that holds the lock around the wheel. Nodes and wheel are neither `Send` nor `Sync`.
 //!
 //! # Limits
-//! Dealing out a slot of level 1 and up costs time in proportion to its nodes, once for each level a node
-//! passes (at most ten, usually two): about 0.1 us a node whose cache lines have gone cold, in one go. A
-//! million deadlines inside one slot of level 2 (4096 ticks) hold their worker up for a tenth of a second
-//! when that slot comes up.
+//! Cascading a slot of level 1 and up takes time in proportion to its nodes, once for each level that a node
+//! passes (at most ten, usually two): about 0.1 us for each node whose cache lines have gone cold, without a
+//! pause. A million deadlines inside one slot of level 2 (4096 ticks) hold up their worker for a tenth of a
+//! second when that slot is reached.
 //!
 //! # Rejected
-//! * A heap: `log n` for arming and, worse, for cancelling, which is what happens to nearly every timeout.
-//! * Levels chosen by distance (`at - now`) instead of by digit: slots then wrap round, and a node's place
-//!   can no longer be computed when it is removed.
-//! * Bits that are cleared only when the slot comes up: a cancelled timeout would still wake a sleeping
+//! * A heap: `log n` for arming and also for cancelling, which is how nearly every timeout ends.
+//! * Levels chosen by distance (`at - now`) instead of by digit: slots then wrap round, and the list of a
+//!   node can no longer be computed when it is removed.
+//! * Bits that are cleared only when the slot is reached: a cancelled timeout would still wake a sleeping
 //!   worker.
 
 #[cfg(not(loom))]
@@ -49,10 +50,10 @@ use std::ptr::{self, NonNull};
 const DIGIT: u32 = 6;
 /// Slots in a level: the values of one digit, and the bits of its occupancy word.
 const SLOTS: usize = 1 << DIGIT;
-/// Levels: the digits of a `u64` tick, so that every tick has a place and nothing overflows.
+/// Levels: the digits of a `u64` tick, so that every tick has a slot and nothing overflows.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
 
-/// Nodes that a signal handler looks at.
+/// The largest number of nodes that a signal handler looks at.
 const MOST_LOOKED_AT: usize = 1000;
 
 /// One deadline. Lives on the stack of the thread, or in the future, that waits for it.
@@ -98,11 +99,11 @@ struct Level<T> {
     slots: [Cell<*const Node<T>>; SLOTS],
 }
 
-/// The deadlines of one worker. See the module for the invariant.
+/// The deadlines of one worker.
 pub(crate) struct Wheel<T> {
     now: Cell<u64>,
     len: Cell<usize>,
-    /// Lists are being changed: whoever interrupts that leaves them alone.
+    /// Set while lists are being changed: a signal handler that interrupts the change must not read them.
     is_changing: Cell<bool>,
     /// Bit `L`: level `L` has a node.
     occupied: Cell<u32>,
@@ -123,9 +124,9 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// [`Self::new`] for tick 0, in a box. A wheel is larger than a host's stack likes.
+    /// [`Self::new`] for tick 0, in a box: a wheel is too large for the stack of a host.
     pub(crate) fn boxed() -> Box<Self> {
-        // SAFETY: zeros are what `new` fills a wheel with: null pointers, counts and bits of nothing.
+        // SAFETY: a new wheel is all zeros: null pointers, zero counts and empty bit sets.
         unsafe { Box::new_zeroed().assume_init() }
     }
 
@@ -134,13 +135,13 @@ impl<T> Wheel<T> {
         self.len.get()
     }
 
-    /// Links `node` to fire in the first [`Self::advance`] that reaches `at`; in the next one if `at` has
+    /// Links `node`. It fires in the first [`Self::advance`] that reaches `at`; in the next one if `at` has
     /// passed.
     ///
     /// # Safety
     /// * `node` is not linked, in this wheel or in another.
     /// * Until it has fired or been removed, `node` is neither moved nor dropped, nor borrowed by `&mut`. (A
-    ///   pinned `&mut` to what contains it is none: the node is not `Unpin`.)
+    ///   pinned `&mut` to its container does not count: the node is not `Unpin`.)
     pub(crate) unsafe fn insert(&self, node: &Node<T>, at: u64) {
         debug_assert!(!node.is_linked(), "a timer node was armed twice");
         node.at.set(at.max(self.now.get()));
@@ -164,19 +165,19 @@ impl<T> Wheel<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, step: impl FnOnce()) {
         self.is_changing.set(true);
-        // Release (both): the changes come after the first note and before the second, for a handler on this
-        // very thread.
+        // Release (both): a signal handler on this thread sees the changes after the first store and before
+        // the second one.
         #[cfg(not(loom))]
         compiler_fence(Ordering::Release);
         step();
-        // Release: as above.
+        // Release: keeps the changes before the store below, for a signal handler on this thread.
         #[cfg(not(loom))]
         compiler_fence(Ordering::Release);
         self.is_changing.set(false);
     }
 
-    /// When the first node expires, to be asked by a signal handler that has interrupted the wheel's kernel
-    /// thread, but for [`advance`](Self::advance); `None` if it is none, or cannot be told.
+    /// When the first node expires, for a signal handler that has interrupted the wheel's kernel thread
+    /// anywhere but in [`advance`](Self::advance); `None` if the wheel is empty or in the middle of a change.
     pub(crate) fn earliest(&self) -> Option<u64> {
         if self.is_changing.get() {
             return None;
@@ -185,8 +186,8 @@ impl<T> Wheel<T> {
         let first = self.levels[level].slots[slot].get();
         let (mut node, mut earliest) = (first, u64::MAX);
         for _ in 0..MOST_LOOKED_AT {
-            // SAFETY: lists do not change now (above), and a linked node is alive by the contract of
-            // `insert`.
+            // SAFETY: no list is in the middle of a change (checked on entry), and a linked node is alive by
+            // the contract of `insert`.
             let this = unsafe { &*node };
             earliest = earliest.min(this.at.get());
             node = this.next.get();
@@ -201,23 +202,23 @@ impl<T> Wheel<T> {
     /// order of their ticks and, within one tick, in the order in which they were armed. A `to` of the past
     /// counts as now.
     ///
-    /// A node is unlinked before its payload is handed out: `fire` may end its life. `fire` may also insert
-    /// and remove nodes; one that it inserts at a tick up to `to` fires within this call, so a `fire` that
-    /// always re-arms without moving on does not end. It must not call `advance`. If it panics, what has not
-    /// fired stays armed.
+    /// A node is unlinked before its payload is handed out, so `fire` may free the node. `fire` may also
+    /// insert and remove nodes; one that it inserts at a tick up to `to` fires within this call, so a `fire`
+    /// that always re-arms at such a tick makes this loop for ever. It must not call `advance`. If it panics,
+    /// nodes that have not fired stay armed.
     pub(crate) fn advance(&self, to: u64, mut fire: impl FnMut(T))
     where
         T: Copy,
     {
         while let Some(node) = self.pop_due(to) {
-            // SAFETY: alive until its owner hears that it has fired.
+            // SAFETY: alive until its owner learns that it has fired.
             fire(unsafe { node.as_ref() }.payload);
         }
     }
 
     /// One step of [`Self::advance`]: moves on to the next node that expires by tick `to` and unlinks it;
-    /// `None` when there is none left and `to` has been reached. The node is alive until its owner learns of
-    /// this.
+    /// `None` when there is none left and `to` has been reached. The node is alive until its owner learns
+    /// that it has fired.
     pub(crate) fn pop_due(&self, to: u64) -> Option<NonNull<Node<T>>> {
         let to = to.max(self.now.get());
         while let Some((level, slot, start)) = self.first().filter(|&(.., start)| start <= to) {
@@ -229,7 +230,7 @@ impl<T> Wheel<T> {
             // SAFETY: an occupied slot points to a linked node, which is alive by the contract of `insert`.
             let first = unsafe { &*self.levels[level].slots[slot].get() };
             self.len.set(self.len.get() - 1);
-            // SAFETY: it is linked, here.
+            // SAFETY: it is linked in this wheel, at the head of this slot.
             unsafe { self.unlink(first) };
             return Some(NonNull::from(first));
         }
@@ -238,8 +239,8 @@ impl<T> Wheel<T> {
     }
 
     /// A tick at which to call [`Self::advance`] again: no node expires before it. It is exact when the next
-    /// expiry shares all but the last digit with now; further away it is the start of a slot, and to advance
-    /// to it finds nothing to fire but a closer tick. `None` if nothing is armed.
+    /// expiry shares all but the last digit with `now`; further away it is the start of a slot, and advancing
+    /// to it only cascades that slot. `None` if nothing is armed.
     pub(crate) fn next_expiry(&self) -> Option<u64> {
         self.first().map(|(.., start)| start)
     }
@@ -252,7 +253,7 @@ impl<T> Wheel<T> {
         let level = self.occupied.get().trailing_zeros();
         let slot = self.levels[level as usize].occupied.get().trailing_zeros();
         let shift = level * DIGIT;
-        // Two shifts: for the top level it is one by 66, which does not exist.
+        // Two shifts: at the top level a single one would be by 66 bits, more than a `u64` has.
         let above = u64::MAX << shift << DIGIT;
         Some((level as usize, slot as usize, self.now.get() & above | u64::from(slot) << shift))
     }
@@ -264,7 +265,8 @@ impl<T> Wheel<T> {
         (level as usize, (at >> (level * DIGIT)) as usize % SLOTS)
     }
 
-    /// Moves `now` to the start of a slot above level 0 and its nodes to the levels below, in their order.
+    /// Cascades a slot above level 0: moves `now` to its start and its nodes to the levels below, in their
+    /// order.
     fn deal_out(&self, level: usize, slot: usize, start: u64) {
         let first = self.levels[level].slots[slot].replace(ptr::null());
         self.clear_bits(level, slot);
@@ -274,7 +276,8 @@ impl<T> Wheel<T> {
             // SAFETY: a node of the list, alive by the contract of `insert`.
             let node = unsafe { &*next };
             next = node.next.get();
-            // SAFETY: the list was cut off above, so its nodes are linked nowhere; still pinned.
+            // SAFETY: the head of the list was set to null above, so no list holds its nodes; they are still
+            // pinned.
             unsafe { self.link(node) };
             if next == first {
                 return;
@@ -282,7 +285,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Appends `node` to the list in which it belongs.
+    /// Appends `node` to its list.
     ///
     /// # Safety
     /// No list holds `node`; it stays where it is until it is unlinked.
@@ -303,9 +306,9 @@ impl<T> Wheel<T> {
         };
         node.prev.set(prev);
         node.next.set(next);
-        // SAFETY: the node itself or linked nodes, alive as above.
+        // SAFETY: `prev` is the node itself or linked, hence alive by the contract of `insert`.
         unsafe { (*prev).next.set(node) };
-        // SAFETY: as above.
+        // SAFETY: `next` is the node itself or linked, hence alive by the contract of `insert`.
         unsafe { (*next).prev.set(node) };
     }
 
@@ -329,11 +332,11 @@ impl<T> Wheel<T> {
         }
         // SAFETY: the neighbours of a linked node are linked, hence alive by the contract of `insert`.
         unsafe { (*prev).next.set(next) };
-        // SAFETY: as above.
+        // SAFETY: the neighbours of a linked node are linked, hence alive by the contract of `insert`.
         unsafe { (*next).prev.set(prev) };
     }
 
-    /// Notes that a slot has become empty.
+    /// Clears the bits of a slot that has become empty.
     fn clear_bits(&self, level: usize, slot: usize) {
         let slots = &self.levels[level].occupied;
         slots.set(slots.get() & !(1 << slot));

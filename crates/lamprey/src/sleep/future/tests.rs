@@ -1,4 +1,4 @@
-//! Alarms by themselves, on a clock that the tests move (with workers: `tests/time/awaiting.rs`).
+//! Alarms alone, on a clock that the tests advance (with workers: `tests/time/awaiting.rs`).
 
 use super::*;
 use crate::sched::wakers::wake;
@@ -30,7 +30,7 @@ fn alarms() -> Arc<Alarms> {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A future that has been polled with `waker` on the worker of `home`, and ends `after` tick 0.
+/// A future that has been polled with `waker` on the worker of `home`, with a deadline `after` tick 0.
 fn armed(home: &Arc<Alarms>, after: Duration, waker: Waker) -> Pin<Box<Sleep>> {
     let deadline = home.ticks.begin(0).unwrap() + after;
     let sleep = Box::pin(Sleep::until(Some(deadline)));
@@ -38,7 +38,7 @@ fn armed(home: &Arc<Alarms>, after: Duration, waker: Waker) -> Pin<Box<Sleep>> {
     sleep
 }
 
-/// Moves on to `after` tick 0.
+/// Advances to `after` tick 0.
 fn ring(home: &Alarms, after: Duration) {
     home.ring(home.ticks.after(home.ticks.begin(0).unwrap() + after), wake);
 }

@@ -61,7 +61,7 @@ fn an_advance_into_the_past_is_one_to_now() {
     let (wheel, nodes) = (Wheel::new(500), nodes(2));
     // SAFETY: the boxed nodes outlive their time in the wheel.
     unsafe { wheel.insert(&nodes[0], 500) };
-    // SAFETY: as above.
+    // SAFETY: the boxed nodes outlive their time in the wheel.
     unsafe { wheel.insert(&nodes[1], 501) };
     assert_eq!(fired(&wheel, 2), [0]);
     assert_eq!(fired(&wheel, 501), [1]);
@@ -294,7 +294,7 @@ fn change(random: &mut Random, wheel: &Wheel<u32>, nodes: &[Node<u32>], model: &
     model.insert(payload, at);
 }
 
-/// The invariant of the module's first screen, checked on every node and every bit.
+/// Checks the invariant of `wheel.rs` on every node and every bit.
 fn check(wheel: &Wheel<u32>) {
     let mut count = 0;
     for (l, level) in wheel.levels.iter().enumerate() {
@@ -308,7 +308,7 @@ fn check(wheel: &Wheel<u32>) {
                 let (at, prev, next) = unsafe { ((*node).at.get(), (*node).prev.get(), (*node).next.get()) };
                 assert!(at >= wheel.now.get());
                 assert_eq!(wheel.place(at), (l, s));
-                // SAFETY: as above.
+                // SAFETY: the neighbours of a linked node are linked, and alive in these tests.
                 assert!(ptr::eq(unsafe { (*prev).next.get() }, node));
                 count += 1;
                 node = if next == first { ptr::null() } else { next };
@@ -330,7 +330,7 @@ fn run_against_the_model(seed: u64, operations: u32) {
             let to = match random.below(3) {
                 0 => wheel.next_expiry().unwrap_or(model.now),
                 1 => model.now.saturating_sub(random.below(3)),
-                // Short steps mostly: a long one empties the wheel and leaves `now` at the end of time.
+                // Mostly short steps: a long one empties the wheel and leaves `now` at the end of time.
                 _ => model.now.saturating_add(random.distance() >> random.below(64)),
             };
             let mut budget = 100;
@@ -343,7 +343,7 @@ fn run_against_the_model(seed: u64, operations: u32) {
             });
             assert_eq!(model.step(to), None, "not fired on the way to {to}");
         }
-        // Miri looks for undefined behaviour, not for this, and takes minutes over it.
+        // Miri looks for undefined behaviour, and takes minutes for this check of the model.
         if !cfg!(miri) {
             check(&wheel);
         }
