@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// The error of an operation on a socket that this program closed with `close`, inside an [`std::io::Error`]
-/// of kind [`NotConnected`](io::ErrorKind::NotConnected).
+/// The error of an operation on a socket that this program has closed with `close`, inside an
+/// [`std::io::Error`] of kind [`NotConnected`](io::ErrorKind::NotConnected).
 ///
 /// # Examples
 /// ```
@@ -30,7 +30,7 @@ impl From<Closed> for io::Error {
     }
 }
 
-/// Is this the error of a closed socket?
+/// True if `error` is that of a closed socket.
 pub(crate) fn is_closed(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Closed>())
 }

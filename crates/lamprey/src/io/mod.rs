@@ -1,15 +1,15 @@
 //! Input and output: what sockets, pipes and files have in common.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
-//! | `socket` | a descriptor with its readiness: "try, and wait when the kernel says so" |
-//! | `sendfile` | file to socket inside the kernel, without a worker that waits for a disk |
+//! | `socket` | a non-blocking descriptor with its readiness: try, and wait on `EAGAIN` |
+//! | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
 //! | `whole` | reading and writing until all is done |
-//! | `closed`, `offset`, `options` | closing while somebody waits, places in a file, socket options |
+//! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
 //!
 //! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an
-//! operation that can be done at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and
-//! only then does a host block.
+//! operation that succeeds at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and only
+//! then does a host block.
 
 pub(crate) mod closed;
 pub(crate) mod offset;

@@ -1,8 +1,8 @@
-//! Which offsets in a file there are.
+//! The valid offsets in a file.
 
 use std::io;
 
-/// No file is that long, and to the kernel the largest of these means the cursor.
+/// Refuses offsets above `i64::MAX`: no file is that long, and to the kernel -1 means the cursor.
 pub(crate) fn check_offset(offset: u64) -> io::Result<()> {
     if i64::try_from(offset).is_err() {
         let text = format!("the offset {offset} is beyond every file's end (at most {})", i64::MAX);

@@ -4,7 +4,7 @@ use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
 use std::io;
 use std::time::Duration;
 
-/// What the standard library keeps in the kernel, where non-blocking sockets ignore it.
+/// Settings that the standard library keeps in the kernel, where non-blocking sockets ignore them.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) read_timeout: Timeout,
@@ -13,14 +13,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Does an operation that would have to wait fail instead?
+    /// True if an operation that would have to wait fails instead.
     pub(crate) fn nonblocking(&self) -> bool {
-        // Relaxed: a setting, not a signal; see `set_nonblocking`.
+        // Relaxed: a setting, which publishes nothing else.
         self.nonblocking.load(Ordering::Relaxed)
     }
 
     pub(crate) fn set_nonblocking(&self, on: bool) {
-        // Relaxed: nothing is published with it; another thread sees it when it sees it.
+        // Relaxed: a setting, which publishes nothing else; other threads see it eventually.
         self.nonblocking.store(on, Ordering::Relaxed);
     }
 
@@ -38,7 +38,7 @@ pub(crate) struct Timeout(AtomicU64);
 
 impl Timeout {
     pub(crate) fn get(&self) -> Option<Duration> {
-        // Relaxed: a setting on its own; nothing is published with it.
+        // Relaxed: a setting, which publishes nothing else.
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             nanos => Some(Duration::from_nanos(nanos)),
@@ -60,7 +60,7 @@ impl Timeout {
 
     fn put(&self, limit: Option<Duration>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-        // Relaxed: as in `get`.
+        // Relaxed: a setting, which publishes nothing else.
         self.0.store(nanos, Ordering::Relaxed);
     }
 }

@@ -1,8 +1,8 @@
-//! From a file to a socket inside the kernel.
+//! Sending a file to a socket inside the kernel.
 //!
-//! `sendfile` into a socket never waits for the socket, but it does wait for the disk. So each chunk is
-//! looked up in the page cache first (a read that may not wait, of its first and its last byte); a cold one
-//! is sent by a thread of the blocking pool, which also brings its pages in.
+//! `sendfile` into a non-blocking socket never waits for the socket, but it does wait for the disk. So for
+//! each chunk the page cache is checked first (a read with `RWF_NOWAIT` of its first and its last byte); a
+//! chunk that is not cached is sent by a thread of the blocking pool, which also reads its pages.
 
 use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
@@ -19,11 +19,11 @@ use super::socket::future::{Limit, take_a_turn_async};
 use crate::driver::readiness::Interest;
 use crate::sched::Wait;
 
-/// The unit of looking up and sending: a few times the kernel's read-ahead.
+/// The unit of checking and sending: a few times the kernel's read-ahead.
 const CHUNK: u64 = 256 * 1024;
 
 impl<S: AsFd> Socket<S> {
-    /// Sends `len` bytes of `file` from `offset` on; less only at the file's end, or before an error.
+    /// Sends `len` bytes of `file` from `offset` on; fewer only at the end of the file or before an error.
     pub(crate) fn sendfile(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         check_offset(offset)?;
         ignore_broken_pipes();
@@ -67,7 +67,7 @@ impl<S: AsFd> Socket<S> {
         Ok(sent)
     }
 
-    /// As `attempt_async`, but for an operation that may have to be awaited itself.
+    /// Same as `attempt_async`, for an operation that may have to be awaited itself.
     async fn send_chunk_async(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         let mut place = pin!(self.place(Interest::Write));
         let mut limit = Limit::new(self.options.write_timeout.get());
@@ -78,7 +78,7 @@ impl<S: AsFd> Socket<S> {
             let sent = if is_cached(file, offset, len) {
                 send(self.as_fd(), file, offset, len)
             } else {
-                // Duplicates: this future may be dropped while the call runs.
+                // Duplicates, because this future may be dropped while the call runs.
                 let (socket, file) = (self.as_fd().try_clone_to_owned()?, file.try_clone_to_owned()?);
                 crate::driver::block_async(move || send(socket.as_fd(), file.as_fd(), offset, len)).await
             };
@@ -99,8 +99,8 @@ fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> 
     rustix::fs::sendfile(socket, file, Some(&mut position), len as usize).map(|sent| sent as u64)
 }
 
-/// Are both ends of this part of `file` in memory (or beyond its end)? "No" also where the file system cannot
-/// tell.
+/// True if the first and the last byte of this part of `file` are in memory (or beyond its end). False if the
+/// file system cannot tell.
 fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
     let at_hand = |position: u64| {
         let mut byte = [0];
@@ -109,13 +109,13 @@ fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
     at_hand(offset) && (len <= 1 || at_hand(offset.saturating_add(len - 1).min(i64::MAX as u64)))
 }
 
-/// `sendfile` has no flag against `SIGPIPE`. Rust's own start-up ignores that signal; a program that was not
-/// started by it would end when a peer goes away.
+/// `sendfile` has no flag against `SIGPIPE`. Rust's runtime ignores that signal at startup; a program that
+/// was started without it would be killed when a peer disconnects.
 fn ignore_broken_pipes() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: an all-zero `sigaction` is a valid value, and the calls read and write only it. The action
-        // that is set runs no code.
+        // SAFETY: an all-zero `sigaction` is a valid value, and the first call writes only to it. The action
+        // that is set, `SIG_IGN`, runs no code.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             if libc::sigaction(libc::SIGPIPE, std::ptr::null(), &mut action) == 0

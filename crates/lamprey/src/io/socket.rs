@@ -1,10 +1,9 @@
-//! A descriptor with its readiness: "try, and wait when the kernel says so".
+//! A non-blocking descriptor with its readiness: try the system call, and wait when it fails with `EAGAIN`.
 //!
 //! Invariants
 //! * The descriptor is in non-blocking mode, and it is open for as long as its `Readiness` may be registered:
-//!   the registration is undone before the descriptor is closed or handed out.
-//! * [`Socket::attempt`] never waits after an attempt that has done something: what a call has done, it
-//!   reports.
+//!   it is deregistered before it is closed or handed out.
+//! * [`Socket::attempt`] never waits after an attempt that has transferred something: it returns that result.
 
 pub(crate) mod future;
 
@@ -22,7 +21,7 @@ use super::options::Options;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 
-/// Socket operations of futures in a row, on one kernel thread, after which the next one lets others run
+/// The number of socket operations by futures in a row, on one kernel thread, after which the next one yields
 /// first: sockets that are always ready must not keep a worker to themselves. (Hosts have [`coop`].)
 pub(crate) const TURN: u32 = 64;
 
@@ -41,7 +40,7 @@ struct Waiting {
     reason: Wait,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
-    /// The deadline has passed; there is one try left.
+    /// The deadline has passed; one try is left.
     late: bool,
 }
 
@@ -57,18 +56,18 @@ impl<S: AsFd> Socket<S> {
         Ok(Self::new(inner))
     }
 
-    /// The owner of the descriptor, registered nowhere and in blocking mode.
+    /// Deregisters the descriptor and returns its owner, in blocking mode.
     pub(crate) fn release(self) -> io::Result<S> {
         rustix::io::ioctl_fionbio(&self.inner, false)?;
         Ok(self.into_inner())
     }
 
-    /// The owner of the descriptor, registered nowhere and still in non-blocking mode.
+    /// Deregisters the descriptor and returns its owner, still in non-blocking mode.
     pub(crate) fn into_inner(self) -> S {
         self.readiness.deregister(self.inner.as_fd());
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is never used again nor dropped, and each field is moved out once. (`options` is
-        // plain words.)
+        // SAFETY: `this` is neither used again nor dropped, and each field is moved out once. (`options`
+        // holds plain words, which need no drop.)
         let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
         drop(readiness);
         inner
@@ -78,10 +77,10 @@ impl<S: AsFd> Socket<S> {
         &self.inner
     }
 
-    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`.
+    /// Repeats `operation` until it does not fail with `EAGAIN`, and waits for `interest` before each retry.
     ///
     /// # Errors
-    /// Those of `operation`; [`Closed`]; `TimedOut` when the waits took longer than `timeout` all together.
+    /// Those of `operation`; [`Closed`]; `TimedOut` when the waits together took longer than `timeout`.
     #[inline]
     pub(crate) fn attempt<T>(
         &self,
@@ -113,13 +112,13 @@ impl<S: AsFd> Socket<S> {
             return Err(io::ErrorKind::TimedOut.into());
         }
         if waiting.deadline.is_none() {
-            // A timeout beyond the clock's range is none.
+            // A timeout beyond the clock's range means none.
             waiting.deadline = waiting.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         }
         let Waiting { interest, reason, deadline, .. } = *waiting;
         match self.readiness.wait(self.inner.as_fd(), interest, seen, reason, deadline) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                // Once more: on a busy worker the event may not have been looked at yet.
+                // One more try: on a busy worker the event may not have been fetched yet.
                 waiting.late = true;
                 Ok(())
             }
@@ -136,7 +135,7 @@ impl<S: AsFd> Socket<S> {
         }
     }
 
-    /// Makes every operation fail from now on, those that wait included.
+    /// Makes every operation fail from now on, including those that wait.
     pub(crate) fn close(&self) {
         self.readiness.close();
     }
@@ -158,7 +157,7 @@ impl<S: AsFd> Drop for Socket<S> {
     }
 }
 
-/// Counts operations of futures on this kernel thread: true whenever they come to [`TURN`].
+/// Counts operations of futures on this kernel thread: true for every operation that reaches [`TURN`].
 #[inline]
 fn turn_is_over(weight: u32) -> bool {
     thread_local! {

@@ -1,8 +1,8 @@
-//! What `std::io::Read` and `Write` give to every reader and writer, in the awaitable form: reading to the
-//! end, writing all.
+//! The awaitable forms of the provided methods of `std::io::Read` and `Write`: reading to the end, writing
+//! all.
 
-/// Space at the end of a vector, to read into. The vector keeps only what has been read, even if the reading
-/// is given up.
+/// Space at the end of a vector, to read into. On drop the vector is cut to what has been read, also when the
+/// read is abandoned.
 pub(crate) struct Tail<'a> {
     bytes: &'a mut Vec<u8>,
     filled: usize,
@@ -15,7 +15,7 @@ impl<'a> Tail<'a> {
         Self { bytes, filled, before: filled }
     }
 
-    /// Where to read to next; never empty.
+    /// The space for the next read; never empty.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         if self.filled == self.bytes.len() {
             let more = (self.filled - self.before).clamp(32, 1 << 20);
@@ -41,7 +41,7 @@ impl Drop for Tail<'_> {
     }
 }
 
-/// Adds the calls that consist of many reads or writes to a type with `read_async` and `write_async`.
+/// Adds the calls that consist of several reads or writes to a type with `read_async` and `write_async`.
 macro_rules! reads_and_writes_whole {
     ($name:ident) => {
         impl $name {
@@ -51,7 +51,7 @@ macro_rules! reads_and_writes_whole {
             /// As for `read_async`; `UnexpectedEof` when the end comes first.
             ///
             /// # Cancellation
-            /// What had come is in `buf`, but how much that is nobody can say.
+            /// The bytes read so far are in `buf`, but their number is lost.
             pub async fn read_exact_async(&self, buf: &mut [u8]) -> ::std::io::Result<()> {
                 let mut filled = 0;
                 while filled < buf.len() {
@@ -68,14 +68,14 @@ macro_rules! reads_and_writes_whole {
                 Ok(())
             }
 
-            /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends all that
-            /// comes until the end to `bytes`, and returns how many bytes that were.
+            /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends everything
+            /// up to the end to `bytes`, and returns the number of bytes appended.
             ///
             /// # Errors
-            /// As for `read_async`; what had come before is in `bytes`.
+            /// As for `read_async`; what was read before is in `bytes`.
             ///
             /// # Cancellation
-            /// What had come is in `bytes`.
+            /// What has been read is in `bytes`.
             pub async fn read_to_end_async(&self, bytes: &mut Vec<u8>) -> ::std::io::Result<usize> {
                 let mut tail = $crate::io::whole::Tail::new(bytes);
                 loop {
@@ -88,14 +88,14 @@ macro_rules! reads_and_writes_whole {
                 }
             }
 
-            /// The awaitable form of [`Read::read_to_string`](::std::io::Read::read_to_string): appends all
-            /// that comes until the end to `text`, and returns how many bytes that were.
+            /// The awaitable form of [`Read::read_to_string`](::std::io::Read::read_to_string): appends
+            /// everything up to the end to `text`, and returns the number of bytes appended.
             ///
             /// # Errors
-            /// As for `read_async`; `InvalidData` when it is not UTF-8. `text` is then as it was.
+            /// As for `read_async`; `InvalidData` when it is not UTF-8. `text` is then unchanged.
             ///
             /// # Cancellation
-            /// What had come is lost.
+            /// What has been read is lost.
             pub async fn read_to_string_async(&self, text: &mut String) -> ::std::io::Result<usize> {
                 let mut bytes = Vec::new();
                 self.read_to_end_async(&mut bytes).await?;

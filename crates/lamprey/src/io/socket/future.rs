@@ -1,4 +1,4 @@
-//! The awaitable form of [`attempt`](Socket::attempt): the same steps, with `await` for "block".
+//! The awaitable form of [`attempt`](Socket::attempt): the same steps with `await` in place of blocking.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -14,11 +14,11 @@ use crate::driver::readiness::Interest;
 use crate::driver::readiness::future::EdgeWait;
 use crate::sleep::{Sleep, sleep_async};
 
-/// The time limit of an operation. It counts from the first wait on, and costs an allocation only then.
+/// The time limit of an operation. It counts from the first wait, and allocates only then.
 pub(crate) struct Limit {
     timeout: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
-    /// It has passed; there is one try left.
+    /// The time has passed; one try is left.
     late: bool,
 }
 
@@ -27,7 +27,7 @@ impl Limit {
         Self { timeout, sleep: None, late: false }
     }
 
-    /// Is ready when the time has passed, from then on.
+    /// Ready once the time has passed.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(timeout) = self.timeout else { return Poll::Pending };
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_async(timeout)));
@@ -37,11 +37,11 @@ impl Limit {
 }
 
 impl<S: AsFd> Socket<S> {
-    /// Repeats `operation` until it does not fail for want of readiness, waiting in between for `interest`.
-    /// Dropped, it does no more; an attempt that has done something is the last thing that it does.
+    /// Repeats `operation` until it does not fail with `EAGAIN`, and waits for `interest` before each retry.
+    /// A dropped future makes no more attempts; an attempt that has transferred something is its last step.
     ///
     /// # Errors
-    /// As for [`attempt`](Socket::attempt), and the kernel's when nobody can watch the socket.
+    /// As for [`attempt`](Socket::attempt), and the kernel's when the socket cannot be registered.
     pub(crate) fn attempt_async<T>(
         &self,
         interest: Interest,
@@ -49,7 +49,7 @@ impl<S: AsFd> Socket<S> {
         mut operation: impl FnMut(BorrowedFd<'_>) -> Result<T, Errno>,
     ) -> impl Future<Output = io::Result<T>> {
         let mut limit = Limit::new(timeout);
-        // A block, not an `async fn`: that would keep its arguments twice.
+        // An `async` block, because an `async fn` would store its arguments twice.
         async move {
             let mut place = pin!(self.place(interest));
             take_a_turn_async(1).await;
@@ -68,10 +68,10 @@ impl<S: AsFd> Socket<S> {
         }
     }
 
-    /// Is ready when it is time to try again: after an edge later than `seen`, or when `limit` has passed.
+    /// Ready when it is time to try again: after an edge later than `seen`, or when `limit` has passed.
     ///
     /// # Errors
-    /// `TimedOut` at the second call after `limit` has passed; `WouldBlock` where the program wants that.
+    /// `TimedOut` at the second call after `limit` has passed; `WouldBlock` in non-blocking mode.
     pub(crate) fn poll_wait(
         &self,
         place: Pin<&mut EdgeWait<'_>>,
@@ -91,17 +91,17 @@ impl<S: AsFd> Socket<S> {
         }
     }
 
-    /// How many edges there have been; see [`Readiness::edges`](crate::driver::readiness::Readiness::edges).
+    /// The number of edges so far; see [`Readiness::edges`](crate::driver::readiness::Readiness::edges).
     pub(crate) fn edges(&self, interest: Interest) -> u64 {
         self.readiness.edges(interest)
     }
 
-    /// A place to wait in, for [`poll_wait`](Self::poll_wait).
+    /// A wait node for [`poll_wait`](Self::poll_wait).
     pub(crate) fn place(&self, interest: Interest) -> EdgeWait<'_> {
         EdgeWait::new(&self.readiness, interest)
     }
 
-    /// Is ready after `time`, or when the socket is closed.
+    /// Ready after `time`, or when the socket is closed.
     pub(crate) async fn pause_async(&self, time: Duration) -> io::Result<()> {
         let mut place = pin!(self.place(Interest::Close));
         let mut time = pin!(sleep_async(time));
@@ -113,8 +113,7 @@ impl<S: AsFd> Socket<S> {
     }
 }
 
-/// Counts operations on this kernel thread; the future with which they come to [`TURN`](super::TURN) lets
-/// others run first.
+/// Counts an operation on this kernel thread; every operation that reaches [`TURN`](super::TURN) yields once.
 pub(crate) async fn take_a_turn_async(weight: u32) {
     let mut waits = turn_is_over(weight);
     poll_fn(|context| {
