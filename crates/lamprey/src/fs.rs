@@ -1,12 +1,11 @@
-//! Files without blocking the worker: [`File`], in the shape of [`std::fs::File`].
+//! Files without blocking the worker: [`File`], with the interface of [`std::fs::File`].
 //!
 //! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first
-//! tried with the order not to wait (`RWF_NOWAIT`), which costs what the plain call costs; only when the
-//! kernel would have to wait, or its file system cannot tell, does the call go to the blocking pool.
+//! tried with `RWF_NOWAIT`, which costs as much as the plain call; only when the kernel would have to wait,
+//! or its file system cannot tell, does the call go to the blocking pool.
 //!
-//! For everything else that has to do with files, run the standard library's call on the pool:
-//! `lamprey::block(|| std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(||
-//! std::fs::read_dir(path)).await`.
+//! For all other file operations run the standard library's call on the pool: `lamprey::block(||
+//! std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
 
 mod future;
 
@@ -26,13 +25,13 @@ use crate::driver::block;
 use crate::io::offset::check_offset;
 use crate::sched::coop;
 
-/// Most bytes that are read or written in one system call that does not wait.
+/// The most bytes that one system call at an offset reads or writes without waiting.
 const CHUNK: usize = 256 << 10;
 
-/// As above, at the cursor.
+/// The most bytes that one system call at the cursor reads or writes without waiting.
 const LARGEST: usize = 1 << 20;
 
-/// In place of an offset: at the file's cursor, which moves.
+/// In place of an offset: the file's cursor, which advances.
 const CURSOR: u64 = u64::MAX;
 
 /// An open file: [`std::fs::File`] that blocks only the calling host.
@@ -50,18 +49,19 @@ const CURSOR: u64 = u64::MAX;
 /// ```
 ///
 /// # Cancellation
-/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds, if at all, before
-/// anything is read or written.
+/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds only before anything is
+/// read or written.
 ///
 /// # Blocking
-/// A read or write at the cursor moves 1 MiB at most, in one piece; others have their turn before the next.
-/// See the text of the [module](self). Plain OS threads make the calls themselves.
+/// A read or write at the cursor transfers at most 1 MiB, in one system call; other threads may run before
+/// the next. The [module](self) says which calls go to the blocking pool. Plain OS threads make the calls
+/// themselves.
 ///
 /// # In async code
-/// Each call has an awaitable form. What goes to the blocking pool cannot be called back: when such a future
-/// is dropped meanwhile, the call is made all the same, unless no thread of the pool had come to it. So a
-/// `read_async` that is dropped may have moved the file's cursor, and a `write_async` may have written. The
-/// result is lost. Turning the file into another type waits for such a call.
+/// Each call has an awaitable form. A call on the blocking pool cannot be cancelled: if its future is dropped
+/// before a pool thread has taken it, it is not made, otherwise it runs to its end and its result is lost. So
+/// a `read_async` that is dropped may have moved the file's cursor, and a `write_async` may have written.
+/// Converting the file into another type waits for such a call.
 pub struct File(Arc<std::fs::File>);
 
 impl File {
@@ -73,7 +73,7 @@ impl File {
         Self::open_with(OpenOptions::new().read(true), path)
     }
 
-    /// Opens a file for writing; it is empty afterwards.
+    /// Opens a file for writing, and truncates it.
     ///
     /// # Errors
     /// The system's.
@@ -81,7 +81,7 @@ impl File {
         Self::open_with(OpenOptions::new().write(true).create(true).truncate(true), path)
     }
 
-    /// Opens a file as `options` say.
+    /// Opens a file with `options`.
     ///
     /// # Errors
     /// The system's.
@@ -90,7 +90,7 @@ impl File {
         block(|| options.open(path)).map(Self::from)
     }
 
-    /// What the file system knows about the file.
+    /// The file's metadata.
     ///
     /// # Errors
     /// The system's.
@@ -98,7 +98,7 @@ impl File {
         block(|| self.0.metadata())
     }
 
-    /// Cuts the file to `size` bytes, or extends it with zeros.
+    /// Truncates the file to `size` bytes, or extends it with zeros.
     ///
     /// # Errors
     /// The system's.
@@ -114,7 +114,7 @@ impl File {
         block(|| self.0.sync_all())
     }
 
-    /// Reads at `offset`, without the cursor; 0 at the end of the file.
+    /// Reads at `offset`, without using the cursor; 0 at the end of the file.
     ///
     /// # Errors
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
@@ -126,7 +126,7 @@ impl File {
         }
     }
 
-    /// Writes at `offset`, without the cursor.
+    /// Writes at `offset`, without using the cursor.
     ///
     /// # Errors
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
@@ -139,22 +139,22 @@ impl File {
     }
 }
 
-/// Reads what can be read at once.
+/// Reads as much as is possible without waiting.
 fn read_chunks(file: &std::fs::File, buf: &mut [u8], from: Option<u64>) -> Result<usize, Errno> {
     in_chunks(buf.len(), from, |range, at| {
         preadv2(file, &mut [IoSliceMut::new(&mut buf[range])], at, ReadWriteFlags::NOWAIT)
     })
 }
 
-/// Writes what can be written at once.
+/// Writes as much as is possible without waiting.
 fn write_chunks(file: &std::fs::File, buf: &[u8], from: Option<u64>) -> Result<usize, Errno> {
     in_chunks(buf.len(), from, |range, at| {
         pwritev2(file, &[IoSlice::new(&buf[range])], at, ReadWriteFlags::NOWAIT)
     })
 }
 
-/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not done in full, and gives the others
-/// their turns in between. At the cursor (no `from`) it is called once.
+/// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not transferred in full, and lets
+/// other threads run in between. At the cursor (no `from`) it makes one call.
 fn in_chunks(
     length: usize,
     from: Option<u64>,
@@ -162,7 +162,7 @@ fn in_chunks(
 ) -> Result<usize, Errno> {
     coop::call(if length < CHUNK { coop::SYSTEM } else { coop::COPY });
     let Some(from) = from else {
-        // In one call, as the cursor may be others', too.
+        // One call, because other threads may move the cursor too.
         return operation(0..length.min(LARGEST), CURSOR);
     };
     let mut done = 0;
@@ -171,7 +171,7 @@ fn in_chunks(
         let at = from.saturating_add(done as u64);
         match operation(done..end, at) {
             Ok(count) => done += count,
-            // What has been done is reported.
+            // Reports the bytes that have been transferred.
             Err(_) if done != 0 => return Ok(done),
             Err(error) => return Err(error),
         }
@@ -181,8 +181,8 @@ fn in_chunks(
     }
 }
 
-/// Does the plain call have to be made, on the pool? `EAGAIN`: it would wait. The others: it is not known
-/// whether it would.
+/// True if the plain call has to be made on the pool: with `EAGAIN` the call would wait, with the others that
+/// is unknown.
 fn would_wait(error: Errno) -> bool {
     matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
 }
@@ -264,7 +264,7 @@ impl From<File> for std::fs::File {
         loop {
             match Arc::try_unwrap(file) {
                 Ok(file) => return file,
-                // A call of a future that was dropped runs on the pool: rare, and soon over.
+                // A future was dropped while its call ran on the pool: rare and short.
                 Err(shared) => file = shared,
             }
             crate::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! The awaitable forms of what a [`File`] can do. (What a dropped one leaves behind: see [`File`].)
+//! The awaitable forms of the calls of [`File`]. ([`File`] says what a dropped future may have done.)
 
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
@@ -16,13 +16,13 @@ use crate::io::whole::reads_and_writes_whole;
 
 reads_and_writes_whole!(File);
 
-/// What a read or write of so many bytes counts among the operations of which [`TURN`] make a turn.
+/// The weight of a read or write of `length` bytes in the count of operations before a yield ([`TURN`]).
 fn weight(length: usize) -> u32 {
     if length < CHUNK { 1 } else { TURN / 2 }
 }
 
-/// As much as one call is to read or write. (What goes to the pool is copied, because the caller's buffer
-/// goes with the future.)
+/// The bytes that one call transfers. (A call on the pool works on a copy, because the caller's buffer may be
+/// freed with the future.)
 fn first_chunk(buf: &[u8]) -> &[u8] {
     &buf[..buf.len().min(CHUNK)]
 }
@@ -54,7 +54,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// Nothing is left behind, unless `options` say that the file is created or cut: that may have happened.
+    /// A dropped future has no effect.
     pub async fn open_async(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::open_with_async(OpenOptions::new().read(true), path).await
     }
@@ -65,7 +65,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// The file may have been created, and what was in it is then gone.
+    /// The file may have been created or truncated.
     pub async fn create_async(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::open_with_async(OpenOptions::new().write(true).create(true).truncate(true), path).await
     }
@@ -76,7 +76,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// The file may have been created or cut, if `options` say so.
+    /// The file may have been created or truncated, if `options` say so.
     pub async fn open_with_async(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
         let (options, path) = (options.clone(), path.as_ref().to_owned());
         block_async(move || options.open(path)).await.map(Self::from)
@@ -88,7 +88,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// Harmless.
+    /// A dropped future has no effect.
     pub async fn metadata_async(&self) -> io::Result<Metadata> {
         self.on_pool(|file| file.metadata()).await
     }
@@ -110,7 +110,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// Harmless.
+    /// The sync may still run; it has no other effect.
     pub async fn sync_all_async(&self) -> io::Result<()> {
         self.on_pool(|file| file.sync_all()).await
     }
@@ -121,7 +121,7 @@ impl File {
     /// As for `read_at`.
     ///
     /// # Cancellation
-    /// Harmless.
+    /// A dropped future has no effect: the cursor does not move.
     pub async fn read_at_async(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         take_a_turn_async(weight(buf.len())).await;
@@ -140,7 +140,7 @@ impl File {
     /// As for `write_at`.
     ///
     /// # Cancellation
-    /// The bytes may have been written, all or some of them.
+    /// Some or all of the bytes may have been written.
     pub async fn write_at_async(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         take_a_turn_async(weight(buf.len())).await;
@@ -159,7 +159,8 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// See [`File`]: the bytes may be lost. [`read_at_async`](Self::read_at_async) can be repeated.
+    /// The cursor may have moved, and the bytes read are lost. [`read_at_async`](Self::read_at_async) can be
+    /// repeated.
     pub async fn read_async(&self, buf: &mut [u8]) -> io::Result<usize> {
         take_a_turn_async(weight(buf.len())).await;
         let buf = first_chunk_mut(buf);
@@ -175,7 +176,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// See [`File`]: the bytes may have been written.
+    /// The bytes may have been written, and the cursor may have moved.
     pub async fn write_async(&self, buf: &[u8]) -> io::Result<usize> {
         take_a_turn_async(weight(buf.len())).await;
         let buf = first_chunk(buf);
@@ -191,7 +192,7 @@ impl File {
     /// The system's.
     ///
     /// # Cancellation
-    /// The position may have changed.
+    /// The cursor may have moved.
     pub async fn seek_async(&self, to: SeekFrom) -> io::Result<u64> {
         self.on_pool(move |mut file| file.seek(to)).await
     }

@@ -1,4 +1,4 @@
-//! Addresses and names. A literal address never leaves the calling thread; a name is looked up on the
+//! Addresses and names. A literal address is parsed on the calling thread; a name is looked up on the
 //! blocking pool.
 
 use std::future::{Future, ready};
@@ -8,7 +8,8 @@ use std::{option, slice, vec};
 
 use crate::driver::{block, block_async};
 
-/// What sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the worker.
+/// The addresses that sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the
+/// worker.
 ///
 /// It is implemented for the same types. Names (in `"host:port"` and `("host", port)`) are looked up on the
 /// blocking pool; literal addresses are parsed in place.
@@ -21,10 +22,10 @@ use crate::driver::{block, block_async};
 /// # std::io::Result::Ok(())
 /// ```
 pub trait ToSocketAddrs {
-    /// The addresses, one after the other.
+    /// The iterator over the addresses.
     type Iter: Iterator<Item = SocketAddr>;
 
-    /// The addresses that this stands for.
+    /// The addresses that this value resolves to.
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not `host:port`; the system's, when a name cannot be looked up.
@@ -33,7 +34,7 @@ pub trait ToSocketAddrs {
     /// As for [`lookup`].
     ///
     /// # Blocking
-    /// For a name: see [`lookup`].
+    /// For a name: as [`lookup`].
     fn to_socket_addrs(&self) -> io::Result<Self::Iter>;
 
     /// The awaitable form of [`to_socket_addrs`](Self::to_socket_addrs).
@@ -84,8 +85,7 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 /// As for `lookup`.
 ///
 /// # Cancellation
-/// Nobody learns the result. A lookup that has begun holds its thread of the pool until the system gives an
-/// answer.
+/// The result is dropped. A lookup that has begun occupies its pool thread until the system answers.
 ///
 /// # Blocking
 /// As for [`block_async`](crate::block_async).
@@ -96,7 +96,7 @@ pub async fn lookup_async(host_port: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// The literal address that `host_port` is, or else the name and the port in it.
+/// The literal address in `host_port`, or else its name and port.
 fn parse(host_port: &str) -> io::Result<Result<SocketAddr, (&str, u16)>> {
     if let Ok(address) = host_port.parse() {
         return Ok(Ok(address));
@@ -131,12 +131,12 @@ async fn look_up_host_async(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
 /// Blocks the kernel thread.
 fn ask_the_system(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect).map_err(|error| {
-        // The resolver's own text does not say which name it was.
+        // The resolver's error does not contain the name.
         io::Error::new(error.kind(), format!("cannot look up \"{host}\": {error}"))
     })
 }
 
-/// Tries the addresses one after the other; the last error counts.
+/// Tries the addresses one after the other; returns the last error.
 pub(super) fn first_of<T>(
     addresses: impl Iterator<Item = SocketAddr>,
     mut attempt: impl FnMut(&SocketAddr) -> io::Result<T>,
@@ -151,7 +151,7 @@ pub(super) fn first_of<T>(
     Err(failed.unwrap_or_else(no_address))
 }
 
-/// The error of somebody who was given no address to try.
+/// The error for an empty list of addresses.
 pub(super) fn no_address() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "there is no address to try")
 }

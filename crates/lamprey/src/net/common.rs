@@ -14,8 +14,8 @@ macro_rules! owns_descriptor {
 
             /// The same socket for the standard library, in blocking mode.
             ///
-            /// The mode belongs to the kernel's socket: clones that [`try_clone`](Self::try_clone) made share
-            /// it, so do not keep accepting on one.
+            /// The mode belongs to the kernel's socket: clones from [`try_clone`](Self::try_clone) share it,
+            /// so do not use such a clone afterwards.
             ///
             /// # Errors
             /// The system's, when the mode of the socket cannot be set; the socket is then closed.
@@ -24,17 +24,17 @@ macro_rules! owns_descriptor {
             }
 
             /// Makes every operation on this socket fail, now and later, with [`Closed`](crate::net::Closed);
-            /// those that wait on other threads are woken to fail. Calling it again does nothing.
+            /// threads that wait in one are woken and fail. Calling it again has no effect.
             ///
-            /// The descriptor is given back when the value is dropped, because others may still borrow it.
-            /// Streams and listeners are shut down at once, so that the peer sees the end. Clones made by
-            /// [`try_clone`](Self::try_clone) are sockets of their own and stay open (but shut down).
+            /// The descriptor is closed when the value is dropped, because other threads may still borrow it.
+            /// Streams and listeners are shut down at once, so that the peer sees the end. Clones from
+            /// [`try_clone`](Self::try_clone) are separate sockets and stay open (but shut down).
             pub fn close(&self) {
                 self.0.close();
                 self.shut_down_for_close();
             }
 
-            /// The pending error of the kernel's socket, which this call takes away.
+            /// Returns and clears the pending error of the kernel's socket.
             ///
             /// # Errors
             /// The system's.
@@ -42,21 +42,21 @@ macro_rules! owns_descriptor {
                 self.0.get().take_error()
             }
 
-            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. A setting of
-            /// this value (the kernel's socket never blocks anyway); clones start with it.
+            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. This is a
+            /// setting of the value (the kernel's socket never blocks anyway); clones copy it.
             ///
             /// # Errors
-            /// None; the result is there for the shape of the standard library.
+            /// None; it returns a `Result` as in the standard library.
             pub fn set_nonblocking(&self, nonblocking: bool) -> ::std::io::Result<()> {
                 self.0.options.set_nonblocking(nonblocking);
                 Ok(())
             }
 
-            /// A second socket value for the same kernel socket, with a descriptor of its own and copies of
-            /// the settings.
+            /// A second socket value for the same kernel socket, with its own descriptor and copies of the
+            /// settings.
             ///
             /// # Errors
-            /// The system's, for one when there are no descriptors left.
+            /// The system's, for example when no descriptors are left.
             pub fn try_clone(&self) -> ::std::io::Result<Self> {
                 let clone = $crate::io::socket::Socket::new(self.0.get().try_clone()?);
                 clone.options.copy_from(&self.0.options);
@@ -113,7 +113,7 @@ macro_rules! owns_descriptor {
 }
 pub(super) use owns_descriptor;
 
-/// Timeouts, for the types that have them; with `adopt` and `release`, which carry them over.
+/// Timeouts, for the types that have them; and `adopt` and `release`, which transfer them.
 macro_rules! has_timeouts {
     ($name:ident, $std:ty) => {
         impl $name {
@@ -132,7 +132,7 @@ macro_rules! has_timeouts {
                 Ok(socket)
             }
 
-            /// How long a read may wait before it fails with `TimedOut`; `None`, the default, is for ever.
+            /// How long a read may wait before it fails with `TimedOut`; `None`, the default, means for ever.
             ///
             /// # Errors
             /// `InvalidInput` for a timeout of zero.
@@ -140,7 +140,8 @@ macro_rules! has_timeouts {
                 self.0.options.read_timeout.set(timeout)
             }
 
-            /// How long a write may wait before it fails with `TimedOut`; `None`, the default, is for ever.
+            /// How long a write may wait before it fails with `TimedOut`; `None`, the default, means for
+            /// ever.
             ///
             /// # Errors
             /// `InvalidInput` for a timeout of zero.
@@ -148,18 +149,18 @@ macro_rules! has_timeouts {
                 self.0.options.write_timeout.set(timeout)
             }
 
-            /// What [`set_read_timeout`](Self::set_read_timeout) has set.
+            /// The value that [`set_read_timeout`](Self::set_read_timeout) has set.
             ///
             /// # Errors
-            /// None; the result is there for the shape of the standard library.
+            /// None; it returns a `Result` as in the standard library.
             pub fn read_timeout(&self) -> ::std::io::Result<Option<::std::time::Duration>> {
                 Ok(self.0.options.read_timeout.get())
             }
 
-            /// What [`set_write_timeout`](Self::set_write_timeout) has set.
+            /// The value that [`set_write_timeout`](Self::set_write_timeout) has set.
             ///
             /// # Errors
-            /// None; the result is there for the shape of the standard library.
+            /// None; it returns a `Result` as in the standard library.
             pub fn write_timeout(&self) -> ::std::io::Result<Option<::std::time::Duration>> {
                 Ok(self.0.options.write_timeout.get())
             }
@@ -172,13 +173,13 @@ pub(super) use has_timeouts;
 macro_rules! is_stream {
     ($name:ident) => {
         impl $name {
-            /// Reads like [`Read::read`](::std::io::Read::read), but what is read stays in the socket.
+            /// Same as [`Read::read`](::std::io::Read::read), but the data stays in the socket.
             ///
             /// # Errors
             /// As for reading.
             ///
             /// # Cancellation
-            /// Its commit point is the system call that finds the socket ready. A thread that is cancelled
+            /// The commit point is the system call that finds the socket ready. A thread that is cancelled
             /// before that unwinds from here, and has taken nothing.
             ///
             /// # Blocking
@@ -187,32 +188,32 @@ macro_rules! is_stream {
                 self.0.recv(buf, ::rustix::net::RecvFlags::PEEK)
             }
 
-            /// Ends one direction, or both. After `Write` the peer reads the end of the stream; after `Read`
-            /// reads here give 0 bytes. Threads that wait in that direction are woken.
+            /// Shuts down one direction, or both. After `Write` the peer reads the end of the stream; after
+            /// `Read` reads here return 0 bytes. Threads that wait in that direction are woken.
             ///
             /// # Errors
-            /// The system's, for one when the stream is not connected any more.
+            /// The system's, for example when the stream is no longer connected.
             pub fn shutdown(&self, how: ::std::net::Shutdown) -> ::std::io::Result<()> {
                 self.0.get().shutdown(how)
             }
 
-            /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room where
-            /// there is none. Returns how many were sent: less than `len` only when the file ends before, or
-            /// when an error came after some bytes had gone (the next call reports it).
+            /// Sends `len` bytes of `file` from `offset` on, inside the kernel, and waits for room when there
+            /// is none. Returns how many were sent: less than `len` only when the file ends before, or when
+            /// an error occurred after some bytes were sent (the next call reports it).
             ///
             /// # Errors
             /// As for writing; and the system's for a file that cannot be sent (such as a pipe or a
             /// directory).
             ///
             /// # Blocking
-            /// The worker does not wait for the disk: a chunk that is not in the page cache is sent by the
-            /// blocking pool. What is looked at is the first and the last page of a chunk of 256 KiB, so a
-            /// page that the kernel has dropped from between makes the worker wait for that one. The write
-            /// timeout counts from each chunk on.
+            /// The worker does not wait for the disk: the blocking pool sends chunks that are not in the page
+            /// cache. Only the first and the last page of a chunk of 256 KiB are checked, so the worker waits
+            /// for a page between them that the kernel has evicted. The write timeout counts anew for each
+            /// chunk.
             ///
-            /// The kernel has no way to send a file without a `SIGPIPE` when the peer is gone. Programs whose
-            /// `main` is Rust's ignore that signal; in others the first call of this function makes the
-            /// process ignore it, if its action is the default one.
+            /// The kernel has no way to send a file without a `SIGPIPE` when the peer has disconnected.
+            /// Programs whose `main` is Rust's ignore that signal; in others the first call of this function
+            /// makes the process ignore it, if its action is the default one.
             ///
             /// # Cancellation
             /// Some of the bytes may have been sent.
@@ -226,7 +227,7 @@ macro_rules! is_stream {
             }
 
             fn shut_down_for_close(&self) {
-                // Fails when the stream is not connected any more: nothing to end.
+                // Fails when the stream is no longer connected, and then there is nothing to shut down.
                 let _ = self.0.get().shutdown(::std::net::Shutdown::Both);
             }
         }

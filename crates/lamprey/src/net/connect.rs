@@ -1,8 +1,7 @@
-//! Connecting: `connect(2)` repeated until it says that the connection is made or refused.
+//! Connecting: `connect(2)`, repeated until it reports that the connection is made or refused.
 //!
-//! A repeated `connect` is the one question whose answer cannot be misread after a stray edge: it tells
-//! "made", "still on its way" and "failed, for this reason" apart, where `SO_ERROR` would say 0 for the first
-//! two.
+//! Repeating `connect` is the one check that a stray edge cannot mislead: it distinguishes "made", "in
+//! progress" and "failed, for this reason", while `SO_ERROR` is 0 for the first two.
 
 use std::future::Future;
 use std::io;
@@ -16,7 +15,7 @@ use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 
-/// The pauses while a Unix listener's queue is full: the kernel tells nobody when there is room again.
+/// The pauses while a Unix listener's queue is full: the kernel sends no event when there is room again.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
@@ -38,7 +37,7 @@ pub(super) fn connect_async<S: AsFd>(
     socket.attempt_async(Interest::Write, timeout, move |fd| ask(fd, to))
 }
 
-/// `EAGAIN`: it is still on its way.
+/// `EAGAIN` while the connection is in progress.
 fn ask(fd: BorrowedFd<'_>, to: &impl SocketAddrArg) -> Result<(), Errno> {
     match net::connect(fd, to) {
         Ok(()) | Err(Errno::ISCONN) => Ok(()),
@@ -47,7 +46,7 @@ fn ask(fd: BorrowedFd<'_>, to: &impl SocketAddrArg) -> Result<(), Errno> {
     }
 }
 
-/// Connects a Unix socket: at once, or not while the listener's queue is full.
+/// Connects a Unix socket: `connect` succeeds at once, or fails while the listener's queue is full.
 pub(super) fn connect_unix<S: AsFd>(socket: &Socket<S>, to: &SocketAddrUnix) -> io::Result<()> {
     let mut pause = FIRST_PAUSE;
     while !ask_unix(socket, to)? {

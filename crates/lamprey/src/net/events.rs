@@ -1,5 +1,5 @@
-//! Sockets in choices: each awaitable form as an event. An operation that loses has done nothing: the poll
-//! that finds the socket ready is the operation.
+//! Sockets in choices: each awaitable form as an event. An operation that is not chosen has had no effect:
+//! the poll that finds the socket ready performs the operation.
 
 use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
@@ -9,7 +9,7 @@ use std::future::Future;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Ready when `socket` is, for `interest`; does nothing with it.
+/// Ready when `socket` is ready for `interest`; transfers nothing.
 pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Future<Output = io::Result<()>> {
     let flags = if interest == Interest::Write { PollFlags::OUT } else { PollFlags::IN | PollFlags::RDHUP };
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -21,13 +21,13 @@ pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Fut
     })
 }
 
-/// What all sockets that carry data have.
+/// The events of all sockets that carry data.
 macro_rules! readiness_events {
     ($name:ident) => {
         impl $name {
-            /// The event that a read would not wait: something has come, the other side has ended, or
-            /// something is wrong. It reads nothing; by the time of the read another thread may have been
-            /// faster. ([`close`](Self::close) makes it fail.)
+            /// The event that a read would not wait: there is data, the peer has ended the stream, or there
+            /// is an error. It reads nothing; another thread may take the data before the read.
+            /// [`close`](Self::close) makes it fail.
             pub fn readable_evt(
                 &self,
             ) -> $crate::events::FutureEvt<impl Future<Output = ::std::io::Result<()>> + Send> {
@@ -46,13 +46,13 @@ macro_rules! readiness_events {
     };
 }
 
-/// What all streams have.
+/// The events of all streams.
 macro_rules! stream_events {
     ($name:ident) => {
         $crate::net::events::readiness_events!($name);
 
         impl $name {
-            /// [`Read::read`](::std::io::Read::read) as an event: to choose between it and others. If another
+            /// [`Read::read`](::std::io::Read::read) as an event, to choose between it and others. If another
             /// is chosen, nothing has been read.
             ///
             /// # Examples
@@ -80,8 +80,8 @@ macro_rules! stream_events {
                 $crate::events::future_evt(self.read_async(buf))
             }
 
-            /// [`Write::write`](::std::io::Write::write) as an event: it happens when some of `buf` has been
-            /// written. If another is chosen, nothing has been.
+            /// [`Write::write`](::std::io::Write::write) as an event, which commits when some of `buf` has
+            /// been written. If another is chosen, nothing has been written.
             pub fn write_evt(
                 &self,
                 buf: &[u8],
@@ -92,12 +92,12 @@ macro_rules! stream_events {
     };
 }
 
-/// What all listeners have.
+/// The events of all listeners.
 macro_rules! listener_events {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
-            /// [`accept`](Self::accept) as an event: to choose between it and others. If another is chosen, nothing has been
-            /// accepted, and the connection stays in the listener's queue.
+            /// [`accept`](Self::accept) as an event, to choose between it and others. If another is chosen,
+            /// nothing has been accepted, and the connection stays in the listener's queue.
             ///
             /// # Examples
             /// ```

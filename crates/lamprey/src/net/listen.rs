@@ -1,4 +1,4 @@
-//! Accepting, and what an accept loop does when the process runs out of descriptors.
+//! Accepting, and the back-off of an accept loop when the process runs out of descriptors.
 
 use std::future::Future;
 use std::io;
@@ -14,12 +14,11 @@ use crate::io::closed::is_closed;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 
-/// Connections that the kernel keeps until they are accepted; it lowers this to
+/// The length of the kernel's queue of connections that have not been accepted; the kernel lowers it to
 /// `/proc/sys/net/core/somaxconn`.
 pub(super) const BACKLOG: i32 = 4096;
 
-/// How long an accept loop that found no descriptor left stays away, and for how long at most after several
-/// times.
+/// The first pause of an accept loop that found no descriptor left, and the longest after repeated failures.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -35,7 +34,7 @@ pub(super) fn accept_async<S: AsFd>(
     listener.attempt_async(Interest::Read, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
 }
 
-/// What an accept loop does about errors: until there is a connection, or the listener is of no more use.
+/// The back-off of an accept loop: it retries until there is a connection or the listener is unusable.
 pub(super) struct Patience {
     pause: Duration,
 }
@@ -45,7 +44,7 @@ impl Patience {
         Self { pause: FIRST_PAUSE }
     }
 
-    /// Returns when it is time to accept again.
+    /// Returns when it is time to accept again, or the error if accepting again is pointless.
     pub(super) fn bear<S: AsFd>(&mut self, listener: &Socket<S>, error: io::Error) -> io::Result<()> {
         if let Some(pause) = self.judge(error)? {
             listener.pause(Wait::AcceptPause, pause)?;
@@ -67,7 +66,7 @@ impl Patience {
         Ok(())
     }
 
-    /// How long to pause before the next try, if at all; the error, if there should be none.
+    /// The pause before the next try, if one is needed; the error, if there should be no next try.
     fn judge(&mut self, error: io::Error) -> io::Result<Option<Duration>> {
         if exhausted(&error) {
             let longer = (self.pause * 2).min(LONGEST_PAUSE);
@@ -77,13 +76,13 @@ impl Patience {
     }
 }
 
-/// The process or the machine has no room for one more; the connection stays in the listener's queue.
+/// The process or the machine has no resources for another connection, which stays in the listener's queue.
 fn exhausted(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
 }
 
-/// The connection that was next is gone; Linux reports its network errors here (see `accept(2)`). Each takes
-/// one connection out of the queue, so trying again ends.
+/// The next connection has failed; Linux reports its network errors here (see `accept(2)`). Each such error
+/// removes one connection from the queue, so retrying ends.
 fn of_one_connection(error: &io::Error) -> bool {
     use Errno as E;
     matches!(
@@ -104,8 +103,8 @@ fn of_one_connection(error: &io::Error) -> bool {
 
 /// The connections to a listener, one after the other: the iterator that `incoming` returns.
 ///
-/// It accepts patiently, so running out of descriptors does not end it. It ends after the listener's `close`,
-/// and after an error that would come again and again, which it reports first.
+/// It retries like `accept_patiently`, so running out of descriptors does not end it. It ends after the
+/// listener's `close`, and after an error that would repeat for ever, which it returns first.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     pub(super) listener: &'a L,
@@ -113,7 +112,7 @@ pub struct Incoming<'a, L> {
 }
 
 impl<L> Incoming<'_, L> {
-    /// What the iterator returns after `accepted`.
+    /// What the iterator returns for `accepted`.
     pub(super) fn take<T>(&mut self, accepted: io::Result<T>) -> Option<io::Result<T>> {
         match accepted {
             Err(error) if is_closed(&error) => {
@@ -121,7 +120,7 @@ impl<L> Incoming<'_, L> {
                 None
             }
             Err(error) => {
-                // `WouldBlock` comes of `set_nonblocking`, and says nothing against the next try.
+                // `WouldBlock` is caused by `set_nonblocking`; the next try may succeed.
                 self.ended = error.kind() != io::ErrorKind::WouldBlock;
                 Some(Err(error))
             }
@@ -130,14 +129,14 @@ impl<L> Incoming<'_, L> {
     }
 }
 
-/// What every listener has on top of `accept` and `accept_async`, for streams of the type `$stream`.
+/// The calls that every listener has besides `accept` and `accept_async`, for streams of the type `$stream`.
 macro_rules! is_listener {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
-            /// Waits for a connection, through everything that passes: while the process has no descriptors
-            /// (or the machine no memory) left it pauses, 5 ms at first and at most a second, and tries
-            /// again; a connection that broke before it was accepted is skipped. This is the call for an
-            /// accept loop.
+            /// Waits for a connection and retries after transient errors: while the process has no
+            /// descriptors left (or the machine no memory) it pauses, first for 5 ms and at most for a
+            /// second, and tries again; a connection that broke before it was accepted is skipped. This is
+            /// the call for an accept loop.
             ///
             /// # Errors
             /// Only those after which no call will succeed, such as after [`close`](Self::close); and
@@ -165,7 +164,7 @@ macro_rules! is_listener {
             /// As for `accept_patiently`.
             ///
             /// # Cancellation
-            /// Dropped before it is ready, it has accepted nothing.
+            /// A future that is dropped before it is ready has accepted nothing.
             pub async fn accept_patiently_async(&self) -> ::std::io::Result<($stream, $address)> {
                 let mut patience = $crate::net::listen::Patience::new();
                 loop {
@@ -176,7 +175,8 @@ macro_rules! is_listener {
                 }
             }
 
-            /// The connections, one after the other, [accepted patiently](Self::accept_patiently).
+            /// The connections, one after the other, accepted by
+            /// [`accept_patiently`](Self::accept_patiently).
             pub fn incoming(&self) -> $crate::net::Incoming<'_, Self> {
                 $crate::net::Incoming { listener: self, ended: false }
             }
@@ -200,7 +200,7 @@ macro_rules! is_listener {
             /// As for `accept_patiently`.
             ///
             /// # Cancellation
-            /// Dropped before it is ready, it has accepted nothing.
+            /// A future that is dropped before it is ready has accepted nothing.
             pub async fn next_async(&mut self) -> Option<::std::io::Result<$stream>> {
                 if self.ended {
                     return None;

@@ -1,28 +1,30 @@
-//! Sockets in the shape of [`std::net`] and [`std::os::unix::net`], for hosts and for plain OS threads.
+//! Sockets with the interface of [`std::net`] and [`std::os::unix::net`], for hosts and for plain OS threads.
 //!
-//! Each call that the standard library would block a kernel thread for blocks only the calling host.
-//! Differences from the standard library, all of them deliberate:
+//! A call that would block a kernel thread in the standard library blocks only the calling host. Deliberate
+//! differences from the standard library:
 //!
 //! * A read or write that exceeds its timeout fails with [`TimedOut`](std::io::ErrorKind::TimedOut), not with
 //!   [`WouldBlock`](std::io::ErrorKind::WouldBlock), which here always means "this operation may not wait":
 //!   after `set_nonblocking(true)`, or on a host that is unwinding.
 //! * Timeouts belong to the value, not to the kernel's socket: `try_clone` copies them.
 //! * Names are looked up on the blocking pool ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
-//! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], also those that
+//! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], including those that
 //!   wait.
 //! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_patiently`].
-//! * Writing to a peer that is gone gives [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), never a `SIGPIPE`.
+//! * Writing to a peer that has disconnected gives [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), never a
+//!   `SIGPIPE`.
 //!
 //! # Several threads on one socket
-//! Any number of hosts and OS threads, of any runtime, may use a socket at once, also in the same direction;
-//! when it becomes ready all that wait for this direction try, and those that find nothing wait again.
+//! Any number of hosts and OS threads, of any runtime, may use a socket at once, also in the same direction.
+//! When it becomes ready, all threads that wait for this direction are woken and try; those that get `EAGAIN`
+//! wait again.
 //!
 //! # In async code
 //! Each call that may block has an awaitable form with the same arguments and results: `read_async`,
-//! `accept_async`, `connect_async` and so on. It works in a parasite and in a task of any executor, of any
-//! runtime, all of which may use a socket together with threads. Timeouts and `close` hold for them as well.
-//! Like the blocking forms they try first and wait only if they have to, and let others run now and then even
-//! when they never have to. Dropping one is its cancellation.
+//! `accept_async`, `connect_async` and so on. It works in a parasite and in a task of any executor and of any
+//! runtime, and futures and threads may share a socket. Timeouts and `close` hold for them as well. Like the
+//! blocking forms they try first and wait only if they have to; every so often they yield even if they need
+//! not wait. Dropping the future cancels the operation.
 //!
 //! ```
 //! use lamprey::net::{TcpListener, TcpStream};
@@ -43,12 +45,13 @@
 //! ```
 //!
 //! # Blocking
-//! A socket is served by the reactor of the worker where an operation on it first had to wait. A plain OS
-//! thread waits by itself, in `poll(2)`. For futures that are polled outside of every worker there is a
-//! reactor of their own, on a kernel thread that is started when the first of them has to wait.
+//! A socket is registered with the event loop of the worker on which an operation first had to wait. A plain
+//! OS thread waits in `poll(2)`. Futures that are polled outside of every worker have an event loop of their
+//! own, on a kernel thread that is started when the first of them has to wait.
 //!
 //! # Cancellation
 //! A host that is cancelled while it waits in a socket operation unwinds from there; that operation has then
+//! not happened. (A `write_all` is several operations.)
 //! not happened. (A `write_all` is several operations.)
 
 mod addr;

@@ -1,19 +1,19 @@
-//! The awaitable forms of what all streams can do.
+//! The awaitable forms of the calls that all streams have.
 
-/// Adds them to a type that `is_stream`.
+/// Adds them to a type that has `is_stream`.
 macro_rules! is_stream_async {
     ($name:ident) => {
         $crate::io::whole::reads_and_writes_whole!($name);
 
         impl $name {
-            /// The awaitable form of [`Read::read`](::std::io::Read::read): reads what has come, as soon as
-            /// something has; 0 at the end of the stream.
+            /// The awaitable form of [`Read::read`](::std::io::Read::read): waits until there is data and
+            /// reads what there is; 0 at the end of the stream.
             ///
             /// # Errors
             /// The system's; `TimedOut` after the read timeout; [`Closed`](crate::net::Closed).
             ///
             /// # Cancellation
-            /// Dropped before it is ready, it has read nothing.
+            /// A future that is dropped before it is ready has read nothing.
             pub fn read_async(
                 &self,
                 buf: &mut [u8],
@@ -49,14 +49,14 @@ macro_rules! is_stream_async {
                 self.0.recv_async(buf, ::rustix::net::RecvFlags::PEEK)
             }
 
-            /// The awaitable form of [`Write::write`](::std::io::Write::write): writes what there is room
-            /// for, as soon as there is some.
+            /// The awaitable form of [`Write::write`](::std::io::Write::write): waits until there is room and
+            /// writes what fits.
             ///
             /// # Errors
             /// The system's; `TimedOut` after the write timeout; [`Closed`](crate::net::Closed).
             ///
             /// # Cancellation
-            /// Dropped before it is ready, it has written nothing.
+            /// A future that is dropped before it is ready has written nothing.
             pub fn write_async(&self, buf: &[u8]) -> impl Future<Output = ::std::io::Result<usize>> + Send {
                 self.0.send_async(buf)
             }
@@ -78,12 +78,13 @@ macro_rules! is_stream_async {
             /// The awaitable form of [`sendfile`](Self::sendfile).
             ///
             /// # Errors
-            /// As for `sendfile`; and the system's, when there are no descriptors left: a chunk that is not
-            /// in the page cache is sent through duplicates of both, which the blocking pool may use even
-            /// when this is dropped.
+            /// As for `sendfile`; and the system's, when no descriptors are left: a chunk that is not in the
+            /// page cache is sent through duplicates of both descriptors, which the blocking pool may use
+            /// after this future is dropped.
             ///
             /// # Cancellation
-            /// Some of the bytes may have been sent, and a chunk of up to 256 KiB may still be.
+            /// Some of the bytes may have been sent, and a chunk of up to 256 KiB may still be sent
+            /// afterwards.
             ///
             /// # Blocking
             /// As for `sendfile`.

@@ -44,18 +44,18 @@ is_stream_async!(TcpStream);
 stream_events!(TcpStream);
 
 impl TcpStream {
-    /// Connects to the first of the addresses that answers.
+    /// Connects to the first of the addresses that accepts the connection.
     ///
     /// # Errors
-    /// The system's for the last address that was tried (`ConnectionRefused`, for one), or the name lookup's.
+    /// The system's for the last address that was tried (such as `ConnectionRefused`), or the name lookup's.
     ///
     /// # Cancellation
     /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection
-    /// that has been made by then is broken off. A name lookup is not interrupted.
+    /// that has been made by then is aborted. A name lookup is not interrupted.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
-    /// A name is looked up on the pool.
+    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`. A name is looked up on the
+    /// blocking pool.
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
     }
@@ -80,7 +80,7 @@ impl TcpStream {
     /// As for `connect`.
     ///
     /// # Cancellation
-    /// The socket is closed; a connection that has been made is broken off.
+    /// The socket is closed; a connection that has been made is aborted.
     pub async fn connect_async(to: impl ToSocketAddrs) -> io::Result<Self> {
         let mut failed = None;
         for address in to.to_socket_addrs_async().await? {
@@ -118,7 +118,7 @@ impl TcpStream {
     /// The address at the other end.
     ///
     /// # Errors
-    /// The system's, for one when the stream is not connected any more.
+    /// The system's, for example when the stream is no longer connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.0.get().peer_addr()
     }
@@ -131,7 +131,7 @@ impl TcpStream {
         self.0.get().local_addr()
     }
 
-    /// Sends small writes at once (`TCP_NODELAY`) instead of waiting for more to send with them.
+    /// Sends small writes at once (`TCP_NODELAY`) instead of collecting them (Nagle's algorithm).
     ///
     /// # Errors
     /// The system's.
@@ -139,7 +139,7 @@ impl TcpStream {
         self.0.get().set_nodelay(nodelay)
     }
 
-    /// What [`set_nodelay`](Self::set_nodelay) has set.
+    /// The value that [`set_nodelay`](Self::set_nodelay) has set.
     ///
     /// # Errors
     /// The system's.
@@ -147,7 +147,7 @@ impl TcpStream {
         self.0.get().nodelay()
     }
 
-    /// Sets how many routers a packet may pass.
+    /// Sets the time to live: the number of routers that a packet may pass.
     ///
     /// # Errors
     /// The system's.
@@ -155,7 +155,7 @@ impl TcpStream {
         self.0.get().set_ttl(ttl)
     }
 
-    /// What [`set_ttl`](Self::set_ttl) has set.
+    /// The value that [`set_ttl`](Self::set_ttl) has set.
     ///
     /// # Errors
     /// The system's.
@@ -172,11 +172,11 @@ is_listener!(TcpListener, TcpStream, SocketAddr);
 listener_events!(TcpListener, TcpStream, SocketAddr);
 
 impl TcpListener {
-    /// Listens on the first of the addresses that can be bound. Port 0 is any free one (see
-    /// [`local_addr`](Self::local_addr)). `SO_REUSEADDR` is set, so a server can be started again at once.
+    /// Listens on the first of the addresses that can be bound. Port 0 means any free port (see
+    /// [`local_addr`](Self::local_addr)). `SO_REUSEADDR` is set, so a server can be restarted at once.
     ///
     /// # Errors
-    /// The system's for the last address that was tried (`AddrInUse`, for one), or the name lookup's.
+    /// The system's for the last address that was tried (such as `AddrInUse`), or the name lookup's.
     pub fn bind(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs()?, Self::bind_to)
     }
@@ -187,7 +187,7 @@ impl TcpListener {
     /// As for `bind`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has bound nothing.
+    /// A future that is dropped before it is ready has bound nothing.
     pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs_async().await?, Self::bind_to)
     }
@@ -203,13 +203,13 @@ impl TcpListener {
     /// Waits for a connection. Several threads may wait at once.
     ///
     /// # Errors
-    /// The system's. None of them harms the listener: when there are no descriptors left the connection stays
-    /// in the queue, and a later call gets it. A loop that calls again at once would spin then; see
+    /// The system's. None of them harms the listener: when no descriptors are left, the connection stays in
+    /// the queue, and a later call gets it. A loop that calls again at once would then spin; see
     /// [`accept_patiently`](Self::accept_patiently).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
-    /// that unwinds from here, and the connection, if there is one, is left to the next call.
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and a connection stays in the queue for the next call.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -223,13 +223,13 @@ impl TcpListener {
     /// As for `accept`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has accepted nothing.
+    /// A future that is dropped before it is ready has accepted nothing.
     pub fn accept_async(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> + Send {
         let accepting = listen::accept_async(&self.0);
         async { accepting.await.and_then(accepted) }
     }
 
-    /// The address that is listened on.
+    /// The address that the socket listens on.
     ///
     /// # Errors
     /// The system's.
@@ -237,7 +237,7 @@ impl TcpListener {
         self.0.get().local_addr()
     }
 
-    /// Sets how many routers a packet may pass.
+    /// Sets the time to live: the number of routers that a packet may pass.
     ///
     /// # Errors
     /// The system's.
@@ -245,7 +245,7 @@ impl TcpListener {
         self.0.get().set_ttl(ttl)
     }
 
-    /// What [`set_ttl`](Self::set_ttl) has set.
+    /// The value that [`set_ttl`](Self::set_ttl) has set.
     ///
     /// # Errors
     /// The system's.
@@ -262,13 +262,13 @@ impl TcpListener {
     }
 
     fn shut_down_for_close(&self) {
-        // Stops the listening, so that new connections are refused while the value lives. Fails when it has
-        // been stopped.
+        // Stops listening, so that new connections are refused while the value lives. Fails when the socket
+        // has been shut down already.
         let _ = net::shutdown(&self.0, Shutdown::Both);
     }
 }
 
-/// What the kernel has accepted.
+/// The stream for a descriptor from `accept`, and the peer's address.
 fn accepted((fd, address): (OwnedFd, Option<SocketAddrAny>)) -> io::Result<(TcpStream, SocketAddr)> {
     let stream = TcpStream(Socket::new(fd.into()));
     let address = match address {

@@ -12,13 +12,13 @@ use crate::driver::readiness::Interest;
 use crate::io::socket::Socket;
 use crate::sched::Wait;
 
-/// What every socket is made with.
+/// The flags of every socket.
 pub(super) const SOCKET_FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// A broken pipe is an error, not a signal; and the call does not wait even where somebody who shares the
+/// A broken pipe is an error, not a signal; and the call does not wait even if another owner of the kernel's
 /// socket has put it in blocking mode.
 pub(super) const SEND: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
-/// As [`SEND`].
+/// The call does not wait even if another owner of the kernel's socket has put it in blocking mode.
 pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;
 
 /// The kernel refuses more buffers in one call (`UIO_MAXIOV`).
@@ -91,7 +91,7 @@ impl<S: AsFd> Socket<S> {
         })
     }
 
-    /// Takes over the timeouts that the kernel keeps for the socket.
+    /// Copies the timeouts that the kernel keeps for the socket.
     pub(super) fn import_timeouts(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
         self.options.read_timeout.set(read)?;
         self.options.write_timeout.set(write)

@@ -40,7 +40,7 @@ has_timeouts!(UdpSocket, std::net::UdpSocket);
 readiness_events!(UdpSocket);
 
 impl UdpSocket {
-    /// A socket bound to the first of the addresses that can be.
+    /// Binds a socket to the first of the addresses that can be bound.
     ///
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
@@ -54,8 +54,8 @@ impl UdpSocket {
         first_of(to.to_socket_addrs()?, Self::bind_to)
     }
 
-    /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams of others are dropped from
-    /// then on.
+    /// Sets the peer of [`send`](Self::send) and [`recv`](Self::recv); datagrams from other senders are then
+    /// dropped.
     ///
     /// # Errors
     /// The system's for the last address that was tried, or the name lookup's.
@@ -72,10 +72,10 @@ impl UdpSocket {
     /// Sends a datagram to the first of the addresses.
     ///
     /// # Errors
-    /// The system's (`ConnectionRefused` may tell of an earlier datagram), or the name lookup's.
+    /// The system's (`ConnectionRefused` may refer to an earlier datagram), or the name lookup's.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and has sent nothing. A name lookup is not interrupted.
     ///
     /// # Blocking
@@ -87,13 +87,14 @@ impl UdpSocket {
         })
     }
 
-    /// Waits for a datagram: how many bytes of it are in `buf` (the rest is lost), and from whom.
+    /// Waits for a datagram; returns the number of its bytes in `buf` (the rest is lost) and the sender's
+    /// address.
     ///
     /// # Errors
     /// The system's; `TimedOut` after the read timeout.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and the next receive gets the datagram.
     ///
     /// # Blocking
@@ -102,13 +103,13 @@ impl UdpSocket {
         self.receive(buf, RecvFlags::empty())
     }
 
-    /// As [`recv_from`](Self::recv_from), but the datagram stays in the socket.
+    /// Same as [`recv_from`](Self::recv_from), but the datagram stays in the socket.
     ///
     /// # Errors
     /// As for `recv_from`.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and has taken nothing.
     ///
     /// # Blocking
@@ -127,10 +128,10 @@ impl UdpSocket {
     /// Sends a datagram to the peer that [`connect`](Self::connect) has set.
     ///
     /// # Errors
-    /// The system's (`ConnectionRefused` tells of an earlier datagram).
+    /// The system's (`ConnectionRefused` refers to an earlier datagram).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and has sent nothing.
     ///
     /// # Blocking
@@ -139,13 +140,13 @@ impl UdpSocket {
         self.0.send(buf)
     }
 
-    /// Waits for a datagram of the peer that [`connect`](Self::connect) has set.
+    /// Waits for a datagram from the peer that [`connect`](Self::connect) has set.
     ///
     /// # Errors
     /// The system's; `TimedOut` after the read timeout.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and the next receive gets the datagram.
     ///
     /// # Blocking
@@ -154,13 +155,13 @@ impl UdpSocket {
         self.0.recv(buf, RecvFlags::empty())
     }
 
-    /// As [`recv`](Self::recv), but the datagram stays in the socket.
+    /// Same as [`recv`](Self::recv), but the datagram stays in the socket.
     ///
     /// # Errors
     /// As for `recv`.
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
     /// that unwinds from here, and has taken nothing.
     ///
     /// # Blocking
@@ -174,11 +175,11 @@ impl UdpSocket {
     }
 
     fn shut_down_for_close(&self) {
-        // A datagram socket has no peer to tell.
+        // A datagram socket has no peer that must be notified.
     }
 }
 
-/// The awaitable forms. Dropped before it is ready, none of them has done anything.
+/// The awaitable forms. A future that is dropped before it is ready has had no effect.
 impl UdpSocket {
     /// The awaitable form of [`bind`](Self::bind), which may have to look up a name.
     ///
@@ -186,7 +187,7 @@ impl UdpSocket {
     /// As for `bind`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has bound nothing.
+    /// A future that is dropped before it is ready has bound nothing.
     pub async fn bind_async(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs_async().await?, Self::bind_to)
     }
@@ -197,7 +198,7 @@ impl UdpSocket {
     /// As for `connect`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has changed nothing.
+    /// A future that is dropped before it is ready has changed nothing.
     pub async fn connect_async(&self, to: impl ToSocketAddrs) -> io::Result<()> {
         first_of(to.to_socket_addrs_async().await?, |address| self.0.get().connect(address))
     }
@@ -208,7 +209,7 @@ impl UdpSocket {
     /// As for `send_to`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has sent nothing.
+    /// A future that is dropped before it is ready has sent nothing.
     pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
         let write_timeout = self.0.options.write_timeout.get();
@@ -221,7 +222,7 @@ impl UdpSocket {
     /// As for `recv_from`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has received nothing: the datagram is still there.
+    /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn recv_from_async(
         &self,
         buf: &mut [u8],
@@ -235,7 +236,7 @@ impl UdpSocket {
     /// As for `recv_from`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has received nothing: the datagram is still there.
+    /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn peek_from_async(
         &self,
         buf: &mut [u8],
@@ -259,7 +260,7 @@ impl UdpSocket {
     /// As for `send`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has sent nothing.
+    /// A future that is dropped before it is ready has sent nothing.
     pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.send_async(buf)
     }
@@ -270,7 +271,7 @@ impl UdpSocket {
     /// As for `recv`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has received nothing: the datagram is still there.
+    /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn recv_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.recv_async(buf, RecvFlags::empty())
     }
@@ -281,13 +282,13 @@ impl UdpSocket {
     /// As for `recv`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has received nothing: the datagram is still there.
+    /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         self.0.recv_async(buf, RecvFlags::PEEK)
     }
 }
 
-/// In choices. If another event is chosen, no datagram has been sent or taken out of the socket.
+/// The forms as events. If another event is chosen, no datagram has been sent or taken out of the socket.
 impl UdpSocket {
     /// [`recv_from`](Self::recv_from) as an event.
     ///
@@ -335,7 +336,7 @@ fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(
     Ok((received, from.try_into()?))
 }
 
-/// Settings that are the standard library's own.
+/// Settings that the standard library's socket implements.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
         impl UdpSocket {$(
@@ -357,11 +358,11 @@ settings! {
     peer_addr() -> SocketAddr;
     /// Allows sending to broadcast addresses.
     set_broadcast(broadcast: bool) -> ();
-    /// What [`set_broadcast`](Self::set_broadcast) has set.
+    /// The value that [`set_broadcast`](Self::set_broadcast) has set.
     broadcast() -> bool;
-    /// Sets how many routers a datagram may pass.
+    /// Sets the time to live: the number of routers that a datagram may pass.
     set_ttl(ttl: u32) -> ();
-    /// What [`set_ttl`](Self::set_ttl) has set.
+    /// The value that [`set_ttl`](Self::set_ttl) has set.
     ttl() -> u32;
     /// Joins a multicast group on the interface with the address `interface` (0.0.0.0: any).
     join_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
@@ -371,16 +372,16 @@ settings! {
     join_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
     /// Leaves a group that [`join_multicast_v6`](Self::join_multicast_v6) has joined.
     leave_multicast_v6(group: &Ipv6Addr, interface: u32) -> ();
-    /// Says whether datagrams to a group come back to this machine.
+    /// Whether datagrams to a group are looped back to this machine.
     set_multicast_loop_v4(come_back: bool) -> ();
-    /// What [`set_multicast_loop_v4`](Self::set_multicast_loop_v4) has set.
+    /// The value that [`set_multicast_loop_v4`](Self::set_multicast_loop_v4) has set.
     multicast_loop_v4() -> bool;
-    /// Sets how many routers a datagram to a group may pass.
+    /// Sets the number of routers that a datagram to a group may pass.
     set_multicast_ttl_v4(ttl: u32) -> ();
-    /// What [`set_multicast_ttl_v4`](Self::set_multicast_ttl_v4) has set.
+    /// The value that [`set_multicast_ttl_v4`](Self::set_multicast_ttl_v4) has set.
     multicast_ttl_v4() -> u32;
-    /// Says whether datagrams to an IPv6 group come back to this machine.
+    /// Whether datagrams to an IPv6 group are looped back to this machine.
     set_multicast_loop_v6(come_back: bool) -> ();
-    /// What [`set_multicast_loop_v6`](Self::set_multicast_loop_v6) has set.
+    /// The value that [`set_multicast_loop_v6`](Self::set_multicast_loop_v6) has set.
     multicast_loop_v6() -> bool;
 }

@@ -52,8 +52,8 @@ impl UnixStream {
     /// A thread that is cancelled while it waits unwinds from here, and has made no connection.
     ///
     /// # Blocking
-    /// Only while the listener's queue is full, and then by looking again every few milliseconds: the kernel
-    /// tells nobody when there is room.
+    /// Only while the listener's queue is full. It then retries every few milliseconds, because the kernel
+    /// sends no event when there is room.
     pub fn connect(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::connect_to(&by_path(path.as_ref())?)
     }
@@ -78,7 +78,7 @@ impl UnixStream {
     /// As for `connect`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has made no connection.
+    /// A future that is dropped before it is ready has made no connection.
     pub async fn connect_async(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::connect_to_async(&by_path(path.as_ref())?).await
     }
@@ -89,7 +89,7 @@ impl UnixStream {
     /// As for `connect`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has made no connection.
+    /// A future that is dropped before it is ready has made no connection.
     pub async fn connect_addr_async(address: &SocketAddr) -> io::Result<Self> {
         Self::connect_to_async(&to_kernel(address)?).await
     }
@@ -109,7 +109,7 @@ impl UnixStream {
     /// Two streams that are connected to each other.
     ///
     /// # Errors
-    /// The system's, for one when there are no descriptors left.
+    /// The system's, for example when no descriptors are left.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SOCKET_FLAGS, None)?;
         Ok((Self(Socket::new(a.into())), Self(Socket::new(b.into()))))
@@ -172,8 +172,8 @@ impl UnixListener {
     /// The system's; see [`TcpListener::accept`](super::TcpListener::accept).
     ///
     /// # Cancellation
-    /// Its commit point is the system call that finds the socket ready. A thread that is cancelled before
-    /// that unwinds from here, and the connection, if there is one, is left to the next call.
+    /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
+    /// that unwinds from here, and a connection stays in the queue for the next call.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
@@ -187,13 +187,13 @@ impl UnixListener {
     /// As for `accept`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has accepted nothing.
+    /// A future that is dropped before it is ready has accepted nothing.
     pub fn accept_async(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> + Send {
         let accepting = listen::accept_async(&self.0);
         async { accepting.await.and_then(|(fd, _)| accepted(fd)) }
     }
 
-    /// The address that is listened on.
+    /// The address that the socket listens on.
     ///
     /// # Errors
     /// The system's.
@@ -210,17 +210,17 @@ impl UnixListener {
     }
 
     fn shut_down_for_close(&self) {
-        // Stops the listening, so that new connections are refused while the value lives. Fails when it has
-        // been stopped.
+        // Stops listening, so that new connections are refused while the value lives. Fails when the socket
+        // has been shut down already.
         let _ = net::shutdown(&self.0, Shutdown::Both);
     }
 }
 
-/// What the kernel has accepted.
+/// The stream for a descriptor from `accept`, and the peer's address.
 fn accepted(fd: OwnedFd) -> io::Result<(UnixStream, SocketAddr)> {
     let stream = UnixStream(Socket::new(fd.into()));
-    // The standard library reads Unix addresses more carefully than the address that came with the connection
-    // would be here: it knows unnamed ones, and paths without the terminating zero.
+    // `peer_addr` and not the address from `accept`: the standard library also handles unnamed addresses, and
+    // paths without the terminating zero.
     let address = stream.peer_addr()?;
     Ok((stream, address))
 }
@@ -230,7 +230,8 @@ fn socket() -> io::Result<OwnedFd> {
 }
 
 fn by_path(path: &Path) -> io::Result<SocketAddrUnix> {
-    // The standard library's rules and messages; an empty path would name no socket at all.
+    // The standard library checks the path and words the errors; it rejects an empty path, which names no
+    // socket.
     to_kernel(&SocketAddr::from_pathname(path)?)
 }
 
