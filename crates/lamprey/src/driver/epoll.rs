@@ -1,15 +1,16 @@
-//! Readiness by epoll: the [`Source`] that a worker polls between hosts and sleeps in.
+//! The event loop of a worker: epoll as a [`Source`], which the worker polls between hosts and in which it
+//! sleeps.
 //!
 //! Invariant: an [`Epoll`] is made, used and dropped on one kernel thread, that of its worker; other threads
-//! touch only its [`Reactor`] (to take a registration out) and its eventfd (to end a [`wait`](Source::wait)).
+//! touch only its [`Reactor`] (to remove a registration) and its eventfd (to end a [`wait`](Source::wait)).
 //!
-//! While the worker computes, others take events out of the epoll instead ([`Source::helper`]). Each event is
-//! taken once, by the one or the other, and wakes who waits for it all the same. The eventfd's is for the
-//! owner alone: who else takes it writes again.
+//! While the worker computes, other workers take events out of the epoll ([`Source::helper`]). Each event is
+//! taken once, by either, and wakes the waiters in both cases. The eventfd's event is for the owner alone:
+//! another worker that takes it writes to the eventfd again.
 //!
 //! The eventfd is edge-triggered and never read: each write is an edge, and its counter would need 584 years
-//! of writes at one a nanosecond to fill. A write whose edge [`poll`](Source::poll) happens to take is
-//! remembered and ends the next `wait`.
+//! of writes at one a nanosecond to overflow. A write whose edge [`poll`](Source::poll) takes is remembered
+//! and ends the next `wait`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -27,17 +28,18 @@ use crate::sched::source::{Helper, Notifier, Source};
 
 /// The event data of the eventfd; no slab ever has this many slots.
 const NOTIFY_KEY: u64 = u64::MAX;
-/// Events fetched by one system call; what is left comes with the next.
+/// Events fetched by one system call; the next one fetches the rest.
 const BATCH: usize = 256;
-/// Most batches that a helper fetches at a time.
+/// The largest number of batches that a helper fetches in one call.
 const MOST_BATCHES: usize = 16;
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// The event loop for sockets: Linux epoll, edge-triggered, one instance for each worker.
 ///
-/// A socket is registered when an operation on it has to wait for the first time, with the loop of the worker
-/// on which that happens, and stays there until it is dropped, unless that worker computes while somebody
-/// waits elsewhere. This is the source that a runtime uses unless its builder is given another.
+/// A socket is registered when an operation on it has to wait for the first time, with the event loop of the
+/// worker on which that happens. It stays there until it is dropped, unless that worker computes while a
+/// thread waits for the socket on another worker. A runtime uses this source unless its builder is given
+/// another.
 #[derive(Debug)]
 pub struct Epoll {
     reactor: Arc<Reactor>,
@@ -49,7 +51,7 @@ pub struct Epoll {
 }
 
 impl Epoll {
-    /// A loop for the calling kernel thread, which must be the one of the worker that will own it.
+    /// An event loop for the calling kernel thread, which must be that of the worker that will own it.
     ///
     /// # Errors
     /// The kernel's, when it is out of descriptors or memory.
@@ -67,7 +69,7 @@ impl Epoll {
         })
     }
 
-    /// Fetches one batch of events and wakes whoever waits for them.
+    /// Fetches one batch of events and wakes their waiters.
     fn turn(&mut self, timeout: Option<&Timespec>) -> Result<(), Errno> {
         self.reactor.is_served();
         let events = if self.whole_milliseconds {
@@ -83,14 +85,14 @@ impl Epoll {
     }
 }
 
-/// Wakes whoever waits for `events`; true if one of them is the eventfd's.
+/// Wakes the waiters for `events`; true if one of them is the eventfd's.
 fn dispatch(reactor: &Reactor, events: &[Event], found: &mut Vec<(Arc<Readiness>, EventFlags)>) -> bool {
     let keys = events.iter().filter(|event| event.data.u64() != NOTIFY_KEY);
     reactor.dispatch(keys.map(|event| (event.data.u64() as usize, event.flags)), found);
     events.iter().any(|event| event.data.u64() == NOTIFY_KEY)
 }
 
-/// What a loop's worker would do, on another: fetches what is there now and wakes whoever waits for it.
+/// Does the owner's work on another worker: fetches the events that are there and wakes their waiters.
 fn help(reactor: &Reactor, notify: &OwnedFd) {
     if reactor.count() == 0 {
         return;
@@ -100,7 +102,7 @@ fn help(reactor: &Reactor, notify: &OwnedFd) {
     let mut found = Vec::new();
     let mut notified = false;
     for _ in 0..MOST_BATCHES {
-        // An interrupted or refused look finds nothing; the next one will.
+        // An interrupted or refused call finds nothing; the next one will.
         let timeout = timespec(Duration::ZERO);
         let fetched = match epoll::wait(reactor, &mut events[..], Some(&timeout)) {
             Ok((fetched, _)) => fetched,
@@ -118,15 +120,15 @@ fn help(reactor: &Reactor, notify: &OwnedFd) {
     }
 }
 
-/// Makes an edge of the eventfd.
+/// Generates an edge of the eventfd.
 fn ring(notify: &OwnedFd) {
-    // Fails only when the counter is full; then there is an edge that nobody has taken yet.
+    // Fails only when the counter is full; then there is an edge that has not been taken.
     let _ = rustix::io::write(notify, &1_u64.to_ne_bytes());
 }
 
 /// The kernel's form of `timeout`.
 fn timespec(timeout: Duration) -> Timespec {
-    // A wait of more than a day ends early and is asked for again; that keeps every kernel's arithmetic in
+    // A wait of more than a day ends early and is repeated; that keeps the arithmetic of every kernel in
     // range.
     let timeout = timeout.min(Duration::from_secs(86_400));
     Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() }
@@ -141,17 +143,17 @@ fn wait_milliseconds<'a>(
     let milliseconds =
         timeout.map_or(-1, |timeout| timeout.tv_sec * 1000 + (timeout.tv_nsec + 999_999) / 1_000_000);
     let (fd, room) = (reactor.as_fd().as_raw_fd(), events.len() as i32);
-    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and there is room for `room` of them.
+    // SAFETY: `Event` has the layout of the kernel's `epoll_event`, and `events` has room for `room` of them.
     let count = unsafe { libc::epoll_wait(fd, events.as_mut_ptr().cast(), room, milliseconds as i32) };
     let count = usize::try_from(count)
         .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))?;
-    // SAFETY: the kernel has filled in the first `count`.
+    // SAFETY: the kernel has filled in the first `count` events.
     Ok(unsafe { events[..count].assume_init_mut() })
 }
 
 impl Source for Epoll {
     fn poll(&mut self) {
-        // An interrupted or refused look finds nothing; the next one will.
+        // An interrupted or refused call finds nothing; the next one will.
         let _ = self.turn(Some(&NOW));
     }
 
@@ -170,7 +172,7 @@ impl Source for Epoll {
                 self.whole_milliseconds = true;
                 self.wait(timeout);
             }
-            // Interrupted by a signal: as good as woken.
+            // Interrupted by a signal: the worker looks around as after a wake.
             Ok(()) | Err(_) => {}
         }
         self.notified = false;
@@ -182,7 +184,7 @@ impl Source for Epoll {
     }
 
     fn helper(&self) -> Option<Helper> {
-        // Weak: the epoll goes with its worker.
+        // Weak: the epoll is closed with its worker.
         let (reactor, notify) = (Arc::downgrade(&self.reactor), Arc::clone(&self.notify));
         Some(Helper::new(move || {
             if let Some(reactor) = reactor.upgrade() {

@@ -1,4 +1,4 @@
-//! Starting the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
+//! Starts the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
 
 use super::epoll::Epoll;
 use super::pool::Pool;
@@ -12,21 +12,21 @@ use std::io;
 use std::sync::Arc;
 use swapstack::{PoolConfig, StackPool};
 
-/// What a runtime is started with.
+/// The configuration of a runtime.
 pub(crate) struct Launch {
     pub(crate) workers: usize,
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
-    /// Most threads of the pool.
+    /// The largest number of pool threads.
     pub(crate) blocking_threads: usize,
-    /// `None` is the default policy, known to the compiler.
+    /// `None` is the default policy, which is dispatched statically.
     pub(crate) policy: Option<PolicyFactory>,
-    /// The program's own, polled before the others.
+    /// The program's own event loops, polled before the others.
     pub(crate) sources: Vec<SourceFactory>,
     pub(crate) options: Options,
 }
 
-/// Starts the workers. The pool ends when the last of them is gone.
+/// Starts the workers. The pool ends after the last of them.
 ///
 /// # Errors
 /// The system's, if it refuses kernel threads, memory or descriptors.

@@ -1,13 +1,14 @@
-//! What drives a worker from outside: its event loop, and the pool of threads for calls that can only block.
+//! What connects a worker to the kernel: its event loop, and the pool of threads for blocking calls.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
 //! | `launch` | starts the workers of a runtime, with their timers, event loops and pool |
-//! | [`epoll`], `reactor` | the event loop: [`Epoll`](epoll::Epoll), one for each worker, and the part of it that sockets see |
-//! | `readiness` | what one descriptor is waited for, and by whom |
-//! | `poll` | waiting in the kernel, for threads that have no event loop |
-//! | `pool` | kernel threads for calls that can only block ([`block`], [`block_async`]) |
-//! | `outside` | what serves futures that are polled outside of every worker |
+//! | [`epoll`], `reactor` | the event loop: [`Epoll`](epoll::Epoll), one for each worker, and the part of it that sockets use |
+//! | `readiness` | the threads and futures that wait for one descriptor |
+//! | `wakes` | the wakes that are collected under a lock and given after it |
+//! | `poll` | waiting in `poll(2)`, for threads that have no event loop |
+//! | `pool` | kernel threads for blocking calls ([`block`], [`block_async`]) |
+//! | `outside` | the services for futures that are polled outside of every worker |
 
 #[cfg(not(loom))]
 pub(crate) mod epoll;

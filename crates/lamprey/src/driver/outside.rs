@@ -1,15 +1,14 @@
-//! What serves the futures that are polled outside of every worker: in a task of another executor, or on a
+//! The services for futures that are polled outside of every worker: in a task of another executor, or on a
 //! plain OS thread.
 //!
-//! It is a runtime of one worker that runs no hosts of the program, started when it is first needed and never
-//! stopped. A runtime has all that is asked for (timers, a reactor, a pool of threads for calls that block),
-//! and it sleeps when there is nothing to do.
+//! They are those of a runtime with one worker that runs no hosts of the program, started when it is first
+//! needed and never stopped. A runtime has all that is needed (timers, an event loop, a blocking pool), and
+//! it sleeps when there is nothing to do.
 //!
 //! # Rejected
-//! * To use whatever runtime the program has: which one, and until when?
+//! * Using a runtime of the program: there may be several, and each may end while the future waits.
 //! * One kernel thread with an epoll and a heap of deadlines: a second implementation of both.
-//! * To stop it when it is unused: nobody can say that no future will come, and a sleeping kernel thread
-//!   costs little.
+//! * Stopping it when it is unused: a future may come at any time, and a sleeping kernel thread costs little.
 
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -25,7 +24,7 @@ use crate::sched::worker::Worker;
 use crate::thread::{Handle, shield, stack_size};
 use crate::time::alarms::Alarms;
 
-/// See the module's text.
+/// The timers, the event loop and the pool for futures outside of every worker.
 pub(crate) struct Outside {
     pub(crate) alarms: Arc<Alarms>,
     /// Ends the sleep of the worker, so that it looks at the alarms again.
@@ -35,15 +34,15 @@ pub(crate) struct Outside {
     _runtime: Arc<Shared>,
 }
 
-/// The one of this process; started now if it has not been.
+/// The instance of this process; starts it if it has not been started.
 ///
 /// # Errors
 /// The system's, when it has no kernel thread, memory or descriptor left. The next call tries again.
 ///
 /// # Blocking
-/// The first call waits for the start, about a millisecond, and those that come meanwhile wait for it.
-/// Workers have all of this themselves; only a host that unwinds, whose worker rings nothing while it polls,
-/// is served here, too.
+/// The first call waits for the start, about a millisecond, and concurrent calls wait for it. Workers provide
+/// all of this themselves; only a host that unwinds, whose worker fires no timer while it polls, uses this
+/// too.
 pub(crate) fn outside() -> io::Result<&'static Outside> {
     static OUTSIDE: OnceLock<Outside> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());
@@ -52,8 +51,7 @@ pub(crate) fn outside() -> io::Result<&'static Outside> {
     }
     let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if OUTSIDE.get().is_none() {
-        // On a kernel thread of its own: a host that unwinds could not wait for the first host of the new
-        // runtime.
+        // On a new kernel thread: a host that unwinds could not wait for the first host of the new runtime.
         let started = std::thread::Builder::new().name("lamprey-start".to_owned()).spawn(start)?.join();
         let _ = OUTSIDE.set(started.map_err(|_| io::Error::other("the start of a runtime panicked"))??);
     }
@@ -73,8 +71,8 @@ fn start() -> io::Result<Outside> {
         let notifier = Worker::current()?.seat.notifier.get()?.clone();
         Some((notifier, timers::alarms()?, Reactor::current()?, pool::current()?))
     };
-    // Not to be cancelled: a poll would unwind, of a future that is in the middle of something. It takes no
-    // longer than the start.
+    // Shielded, because a cancellation would unwind out of the poll of a future that is in the middle of an
+    // operation. The wait is as short as the start.
     let found = shield(|| Handle::new(runtime.clone()).spawn(look_around).join());
     let found = found.map_err(|error| {
         runtime.stop(Duration::ZERO);

@@ -1,8 +1,8 @@
-//! Waiting in `poll(2)`: for threads that have no reactor.
+//! Waiting in `poll(2)`: for threads that have no event loop.
 //!
-//! A thread's *bell* is an eventfd, made when it first waits and kept until the thread ends, so waiting uses
-//! no descriptor of its own each time. A bell may ring late, after its thread has gone on: the next wait then
-//! ends early, once.
+//! Each such thread has a wake eventfd, made when it first waits and kept until the thread ends, so waiting
+//! needs no new descriptor each time. A late write to the eventfd, after its thread has gone on, ends the
+//! next wait early, once.
 
 use std::cell::OnceCell;
 use std::io;
@@ -15,11 +15,11 @@ use rustix::io::Errno;
 
 use super::readiness::Interest;
 
-/// How often a thread that has no bell (no descriptor was left for one) looks whether its socket has been
-/// closed.
+/// How often a thread without a wake eventfd (no descriptor was left for one) checks whether its socket has
+/// been closed.
 const WITHOUT_BELL: Duration = Duration::from_millis(50);
 
-/// The calling thread's bell; `None` when the process is out of descriptors.
+/// The calling thread's wake eventfd; `None` when the process is out of descriptors.
 pub(super) fn bell() -> Option<Arc<OwnedFd>> {
     thread_local! {
         static BELL: OnceCell<Arc<OwnedFd>> = const { OnceCell::new() };
@@ -34,13 +34,13 @@ pub(super) fn bell() -> Option<Arc<OwnedFd>> {
     .ok()?
 }
 
-/// Ends the `wait` of the bell's thread.
+/// Ends the `wait` of the thread to which the eventfd belongs.
 pub(super) fn ring(bell: &OwnedFd) {
     // Fails only when the counter is full, and then it is readable.
     let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
 }
 
-/// Waits until `fd` may be ready, the bell rings, or `closed` says so.
+/// Waits until `fd` may be ready, the eventfd is written to, or `closed` returns true.
 pub(super) fn wait(
     fd: BorrowedFd<'_>,
     interest: Interest,
@@ -48,7 +48,8 @@ pub(super) fn wait(
     deadline: Option<Instant>,
     closed: impl Fn() -> bool,
 ) -> io::Result<()> {
-    // A pause does not watch the descriptor: `poll` reports one in trouble even when nothing is wanted of it.
+    // A pause does not watch the descriptor: `poll` reports errors of a descriptor even with no events
+    // requested.
     let mut watched = Vec::with_capacity(2);
     match interest {
         Interest::Read => watched.push(PollFd::from_borrowed_fd(fd, PollFlags::IN | PollFlags::RDHUP)),
@@ -75,7 +76,7 @@ pub(super) fn wait(
             Err(error) => return Err(error.into()),
         };
         if let Some(bell) = bell {
-            // Silences it. Fails when it is silent already.
+            // Resets the eventfd. Fails when its counter is 0 already.
             let _ = rustix::io::read(bell, &mut [0; 8]);
         }
         if closed() || found != 0 {

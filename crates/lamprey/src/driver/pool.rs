@@ -1,26 +1,25 @@
-//! The pool of kernel threads for calls that can only block.
+//! The pool of kernel threads for blocking calls.
 //!
-//! A call is a record on the stack of the host that makes it. The host hands the record over under the lock
-//! and blocks, not to be interrupted, until a pool thread has run it: so the closure may borrow from that
-//! stack.
+//! A call is a record on the stack of the host that makes it. The host submits the record under the lock and
+//! blocks until a pool thread has run it, so the closure may borrow from that stack. A cancelled host can
+//! only withdraw a call that no thread has taken.
 //!
 //! Invariants (all under `state`)
-//! * A [`Call`] in `queue` or in the hands of a pool thread belongs to exactly one blocked host, which is
-//!   woken exactly once, as the last thing that is done with the call.
-//! * `idle` holds the pool threads that sleep with nothing to do, the latest last. Who takes one out unparks
+//! * A [`Call`] in `queue` or held by a pool thread belongs to exactly one blocked host, which is woken
+//!   exactly once; the wake is the last access to the call.
+//! * `idle` holds the pool threads that sleep, the latest last. The thread that removes one from it unparks
 //!   it. The latest is taken first, so that under a light load the others stay asleep until they end.
 //! * A call is queued only while there is a thread (`threads != 0`), and threads look at the queue before
-//!   they sleep or end. A call that finds an idle thread unparks it; one that finds none starts one, or waits
-//!   for those that are busy because the pool is full. So no call is left behind.
+//!   they sleep or end. A call that finds an idle thread unparks it; one that finds none starts a thread, or,
+//!   if the pool is full, waits for a busy one. So no call is left behind.
 //!
-//! No deadlock by nesting: [`block`] on a pool thread runs its closure right there.
+//! Nested calls cannot deadlock: [`block`] on a pool thread runs its closure in place.
 //!
 //! The calls of futures are on the heap instead ([`block_async`]), because a future may be dropped at any
 //! time.
 //!
 //! # Checked by
-//! `model::pool` (loom, with broken variants that it catches); `tests/io/pool.rs`, and the tests of this
-//! file.
+//! `model::pool` (loom, with broken variants that it catches); `tests/io/pool.rs`, and `pool::tests`.
 
 mod future;
 
@@ -44,26 +43,26 @@ use crate::time;
 use future::Run;
 pub use future::block_async;
 
-/// How many threads the pool of a runtime has at most, where its builder is not told.
+/// The default for the largest number of pool threads of a runtime.
 #[cfg(not(loom))]
 pub(crate) const MOST_THREADS: usize = 64;
 
-/// How long a pool thread with nothing to do stays.
+/// How long an idle pool thread waits for a call before it ends.
 const KEEP: Duration = Duration::from_secs(10);
 
 thread_local! {
-    /// The pool of the runtime whose worker this kernel thread is.
+    /// The pool of the runtime to whose worker this kernel thread belongs.
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
-    /// The pool (its address) whose thread this is.
+    /// The address of the pool to which this pool thread belongs; null on other threads.
     static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Runs `f`, which may block its kernel thread, on the runtime's pool, while the worker goes on with other
-/// hosts.
+/// Runs `f`, which may block its kernel thread, on the runtime's pool; the worker runs other hosts in the
+/// meantime.
 ///
-/// The closure may borrow: once it has begun, the caller waits for its end, and cannot be cancelled
-/// meanwhile. It need not be `'static`, only [`Send`]. Use it for calls that have no other form: files, name
-/// lookups, libraries that wait by themselves, or long computations.
+/// The closure may borrow: once it has begun, the caller waits for its end, and a cancellation does not
+/// interrupt the wait. It need not be `'static`, only [`Send`]. Use it for calls that have no other form:
+/// files, name lookups, libraries that block, or long computations.
 ///
 /// # Examples
 /// ```
@@ -76,15 +75,14 @@ thread_local! {
 /// With the closure's own payload, when it panics.
 ///
 /// # Cancellation
-/// Its commit point is the moment when a pool thread takes the call. Cancelled before that, the host unwinds
-/// from here at once, and the closure is dropped unrun. After it, the call is waited for and its value
-/// returned; the host is unwound at its next blocking point.
+/// The commit point is the moment when a pool thread takes the call. A host that is cancelled before that
+/// unwinds from here at once, and the closure is dropped unrun. After it, the host waits for the call and
+/// returns its value; it unwinds at its next blocking call.
 ///
 /// # Blocking
 /// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's
 /// builder); calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is
-/// unwinding, `f` runs at once on the calling kernel thread; so it does when not a single pool thread can be
-/// started.
+/// unwinding, `f` runs at once on the calling kernel thread; also when no pool thread can be started.
 #[cfg(not(loom))]
 pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     if !sched::on_host() || sched::must_not_block() {
@@ -115,7 +113,7 @@ fn member_of() -> *const Shared {
 pub(crate) struct Pool(Arc<Shared>);
 
 impl Pool {
-    /// A pool of at most `max` threads (at least one); none is started before it is needed.
+    /// A pool of at most `max` threads (at least one); they are started on demand.
     pub(crate) fn new(max: usize) -> Self {
         Self::with_keep(max, KEEP)
     }
@@ -156,7 +154,7 @@ impl Drop for Pool {
     }
 }
 
-/// What the threads of a pool and its callers share.
+/// The state that the threads of a pool and its callers share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     max: usize,
@@ -173,9 +171,9 @@ struct State {
     closing: bool,
 }
 
-/// What a pool thread is to run, once.
+/// A call that a pool thread runs once.
 enum Call {
-    /// A [`Record`] of any type, whose host is blocked until it has been woken, or has taken the call back.
+    /// A [`Record`] of any type. Its host is blocked until it is woken, or has withdrawn the call.
     OfHost {
         record: NonNull<()>,
         run: unsafe fn(NonNull<()>),
@@ -184,7 +182,7 @@ enum Call {
 }
 
 // SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure
-// and result are `Send` by the bounds of `block`. A future's call is `Send` by itself.
+// and result are `Send` by the bounds of `block`. A future's call is `Send` by the bound of `Run`.
 unsafe impl Send for Call {}
 
 impl fmt::Debug for Call {
@@ -204,17 +202,17 @@ struct Record<F, T> {
 /// # Safety
 /// `record` is a `Record<F, T>` whose host is blocked until woken; called once for it.
 unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
-    // SAFETY: of this type and alive (contract). Only shared references are made; the cells are ours until
-    // the wake.
+    // SAFETY: of this type and alive (contract). Only shared references are made; the cells are this thread's
+    // until the wake.
     let record = unsafe { record.cast::<Record<F, T>>().as_ref() };
-    // SAFETY: the owner is blocked, so nobody else is in the cell.
+    // SAFETY: the owner is blocked until the wake, so no other thread accesses the cell.
     let closure = record.closure.with_mut(|closure| unsafe { (*closure).take() });
     let result = closure.map(|closure| catch_unwind(AssertUnwindSafe(closure)));
-    // SAFETY: as above.
+    // SAFETY: the owner is blocked until the wake, so no other thread accesses the cell.
     record.result.with_mut(|place| unsafe { *place = result });
     let Some(waiter) = record.waiter.get() else { crate::bug::bug!("a blocking call without a caller") };
-    // SAFETY: this call was taken out of the queue once, and its host is owed one wake. The record is not
-    // touched again.
+    // SAFETY: this call was taken out of the queue once, so this is the only wake of its host. The record is
+    // not touched again.
     unsafe { waiter.wake() };
 }
 
@@ -237,7 +235,8 @@ impl Shared {
                     return closure();
                 }
             }
-            // Who was cancelled when a thread had the call already hears of that at its next blocking call.
+            // A host that was cancelled after a thread had taken the call sees the cancellation at its next
+            // blocking call.
             Waited::Woken | Waited::Late(_) => {}
         }
         match record.result.into_inner() {
@@ -247,8 +246,8 @@ impl Shared {
         }
     }
 
-    /// A cancelled host takes its call back; false if a thread has it: then that is waited for, because the
-    /// call may borrow.
+    /// A cancelled host withdraws its call. False if a pool thread has taken it: the host then waits for it,
+    /// because the call may borrow.
     fn withdraw(&self, owner: NonNull<()>) -> bool {
         let is_owners = |call: &Call| matches!(call, Call::OfHost { record, .. } if *record == owner);
         let mut state = self.lock();
@@ -256,8 +255,8 @@ impl Shared {
         place.and_then(|place| state.queue.remove(place)).is_some()
     }
 
-    /// Queues `call` and sees to it that a thread comes for it. False: there is no thread and none can be
-    /// started; the call is not queued.
+    /// Queues `call` and wakes or starts a thread for it. False if there is no thread and none can be
+    /// started; the call is then not queued.
     fn submit(self: &Arc<Self>, call: Call) -> bool {
         let mut state = self.lock();
         if let Some(thread) = state.idle.pop() {
@@ -266,7 +265,7 @@ impl Shared {
             thread.unpark();
             return true;
         }
-        // Started under the lock: only growth pays for it, and the count is right at every moment.
+        // Started under the lock: only growth pays for it, and the count is always exact.
         if state.threads < self.max && self.start() {
             state.threads += 1;
         }
@@ -282,7 +281,7 @@ impl Shared {
         start_thread("lamprey-pool", move || shared.serve())
     }
 
-    /// The life of a pool thread.
+    /// The main loop of a pool thread.
     fn serve(self: Arc<Self>) {
         MEMBER_OF.with(|member_of| member_of.set(Arc::as_ptr(&self)));
         let mut state = self.lock();
@@ -290,8 +289,8 @@ impl Shared {
             while let Some(call) = state.queue.pop_front() {
                 drop(state);
                 match call {
-                    // SAFETY: the queue gave this call away once, here; its host is blocked until `run` wakes
-                    // it.
+                    // SAFETY: the call was popped from the queue once, here; its host is blocked until `run`
+                    // wakes it.
                     Call::OfHost { record, run } => unsafe { run(record) },
                     Call::OfFuture(call) => call.run(),
                 }
@@ -315,7 +314,7 @@ impl Shared {
         }
     }
 
-    /// Sleeps as an idle thread. False when nobody has called it for as long as threads are kept.
+    /// Sleeps as an idle thread. False when no call has come for as long as idle threads are kept.
     fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
         let me = Parker::of_current();
         let deadline = time::deadline(self.keep);

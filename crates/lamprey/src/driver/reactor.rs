@@ -1,13 +1,12 @@
-//! The half of [`Epoll`](super::Epoll) that sockets see: the epoll descriptor and the table of what is
-//! registered.
+//! The half of [`Epoll`](super::Epoll) that sockets use: the epoll descriptor and the table of registrations.
 //!
 //! Invariants
 //! * `slots[key]` is the [`Readiness`] that was registered under the event data `key`. Events are **hints**:
-//!   an event that was already under way when its key was given to another descriptor makes that one try its
-//!   system call once for nothing, no more. So a key may be reused at once.
-//! * Registrations are added by the worker that owns the reactor, or, where that one serves the futures
-//!   outside of every worker, on any thread; they are removed by whoever drops the socket, on any thread.
-//!   After [`Reactor::retire`] nothing can be added and the table is empty.
+//!   an event that was fetched before its key was given to another descriptor makes that one try its system
+//!   call once in vain, and has no other effect. So a key may be reused at once.
+//! * The worker that owns the reactor adds registrations; the reactor for futures outside of every worker is
+//!   used by all threads. The thread that drops a socket removes its registration. After [`Reactor::retire`]
+//!   nothing can be added and the table is empty.
 //!
 //! Lock order: a `Readiness` lock, then the slots. The owner takes registrations out of the slots before it
 //! locks one.
@@ -34,11 +33,11 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Reactor>>> = const { RefCell::new(None) };
 }
 
-/// What a socket is registered for.
+/// The events that a socket is registered for.
 const INTEREST: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
-/// What is registered with one epoll instance.
+/// The registrations with one epoll instance.
 #[derive(Debug)]
 pub(crate) struct Reactor {
     epoll: OwnedFd,
@@ -55,7 +54,7 @@ struct Slots {
 }
 
 impl Reactor {
-    /// An empty one, which becomes the reactor of the calling kernel thread.
+    /// A reactor without registrations, which becomes that of the calling kernel thread.
     pub(crate) fn install() -> io::Result<Arc<Self>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let slots = Mutex::new(Slots { live: true, table: Slab::new() });
@@ -93,9 +92,9 @@ impl Reactor {
     }
 
     /// Undoes [`add`](Self::add). Explicit, because a descriptor that was duplicated stays in the epoll set
-    /// when it is closed: its events would come for ever.
+    /// when it is closed, and its events would keep coming.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>, key: usize) {
-        // An error means that the descriptor is not in the set: what is wanted.
+        // An error means that the descriptor is not in the set, which is the aim.
         let _ = epoll::delete(&self.epoll, fd);
         self.forget(key);
     }
@@ -120,7 +119,7 @@ impl Reactor {
         found.extend(keys.filter_map(|(key, flags)| Some((Arc::clone(slots.table.get(key)?), flags))));
     }
 
-    /// Wakes whoever waits for `events`.
+    /// Wakes the waiters for `events`.
     pub(crate) fn dispatch(
         &self,
         events: impl Iterator<Item = (usize, EventFlags)>,
@@ -135,8 +134,8 @@ impl Reactor {
         }
     }
 
-    /// The worker ends: empties the table and lets everyone who waits try again (and find a reactor of their
-    /// own).
+    /// The worker ends: empties the table and wakes all waiters, which try again and register with another
+    /// reactor.
     pub(crate) fn retire(self: &Arc<Self>) {
         let table = {
             let mut slots = self.slots();
@@ -155,38 +154,38 @@ impl Reactor {
         }
     }
 
-    /// Somebody helps out: the owner computes.
+    /// Another worker polls for the owner, which computes.
     pub(crate) fn is_helped(&self) {
-        // Relaxed: a hint.
+        // Relaxed: a hint, which publishes nothing.
         self.helped.store(true, Ordering::Relaxed);
     }
 
-    /// The owner is back.
+    /// The owner polls again.
     pub(super) fn is_served(&self) {
-        // Relaxed: a hint.
+        // Relaxed: a hint, which publishes nothing.
         if self.needs_help() {
-            // Relaxed: as above.
+            // Relaxed: a hint, which publishes nothing.
             self.helped.store(false, Ordering::Relaxed);
         }
     }
 
-    /// True while the owner computes: whoever waits elsewhere had better register there. A hint.
+    /// True while the owner computes: a thread that waits on another worker should register there. A hint.
     pub(crate) fn needs_help(&self) -> bool {
-        // Relaxed: a hint.
+        // Relaxed: a hint, which publishes nothing.
         self.helped.load(Ordering::Relaxed)
     }
 
-    /// How many descriptors are registered; a hint.
+    /// The number of registered descriptors; a hint.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: a hint. For the owner, additions come from its own thread (or it sleeps in the epoll
-        // itself, because it runs no hosts), and a removal seen late costs an empty poll; a helper looks
-        // again soon.
+        // Relaxed: a hint. Additions are made by the owner's own thread (or, outside of every worker, while
+        // the owner sleeps in the epoll itself, because it runs no hosts); a removal seen late costs an empty
+        // poll; a helper looks again soon.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Called with the slots locked.
+    /// Must be called with the slots locked.
     fn count_changed(&self, count: usize) {
-        // Relaxed: stores are ordered by the slots' lock; for the reader see `count`.
+        // Relaxed: the slots' lock orders the stores; the readers take the value as a hint (see `count`).
         self.count.store(count, Ordering::Relaxed);
     }
 

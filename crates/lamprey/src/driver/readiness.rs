@@ -1,42 +1,41 @@
-//! What one descriptor is waited for, and by whom.
+//! The readiness of one descriptor, and the threads and futures that wait for it.
 //!
 //! # States
 //! Each direction (read, write) has a count of the **edges** that the kernel has reported, and a list of the
 //! threads and futures that wait for the next one. An edge wakes all of them; they try their system call
-//! again, and those that get `EAGAIN` come back.
+//! again, and those that get `EAGAIN` wait again.
 //!
 //! # Invariants
 //! No edge is lost: a thread reads the count *before* its system call, and enters the list only if the count
-//! is still the same, under the lock under which edges are counted. So an edge since that call either has
-//! changed the count or finds the thread in the list. The converse does not hold: an edge may tell of bytes
-//! that somebody has read since, which costs one `EAGAIN`. So edges are hints, and a stray one (see
+//! is still the same, under the lock under which edges are counted. So an edge since that call has either
+//! changed the count or finds the thread in the list. The converse does not hold: an edge may report bytes
+//! that another thread has read since, which costs one `EAGAIN`. So edges are hints, and a stray one (see
 //! [`reactor`](super::reactor)) is harmless.
 //!
 //! # Who may touch what
-//! [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked thread, or in a
-//! pinned future (`future`); whoever takes it out of a list owes that thread one wake, or wakes the waker
-//! that was in the node, and does so after unlocking.
+//! The [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked
+//! thread, or in a pinned future (`future`). The thread that takes a node out of a list must wake the blocked
+//! thread once, or wake the waker that was in the node, after it has released the lock.
 //!
 //! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)`
-//! instead: on the descriptor, and on an eventfd of their own by which [`close`](Readiness::close) reaches
-//! them.
+//! instead: on the descriptor, and on a wake eventfd by which [`close`](Readiness::close) reaches them.
 //!
 //! # Orderings
 //! The counts are written under the lock (Release) and read without it (Acquire, before the system call: a
-//! count that were read late could hide an edge). Whoever waits compares again under the lock.
+//! count that was read after it could hide an edge). A thread that waits compares again under the lock.
 //!
 //! # Where it is registered
-//! With the reactor of the worker on which somebody first waited. While that worker computes, another takes
-//! its events; and whoever comes to wait elsewhere then takes the registration along ([`Readiness::wait`]),
-//! so that it is served by a worker that sleeps in its epoll.
+//! With the reactor of the worker on which a thread or future first waited. While that worker computes,
+//! another takes its events; a thread that starts to wait on another worker then moves the registration there
+//! ([`Readiness::wait`]), so that a worker that sleeps in its epoll serves it.
 //!
 //! # Rejected
-//! * To move the registration to whoever waits, always: two halves of a connection on two workers would move
-//!   it for each message, at two system calls each.
-//! * One epoll for all workers: each event wakes any of them, and crosses to the host's worker then.
-//! * One flag for "an edge has come" that the next to wait takes back. Of two threads that had got `EAGAIN`,
-//!   the first would take it and the second sleep beside the second connection that it told of.
-//! * To wait without asking the kernel after a short TCP read, which has emptied the socket (but for an end
+//! * Always moving the registration to the thread that waits: two halves of a connection on two workers would
+//!   move it for each message, at two system calls each.
+//! * One epoll for all workers: each event wakes any worker, and must then be passed to the host's worker.
+//! * One flag for "an edge has come" that the next thread to wait clears. Of two threads that had got
+//!   `EAGAIN`, the first would clear it, and the second would sleep although a second connection is waiting.
+//! * Waiting without trying again after a short TCP read, which has emptied the socket (except for an end
 //!   that came with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server;
 //!   the CPU time came out 2-4 % higher, not lower.
 //!
@@ -63,10 +62,10 @@ use crate::queue::list::{List, Node};
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait};
 
-/// What a thread waits for.
+/// The event that a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interest {
-    /// Something to read or accept, or the end of it.
+    /// Data to read, a connection to accept, or the end of the stream.
     Read,
     /// Room to write, or a connection that is made or refused.
     Write,
@@ -74,7 +73,7 @@ pub(crate) enum Interest {
     Close,
 }
 
-/// See the module's text.
+/// The readiness of one descriptor.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     closed: AtomicBool,
@@ -99,8 +98,8 @@ struct Home {
     key: usize,
 }
 
-// SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; all access to them
-// is under the lock of the `Mutex` around `State`, and what is in them, `Waiter`s and `Waker`s, may be used
+// SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; they are accessed
+// only under the lock of the `Mutex` around `State`, and their values, `Waiter`s and `Waker`s, may be used
 // from every thread.
 unsafe impl Send for State {}
 
@@ -131,21 +130,21 @@ impl Readiness {
         })
     }
 
-    /// How many edges there have been. To be read before the system call that may lead to a
+    /// The number of edges so far. Must be read before the system call that may lead to a
     /// [`wait`](Self::wait).
     #[inline]
     pub(crate) fn edges(&self, interest: Interest) -> u64 {
         match interest {
             // Acquire: keeps the system call behind this load; pairs with the Release in `edge`.
             Interest::Read => self.read_edges.load(Ordering::Acquire),
-            // Acquire: as above.
+            // Acquire: keeps the system call behind this load; pairs with the Release in `edge`.
             Interest::Write => self.write_edges.load(Ordering::Acquire),
             Interest::Close => 0,
         }
     }
 
     /// Waits until `fd` may be ready (a hint: the caller tries again), that is, until there have been more
-    /// than `seen` edges. `Ok` also when it has been closed meanwhile.
+    /// than `seen` edges. Also `Ok` when the socket has been closed.
     ///
     /// # Errors
     /// `TimedOut` at the deadline, `WouldBlock` on a host that is unwinding, the kernel's when it cannot
@@ -194,20 +193,20 @@ impl Readiness {
             if result.is_err() || self.is_closed() || now != seen {
                 return false;
             }
-            // SAFETY: `node` is new, and this function does not return before it has been taken out of the
-            // list.
+            // SAFETY: `node` is in no list, and this function does not return before it has been taken out of
+            // this one.
             unsafe { state.waiters(interest).push(NonNull::from(node)) };
             true
         };
         let leave = |_| {
-            // SAFETY: the node went into this list or into none since; the lock is held for the call.
+            // SAFETY: the node was pushed to this list or to none; the lock is held during the call.
             node.get()
                 .is_some_and(|node| unsafe { self.lock().waiters(interest).remove(NonNull::from(node)) })
         };
         match wait::wait(reason, deadline, enter, leave) {
             Waited::Left(Early::Cancelled) => sched::unwind_cancelled(),
             Waited::Left(Early::TimedOut) => Err(io::ErrorKind::TimedOut.into()),
-            // Also of one who was woken late: a cancellation is seen again by the next wait.
+            // Also after a late wake: the next wait sees the cancellation again.
             _ => result,
         }
     }
@@ -224,8 +223,9 @@ impl Readiness {
                 state.home = Some(Home { reactor, key });
             }
             Some(home) if home.reactor.needs_help() && !Arc::ptr_eq(&home.reactor, &reactor) => {
-                // Its worker computes. The new registration reports what is ready now, so no edge is lost;
-                // one more is harmless. Refused, it stays where it is.
+                // Its worker computes. The new registration reports what is ready now, so no edge is lost; an
+                // additional one is harmless. If the kernel refuses, the registration stays with the old
+                // worker.
                 if let Ok(key) = reactor.add(fd, self) {
                     let before = state.home.replace(Home { reactor, key });
                     before.into_iter().for_each(|home| home.reactor.remove(fd, home.key));
@@ -248,8 +248,8 @@ impl Readiness {
         if let Some(bell) = &bell {
             self.lock().polling.push(Arc::clone(bell));
         }
-        // After the push, so that a `close` from now on rings. (Without a bell `poll::wait` looks again now
-        // and then.)
+        // Checked after the push, so a `close` from now on writes to the eventfd. (Without an eventfd
+        // `poll::wait` checks at intervals.)
         let result = if self.is_closed() {
             Ok(())
         } else {
@@ -261,7 +261,7 @@ impl Readiness {
         result
     }
 
-    /// The kernel reports an edge: wakes those who wait for it.
+    /// The kernel has reported an edge: wakes all that wait for it.
     pub(crate) fn edge(&self, read: bool, write: bool) {
         let mut wakes = Wakes::default();
         {
@@ -277,7 +277,7 @@ impl Readiness {
         wakes.give();
     }
 
-    /// `reactor` polls no more: whoever waits tries again, and registers with a reactor that does.
+    /// `reactor` has stopped polling: waiters are woken, try again, and register with a live reactor.
     pub(crate) fn reactor_retired(&self, reactor: &Arc<Reactor>) {
         let gone = {
             let mut state = self.lock();
@@ -291,13 +291,13 @@ impl Readiness {
         }
     }
 
-    /// From now on every operation fails with `Closed`; those that wait are woken to fail.
+    /// Makes every operation fail with `Closed` from now on; waiters are woken and fail.
     pub(crate) fn close(&self) {
         let mut wakes = Wakes::default();
         {
             let state = self.lock();
-            // Release: pairs with the Acquire in `is_closed`; waiters find it set because they look under the
-            // lock.
+            // Release: pairs with the Acquire in `is_closed`; waiters check it under the lock, which is held
+            // here.
             self.closed.store(true, Ordering::Release);
             for interest in [Interest::Read, Interest::Write, Interest::Close] {
                 wakes.take_all(state.waiters(interest));
@@ -310,11 +310,11 @@ impl Readiness {
 
     /// Has [`close`](Self::close) been called?
     pub(crate) fn is_closed(&self) -> bool {
-        // Acquire: pairs with the Release in `close`, whose caller's doings before it are then seen.
+        // Acquire: pairs with the Release in `close`; what its caller did before is then visible.
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Takes `fd` out of its reactor. Nobody waits: the caller owns the socket.
+    /// Removes `fd` from its reactor. There are no waiters: the caller owns the socket.
     pub(crate) fn deregister(&self, fd: BorrowedFd<'_>) {
         let home = self.lock().home.take();
         if let Some(Home { reactor, key }) = home {

@@ -1,4 +1,4 @@
-//! Who waits for a descriptor, and the wakes that are owed: collected under a lock, given after it.
+//! The waiters of a descriptor, and their pending wakes: collected under a lock, given after it is released.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,20 +7,20 @@ use std::task::Waker;
 use crate::queue::list::List;
 use crate::sched::{Waiter, wakers};
 
-/// Who waits in a list: what a node carries.
+/// A waiter in a list: the value of a node.
 pub(super) enum Waiting {
     Thread(Waiter),
-    /// A future, whose waker is there exactly while the node is in the list. Under the list's lock.
+    /// A future. The waker is set exactly while the node is in the list. Touched under the list's lock.
     Future(Cell<Option<Waker>>),
 }
 
-/// A wake that is owed to one of them.
+/// A pending wake of a waiter that has been taken out of a list.
 enum Wake {
     Thread(Waiter),
     Future(Waker),
 }
 
-/// Those that have been taken out of a list and are owed a wake. One is the rule; more cost an allocation.
+/// The pending wakes of waiters that have been taken out of a list. Usually one; only more than one allocate.
 #[derive(Default)]
 pub(super) struct Wakes {
     first: Option<Wake>,
@@ -28,11 +28,11 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    /// Empties `list`.
+    /// Takes all waiters out of `list`.
     pub(super) fn take_all(&mut self, list: &List<Waiting>) {
         while let Some(node) = list.pop() {
-            // SAFETY: the node is alive: its thread is blocked until the wake that is now owed to it, and its
-            // future cannot be dropped before it has had the lock, which the caller holds.
+            // SAFETY: the node is alive: its thread is blocked until the wake that is now pending, and its
+            // future takes the lock, which the caller holds, before it is dropped.
             let wake = match &unsafe { node.as_ref() }.value {
                 Waiting::Thread(waiter) => Some(Wake::Thread(*waiter)),
                 Waiting::Future(waker) => waker.take().map(Wake::Future),
@@ -44,7 +44,8 @@ impl Wakes {
         }
     }
 
-    /// Threads first: a waker is code of the program, which may wait for one of them.
+    /// Gives the wakes, threads first: a waker is code of the program, which may wait for one of those
+    /// threads.
     pub(super) fn give(self) {
         let mut wakers = Vec::new();
         for wake in self.first.into_iter().chain(self.rest) {

@@ -1,10 +1,10 @@
-//! The source by itself, called as a worker calls it.
+//! The event loop alone, called as a worker calls it.
 
 use super::*;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-/// Far longer than a wait that ends for the reason tested.
+/// Far longer than any wait that ends for the tested reason.
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]

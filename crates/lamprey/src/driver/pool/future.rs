@@ -5,8 +5,9 @@
 //! Waits --pool--> Runs --pool--> Done --future--> Over
 //!   \---future---> Over <--future---/      (the future is dropped)
 //! ```
-//! Invariant: whoever moves the stage out of Waits or Done has what was in it (the closure, the result), and
-//! drops it without the lock. The pool that finds Over where it had left Runs has the result.
+//! Invariant: the thread that moves the stage out of Waits or Done owns the value that was in it (the
+//! closure, the result), and drops it without holding the lock. A pool thread that finds Over after it has
+//! set Runs owns the result.
 
 use std::future::poll_fn;
 use std::mem;
@@ -24,9 +25,8 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 
 /// The awaitable form of [`block`](crate::block): runs `f`, which may block its kernel thread, on a pool.
 ///
-/// The pool is that of the runtime in which the future is first polled, or, outside of all, one that Lamprey
-/// keeps for such futures. `f` cannot borrow, because nothing keeps the future from being dropped while `f`
-/// runs.
+/// The pool is that of the runtime in which the future is first polled, or, outside of every runtime, one
+/// that Lamprey keeps for such futures. `f` cannot borrow, because the future may be dropped while `f` runs.
 ///
 /// # Examples
 /// ```
@@ -46,13 +46,13 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 /// With the closure's own payload, when it panics, at the `await`.
 ///
 /// # Cancellation
-/// Nothing happens before the first poll. Dropped before a thread of the pool has come to it, the call is not
-/// made. Dropped later, it runs to its end, and its result is dropped.
+/// Nothing happens before the first poll. If the future is dropped before a pool thread has taken the call,
+/// the call is not made. If it is dropped later, the call runs to its end, and its result is dropped.
 ///
 /// # Blocking
-/// The first poll hands the call over. The pool has a maximum of threads, calls beyond it queue. Within
-/// another `block`, and when not a single pool thread can be started, the first poll runs `f` itself, on the
-/// calling kernel thread.
+/// The first poll submits the call. The pool has a maximum of threads; calls beyond it queue. Within another
+/// `block`, and when no pool thread can be started, the first poll runs `f` itself, on the calling kernel
+/// thread.
 pub async fn block_async<F, T>(f: F) -> T
 where
     F: FnOnce() -> T + Send + 'static,
@@ -68,9 +68,9 @@ where
     }
 }
 
-/// A call as the pool sees it.
+/// A future's call, for the pool.
 pub(super) trait Run: Send + Sync {
-    /// Runs it, on a pool thread. Does not unwind.
+    /// Runs the call, on a pool thread. Does not unwind.
     fn run(&self);
 }
 
@@ -90,10 +90,10 @@ enum Stage<F, T> {
     Over,
 }
 
-/// What the future keeps of its call.
+/// The future's handle to its call.
 struct Answer<F, T>(Arc<Job<F, T>>);
 
-/// Gives `f` to a pool; gives it back if there is none that could run it.
+/// Submits `f` to a pool; returns it if no pool can run it.
 fn hand_over<F, T>(f: F) -> Result<Answer<F, T>, F>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -173,7 +173,7 @@ impl<F: FnOnce() -> T + Send, T: Send> Run for Job<F, T> {
             (unwanted, state.waker.take())
         };
         waker.into_iter().for_each(wakers::wake);
-        // A destructor of the program, which must not end the pool thread.
+        // A destructor of the program; its panic must not end the pool thread.
         quietly(|| drop(unwanted));
     }
 }

@@ -1,4 +1,4 @@
-//! The pool by itself: its callers are plain OS threads here (hosts: `tests/io/pool.rs`).
+//! The pool alone: its callers are plain OS threads here (hosts: `tests/io/pool.rs`).
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ fn threads(pool: &Pool) -> usize {
     pool.0.lock().threads
 }
 
-/// Looks again and again, because when a thread ends is up to the machine.
+/// Polls the condition, because the system decides when a thread ends.
 fn eventually(what: &str, is: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is() {

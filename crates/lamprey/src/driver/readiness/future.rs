@@ -1,12 +1,12 @@
-//! How a future waits for a descriptor: as a node in the same lists as the threads.
+//! How a future waits for a descriptor: with a node in the same lists as threads.
 //!
 //! Invariants
-//! * The node is part of the pinned future, and is taken out of its list before the future goes.
+//! * The node is part of the pinned future, and is taken out of its list before the future is dropped.
 //! * `queued` is set before the node is in a list for the first time. So a future that never had to wait is
-//!   dropped without the lock.
+//!   dropped without taking the lock.
 //!
-//! Edges wake all who wait, so a future that is dropped after it has been woken takes nothing from the
-//! others.
+//! Edges wake all waiters, so a future that is dropped after it has been woken takes no wake from another
+//! one.
 
 use std::cell::Cell;
 use std::io;
@@ -23,7 +23,7 @@ use crate::driver::reactor::Reactor;
 use crate::driver::wakes::Waiting;
 use crate::queue::list::Node;
 
-/// A future's place in the list of those that wait for `interest`.
+/// A future's wait node in the list for `interest`.
 pub(crate) struct EdgeWait<'a> {
     readiness: &'a Arc<Readiness>,
     interest: Interest,
@@ -32,8 +32,8 @@ pub(crate) struct EdgeWait<'a> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: a node in a list, and its waker, are touched only under the list's lock; all else only by the
-// future's owner.
+// SAFETY: a node in a list, and its waker, are touched only under the list's lock; everything else only by
+// the future's owner.
 unsafe impl Send for EdgeWait<'_> {}
 
 impl<'a> EdgeWait<'a> {
@@ -42,7 +42,7 @@ impl<'a> EdgeWait<'a> {
         Self { readiness, interest, queued: Cell::new(false), node, _pinned: PhantomPinned }
     }
 
-    /// The form of [`Readiness::wait`] for futures: is ready when there have been more than `seen` edges (the
+    /// The form of [`Readiness::wait`] for futures: ready when there have been more than `seen` edges (the
     /// caller tries again), or the socket has been closed.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl<'a> EdgeWait<'a> {
     ) -> Poll<io::Result<()>> {
         let this = self.into_ref().get_ref();
         let waker = context.waker().clone();
-        // A pause waits for no event, only for `close`.
+        // A pause needs no reactor: it waits only for `close`.
         let reactor = if this.interest == Interest::Close { None } else { Some(reactor()?) };
         let before = {
             let mut state = this.readiness.lock();
@@ -72,7 +72,7 @@ impl<'a> EdgeWait<'a> {
             let before = place.replace(Some(waker));
             if before.is_none() {
                 this.queued.set(true);
-                // SAFETY: in no list, as it had no waker. Pinned, and taken out in `drop`; the lock is held.
+                // SAFETY: in no list, as it had no waker. Pinned, and removed in `drop`; the lock is held.
                 unsafe { state.waiters(this.interest).push(NonNull::from(&this.node)) };
             }
             before
@@ -85,13 +85,13 @@ impl<'a> EdgeWait<'a> {
 impl Drop for EdgeWait<'_> {
     fn drop(&mut self) {
         if self.queued.get() {
-            // SAFETY: the node went into this list or into none since; the lock is held for the call.
+            // SAFETY: the node was pushed to this list or to none; the lock is held during the call.
             unsafe { self.readiness.lock().waiters(self.interest).remove(NonNull::from(&self.node)) };
         }
     }
 }
 
-/// Who polls the sockets on which futures wait here.
+/// The reactor that serves the futures polled on this thread.
 fn reactor() -> io::Result<Arc<Reactor>> {
     match Reactor::current() {
         Some(reactor) => Ok(reactor),

@@ -1,4 +1,4 @@
-//! The nodes of futures by themselves, in the one list that needs no reactor (with sockets:
+//! The nodes of futures alone, in the list for pauses, which needs no reactor (with sockets:
 //! `tests/net/awaiting.rs`). These run under miri.
 
 use super::*;
@@ -8,7 +8,7 @@ use std::task::{Wake, Waker};
 
 type Wait<'a> = Pin<Box<EdgeWait<'a>>>;
 
-/// Counts its wakes, and owns a wait that goes with it.
+/// Counts its wakes, and owns a wait that is dropped with it.
 #[derive(Default)]
 struct Count {
     wakes: AtomicUsize,
@@ -69,7 +69,7 @@ fn within_a_future_that_moves_on() {
             let mut polls = 0;
             std::future::poll_fn(|context| {
                 polls += 1;
-                // SAFETY: as in `poll`.
+                // SAFETY: a pause does not use the descriptor.
                 let fd = unsafe { BorrowedFd::borrow_raw(0) };
                 let waits = wait.as_mut().poll_after(fd, 0, context).is_pending();
                 // The second poll ends it while its node is in the list.
