@@ -1,11 +1,12 @@
-//! The threads of a worker that have not started yet: the only ones that may travel.
+//! The stealable queue of a worker: threads that have not started, which idle workers may take.
 //!
 //! # Invariants
-//! `head` and `tail` mirror the ring's counters after each change, so that a thief can look without taking.
+//! `head` and `tail` mirror the ring's counters after each change, so that a thief can look without entering
+//! a section.
 //!
 //! # Who may touch what
-//! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is [`Lent`]: states, orderings and
-//! what was rejected are told there.
+//! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is under the asymmetric lock
+//! [`Lent`], whose module has the states, orderings and rejected designs.
 //!
 //! # Checked by
 //! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
@@ -14,14 +15,14 @@ use super::lent::Lent;
 use super::ring::Ring;
 use crate::sync_shim::{AtomicUsize, Ordering};
 
-/// What a thief saw of a queue: counters of its oldest entry and of its end.
+/// What a thief saw of a queue: the counters of its oldest entry and of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Look {
     pub(crate) head: usize,
     pub(crate) tail: usize,
 }
 
-/// See the module's text.
+/// The stealable queue of one worker.
 #[derive(Debug)]
 pub(crate) struct Fresh<T: Copy> {
     head: AtomicUsize,
@@ -57,20 +58,20 @@ impl<T: Copy> Fresh<T> {
         unsafe { self.as_owner(Ring::pop_front) }
     }
 
-    /// Owner: never true while there is an entry (only the owner adds); may be false although a thief took
-    /// the last.
+    /// Owner: never true while there is an entry (only the owner adds). May be false although a thief has
+    /// taken the last one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_empty(&self) -> bool {
         let Look { head, tail } = self.look();
         head == tail
     }
 
-    /// Anyone: where the queue begins and ends. A hint.
+    /// Any thread: the counters of the beginning and the end. A hint.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn look(&self) -> Look {
-        // Relaxed: hints; `steal` and `pop` look again in a section.
+        // Relaxed: hints; `steal` and `pop` read the ring again in a section.
         let head = self.head.load(Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: a hint; `steal` and `pop` read the ring again in a section.
         let tail = self.tail.load(Ordering::Relaxed);
         Look { head, tail }
     }
@@ -81,7 +82,7 @@ impl<T: Copy> Fresh<T> {
     /// As for [`push`](Self::push).
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
-        // SAFETY: the owner, and not from within a section (contract).
+        // SAFETY: the caller is the owner, and in no section of this queue (contract).
         unsafe { self.ring.as_owner(|ring| self.mirrored(ring, section)) }
     }
 
@@ -91,13 +92,13 @@ impl<T: Copy> Fresh<T> {
         let result = section(ring);
         // Relaxed: hints for `look` only.
         self.head.store(ring.head(), Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: a hint for `look` only.
         self.tail.store(ring.tail(), Ordering::Relaxed);
         result
     }
 
-    /// Thief: takes half (rounded up, at most `most`) of the entries that were already there at `earlier`,
-    /// oldest first. Entries that are younger stay: they have not yet waited longer than a steal costs.
+    /// Thief: takes half (rounded up, at most `most`) of the entries that were in the queue at `earlier`,
+    /// oldest first. Younger entries stay: they have not yet waited longer than a steal costs.
     pub(crate) fn steal(&self, earlier: Look, most: usize, mut each: impl FnMut(T)) -> usize {
         self.ring.visit(|ring| {
             self.mirrored(ring, |ring| {

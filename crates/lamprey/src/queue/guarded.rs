@@ -1,4 +1,4 @@
-//! A value under one bit, for sections of a few instructions.
+//! A value under a spin bit, for sections of a few instructions.
 //!
 //! # States (`is_taken`)
 //! ```text
@@ -7,27 +7,27 @@
 //! ```
 //! # Invariants
 //! 1. A section runs no code of the program, does not switch, and does not panic: a kernel thread that finds
-//!    the bit set spins for it.
-//! 2. The value is reached in sections only.
+//!    the bit set spins until it is clear.
+//! 2. The value is accessed in sections only.
 //!
 //! # Orderings
-//! The Acquire that sets the bit pairs with the Release store that clears it, which is the last access of a
-//! section: what is guarded may be freed after the section in which somebody learns that it may.
+//! The Acquire that sets the bit pairs with the Release store that clears it. That store is the last access
+//! of a section, so a thread that learns in a section that the value is unused may free it afterwards.
 //!
 //! # Checked by
 //! `model::gate`, `model::kin` (loom, with a broken variant).
 
 use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, left_out, relax};
 
-/// See the module's text.
+/// A value under a spin bit.
 pub(crate) struct Guarded<T> {
     is_taken: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value moves and is reached under the bit, by one kernel thread at a time.
+// SAFETY: the value is accessed under the bit, by one kernel thread at a time, so `T: Send` suffices.
 unsafe impl<T: Send> Send for Guarded<T> {}
-// SAFETY: as above.
+// SAFETY: the value is accessed under the bit, by one kernel thread at a time, so `T: Send` suffices.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
@@ -36,7 +36,7 @@ impl<T> Guarded<T> {
         Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// An atomic of the checker cannot be made at compile time.
+    /// The checker's atomics have no constants.
     #[cfg(loom)]
     pub(crate) fn new(value: T) -> Self {
         Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
@@ -45,11 +45,11 @@ impl<T> Guarded<T> {
     /// Runs `section` (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the Release store in `leave`. Relaxed on failure: another try follows.
+        // Acquire pairs with the Release store in `leave`. Relaxed on failure: the CAS is retried.
         if self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             self.enter_slowly();
         }
-        // SAFETY: the bit is ours.
+        // SAFETY: this thread has set the bit, so no other thread accesses the value.
         let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
         self.leave();
         result
@@ -59,7 +59,7 @@ impl<T> Guarded<T> {
     #[inline(never)]
     fn enter_slowly(&self) {
         let mut spins = 0;
-        // Acquire and Relaxed: as in `with`.
+        // Acquire pairs with the Release store in `leave`. Relaxed on failure: the CAS is retried.
         while self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             relax(&mut spins);
         }

@@ -1,9 +1,8 @@
-//! What other kernel threads hand to a worker: many push, one takes everything.
+//! The inbox of a worker: other kernel threads push entries, the worker takes all of them at once.
 //!
 //! # States
 //! `head` is null (empty), a list of entries linked through [`Linked::link`] (newest first), or `CLOSED`. An
-//! entry is a word (a tagged pointer), not a reference: threads and stackless parasites come through the same
-//! inbox.
+//! entry is a word (a tagged pointer), not a reference: threads and stackless parasites use the same inbox.
 //!
 //! # Invariants
 //! 1. An entry is in at most one inbox, and its link is written only by the pusher before its CAS succeeds
@@ -11,13 +10,13 @@
 //! 2. Once `CLOSED`, always `CLOSED`: a push then fails and the entry stays with the caller.
 //!
 //! # Who may touch what
-//! Anyone pushes; only the owning worker calls `take` and `close`; while that computes, another may
-//! `take_away`, and pushes back what is not for it. (What was pushed meanwhile is then ahead of that: nobody
-//! may rely on the order of two pushes.)
+//! Any thread pushes. Only the owning worker calls `take` and `close`; while it computes, another may
+//! `take_away`, and push back the entries that are not for it. (Entries that were pushed in between are then
+//! ahead of these: the order of two pushes is not guaranteed.)
 //!
 //! # Orderings
-//! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the entry
-//! (and anything it did before) is visible to the receiver.
+//! The push's Release CAS pairs with the Acquire swap in `take`/`close`: what the pusher wrote into the
+//! entry, and everything it did before, is visible to the receiver.
 //!
 //! # Rejected
 //! A bounded ring with slots (needs a fallback when full); a mutex around a `Vec` (a preempted pusher would
@@ -30,7 +29,7 @@ use crate::sync_shim::{AtomicPtr, Cell, Ordering, left_out};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-/// A word that stands for an object with a link for one inbox.
+/// A word that represents an object with a link for one inbox.
 ///
 /// # Safety
 /// `into_raw` and `from_raw` are inverse, never null and never 1; `link` always gives the same cell of the
@@ -43,17 +42,18 @@ pub(crate) unsafe trait Linked: Copy {
     unsafe fn link<'a>(self) -> &'a Cell<*mut ()>;
 }
 
-/// See the module's text.
+/// The inbox of one worker.
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {
     head: AtomicPtr<()>,
     entries: PhantomData<*mut T>,
 }
 
-// SAFETY: the inbox moves only words; that the objects behind them may change kernel thread is the pusher's
-// obligation (`push` is unsafe).
+// SAFETY: the inbox moves only words; `push` is unsafe and requires that the object behind a word may change
+// its kernel thread.
 unsafe impl<T> Send for Inbox<T> {}
-// SAFETY: as above; all shared state is the atomic head.
+// SAFETY: the only shared state is the atomic head; `push` requires that the objects may change their kernel
+// thread.
 unsafe impl<T> Sync for Inbox<T> {}
 
 fn closed() -> *mut () {
@@ -65,7 +65,7 @@ impl<T: Linked> Inbox<T> {
         Self { head: AtomicPtr::new(ptr::null_mut()), entries: PhantomData }
     }
 
-    /// Hands `entry` to the receiver; gives it back when the inbox is closed.
+    /// Pushes `entry`; returns it when the inbox is closed.
     ///
     /// # Safety
     /// `entry` is valid until the receiver is done with it, is in no inbox, and the caller gives up its
@@ -93,9 +93,9 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// True when there is nothing to take (or the inbox is closed): a hint, except after a StoreLoad fence.
+    /// True when the inbox is empty or closed: a hint, except after a StoreLoad fence.
     pub(crate) fn is_empty(&self) -> bool {
-        // Relaxed: a hint; the parking protocol puts its own SeqCst fence before this load.
+        // Relaxed: a hint; the parking protocol has its own SeqCst fence before this load.
         let head = self.head.load(Ordering::Relaxed);
         head.is_null() || head == closed()
     }
@@ -109,18 +109,18 @@ impl<T: Linked> Inbox<T> {
         Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire))
     }
 
-    /// Another than the owner: takes all entries, oldest first; nothing if the inbox is closed.
+    /// For a worker that is not the owner: takes all entries, oldest first; nothing if the inbox is closed.
     pub(crate) fn take_away(&self) -> Taken<T> {
         // Relaxed: the value is only a guess, checked by the CAS below.
         let mut head = self.head.load(Ordering::Relaxed);
-        // Not a swap: that would open a closed inbox again.
+        // Not a swap: that would reopen a closed inbox.
         while !head.is_null() && head != closed() {
             if left_out!(InboxOpen) {
                 // Acquire: the broken variant.
                 return Taken::reversed(self.head.swap(ptr::null_mut(), Ordering::Acquire));
             }
-            // Acquire pairs with the Release CAS in `push`. That the same entry may have been taken and
-            // pushed again since the guess does no harm: its link is read afterwards. Relaxed on failure:
+            // Acquire pairs with the Release CAS in `push`. ABA is harmless: if the same entry has been taken
+            // and pushed again since the guess, its link is still read after the CAS. Relaxed on failure:
             // only a new guess.
             match self.head.compare_exchange_weak(head, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
             {
@@ -131,14 +131,14 @@ impl<T: Linked> Inbox<T> {
         Taken { next: ptr::null_mut(), entries: PhantomData }
     }
 
-    /// Refuses further entries and takes those that are there.
+    /// Refuses further entries and takes those that are in the inbox.
     pub(crate) fn close(&self) -> Taken<T> {
         // Acquire pairs with the Release CAS in `push`.
         Taken::reversed(self.head.swap(closed(), Ordering::Acquire))
     }
 }
 
-/// Entries on their way out of an inbox, oldest first.
+/// Entries that have been taken out of an inbox, oldest first.
 pub(crate) struct Taken<T> {
     next: *mut (),
     entries: PhantomData<*mut T>,
@@ -151,7 +151,8 @@ impl<T: Linked> Taken<T> {
             newest = ptr::null_mut();
         }
         while let Some(entry) = NonNull::new(newest) {
-            // SAFETY: the swap made this whole chain ours; entries stay valid until the receiver is done.
+            // SAFETY: the swap took this whole chain, so no other thread accesses it; entries are valid until
+            // the receiver is done.
             let link = unsafe { T::from_raw(entry).link() };
             newest = link.replace(oldest);
             oldest = entry.as_ptr();
@@ -164,7 +165,8 @@ impl<T: Linked> Iterator for Taken<T> {
     type Item = T;
     fn next(&mut self) -> Option<T> {
         let entry = T::from_raw(NonNull::new(self.next)?);
-        // SAFETY: as in `reversed`; the link is read before the caller may push the entry elsewhere.
+        // SAFETY: the entry is in the chain that was taken, and valid until the receiver is done; its link is
+        // read before the caller may push it elsewhere.
         self.next = unsafe { entry.link() }.replace(ptr::null_mut());
         Some(entry)
     }

@@ -1,12 +1,12 @@
-//! A value of one kernel thread, its owner, which others may visit now and then. The owner works without
-//! read-modify-write.
+//! An asymmetric lock, biased to its owner: a value of one kernel thread, the owner, which other threads may
+//! visit now and then. The owner uses no read-modify-write.
 //!
 //! # States
-//! The value is free, in the owner's hands (`busy`), or in the hands of whoever holds `lock` (a visitor, or
-//! an owner that found a visitor about).
+//! The value is free, used by the owner (`busy`), or used by the holder of `lock` (a visitor, or an owner
+//! that has found `visited` set).
 //!
 //! # Invariants
-//! 1. The value is touched only (a) by the owner with `busy` set and `visited` read as false afterwards, or
+//! 1. The value is accessed only (a) by the owner with `busy` set and `visited` read as false afterwards, or
 //!    (b) under `lock`, by a visitor that has set `visited`, passed the heavy barrier and then seen `busy`
 //!    clear, or by the owner.
 //! 2. The owner never waits for the lock with `busy` set; a visitor waits for `busy` with the lock held: no
@@ -14,21 +14,20 @@
 //! 3. A section runs no code of the program, does not switch and does not panic.
 //!
 //! # Who may touch what
-//! Owner: [`Lent::as_owner`]. Anyone: [`Lent::visit`].
+//! Owner: [`Lent::as_owner`]. Any thread: [`Lent::visit`].
 //!
 //! # Orderings
-//! Owner's `busy = true`, light barrier, load `visited` against visitor's `visited = true`, heavy barrier,
-//! load `busy`: at least one of the two sees the other (StoreLoad on both sides). Every store to `busy` is
-//! Release and the visitor's load Acquire, so the visitor sees the owner's last section; `visited = false` is
-//! Release and pairs with the owner's Acquire load, so the owner sees what the visitor did. The lock orders
-//! the rest.
+//! The owner stores `busy = true`, passes the light barrier and loads `visited`; a visitor stores `visited =
+//! true`, passes the heavy barrier and loads `busy`. At least one of the two sees the other (StoreLoad on
+//! both sides). Every store to `busy` is Release and the visitor's load Acquire, so the visitor sees the
+//! owner's last section; `visited = false` is Release and pairs with the owner's Acquire load, so the owner
+//! sees what the visitor did. The lock orders the rest.
 //!
 //! # Rejected
 //! * A CAS in each of the owner's sections (Go, tokio): 9 ns against 2.
-//! * A visitor that asks and an owner that answers at its next scheduling point: an owner in a long
-//!   computation answers late, so that four one-second hosts on two workers took three seconds. Here the
-//!   owner need not answer, and pays as little.
-//!
+//! * A request by the visitor that the owner answers at its next scheduling point: an owner in a long
+//!   computation answers late; four one-second hosts on two workers took three seconds. Here the owner need
+//!   not answer, and its sections are as cheap.
 //! # Checked by
 //! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
@@ -36,7 +35,7 @@ use crate::sync_shim::{
     AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, left_out, light_barrier, relax,
 };
 
-/// See the module's text.
+/// A value with an owner, and a lock for visitors.
 #[derive(Debug)]
 pub(crate) struct Lent<T> {
     busy: AtomicBool,
@@ -64,19 +63,19 @@ impl<T> Lent<T> {
     /// Only the owning kernel thread calls this, never from within a section of the same value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Release pairs with the Acquire load of `busy` in `visit` (entry included: a visitor that reads it
-        // sees our past).
+        // Release pairs with the Acquire load of `busy` in `visit`. This store too: a visitor that reads it
+        // sees the owner's earlier sections.
         self.busy.store(true, Ordering::Release);
         light_barrier();
-        // Acquire pairs with the Release `visited = false` in `visit`: we see what it did.
+        // Acquire pairs with the Release `visited = false` in `visit`: the owner sees the visitor's changes.
         if !self.visited.load(Ordering::Acquire) {
-            // SAFETY: invariant 1 (a): busy is set, and no visitor was about after that.
+            // SAFETY: invariant 1 (a): `busy` is set, and `visited` was false afterwards.
             let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
             // Release pairs with the Acquire load of `busy` in `visit`.
             self.busy.store(false, Ordering::Release);
             return result;
         }
-        // Release pairs with the Acquire load of `busy` in `visit`: the waiting visitor may go on.
+        // Release pairs with the Acquire load of `busy` in `visit`: the waiting visitor may continue.
         self.busy.store(false, Ordering::Release);
         self.behind_visitor(section)
     }
@@ -88,10 +87,11 @@ impl<T> Lent<T> {
         self.value.with_mut(|value| section(unsafe { &mut *value }))
     }
 
-    /// Runs `section` on the value, whoever calls. Dear: it disturbs every CPU on which the process runs.
+    /// Runs `section` on the value, on any thread. Expensive: the heavy barrier interrupts every CPU on which
+    /// the process runs.
     pub(crate) fn visit<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
         let _held = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // Release: nothing to publish yet; the heavy barrier orders it before the load of `busy` (StoreLoad).
+        // Release: publishes nothing; the heavy barrier orders it before the load of `busy` (StoreLoad).
         self.visited.store(true, Ordering::Release);
         heavy_barrier();
         let mut spins = 0;

@@ -1,14 +1,14 @@
 //! An intrusive doubly linked FIFO whose nodes live on the stacks of blocked threads.
 //!
-//! Invariant: a node is in at most one list; its `prev` says whether it is (UNLINKED if not). Everything here
-//! is reached only under the lock of whoever owns the list, nodes included, so plain cells suffice. A node
-//! does not move or end while linked: its owner is blocked until the node has been taken out, by the owner or
-//! by the one who owes the wake.
+//! Invariant: a node is in at most one list; its `prev` says whether it is (UNLINKED if not). Lists and nodes
+//! are accessed only under the lock that guards the list, so plain cells suffice. A node is neither moved nor
+//! dropped while linked: its owner is blocked until the node has been taken out, by the owner or by the
+//! thread that must then wake it.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// A place in a [`List`], carrying `T`.
+/// A wait node of a [`List`], with a value.
 #[derive(Debug)]
 pub(crate) struct Node<T> {
     prev: Cell<*const Node<T>>,
@@ -26,13 +26,13 @@ impl<T> Node<T> {
         Self { prev: Cell::new(unlinked()), next: Cell::new(ptr::null()), value }
     }
 
-    /// True while it is in a list; for the holder of that list's lock.
+    /// True while the node is in a list. The caller holds the lock of that list.
     pub(crate) fn is_linked(&self) -> bool {
         self.prev.get() != unlinked()
     }
 }
 
-/// See the module's text. One word: the nodes form a ring, and the last stands before the first.
+/// An intrusive FIFO. One word: the nodes form a ring, in which the first node follows the last.
 #[derive(Debug)]
 pub(crate) struct List<T> {
     first: Cell<*const Node<T>>,
@@ -65,24 +65,25 @@ impl<T> List<T> {
         let last = first.prev.replace(node.as_ptr());
         entry.prev.set(last);
         entry.next.set(first);
-        // SAFETY: linked, so alive.
+        // SAFETY: `last` is linked, so alive.
         unsafe { &*last }.next.set(node.as_ptr());
     }
 
-    /// Puts `node` before all others.
+    /// Inserts `node` before all others.
     ///
     /// # Safety
     /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_front(&self, node: NonNull<Node<T>>) {
-        // SAFETY: as promised by the caller. In a ring, last and first differ by where it begins.
+        // SAFETY: as promised by the caller. Moving `first` in a ring turns its last node into the first.
         unsafe { self.push(node) };
         self.first.set(node.as_ptr());
     }
 
-    /// The list whose youngest node is `last`, kept by somebody as one word; null if it is empty.
+    /// The list whose youngest node is `last`, for an owner that keeps the list as one word; null means
+    /// empty.
     ///
     /// # Safety
-    /// It came from [`last`](Self::last) of a list that has not been used since, and the caller holds the
+    /// `last` came from [`last`](Self::last) of a list that has not been used since, and the caller holds the
     /// lock.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn of_last(last: *const Node<T>) -> Self {
@@ -98,7 +99,7 @@ impl<T> List<T> {
         unsafe { self.first.get().as_ref() }.map_or(ptr::null(), |first| first.prev.get())
     }
 
-    /// The oldest node, which stays.
+    /// The oldest node; it stays in the list.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn first(&self) -> Option<NonNull<Node<T>>> {
         NonNull::new(self.first.get().cast_mut())
@@ -117,7 +118,7 @@ impl<T> List<T> {
         Some(first)
     }
 
-    /// The oldest node that `is_it` says yes to; it stays.
+    /// The oldest node for which `is_it` returns true; it stays in the list.
     pub(crate) fn find(&self, mut is_it: impl FnMut(&Node<T>) -> bool) -> Option<NonNull<Node<T>>> {
         let first = NonNull::new(self.first.get().cast_mut())?;
         let mut node = first;
@@ -131,12 +132,12 @@ impl<T> List<T> {
         }
     }
 
-    /// Takes `node` out; false when it was no longer linked (someone removed it and owes its thread a wake).
+    /// Takes `node` out; false if it was no longer linked (the thread that removed it must wake its owner).
     ///
     /// # Safety
     /// The node, if linked, is linked in this list; the caller holds the lock.
     pub(crate) unsafe fn remove(&self, node: NonNull<Node<T>>) -> bool {
-        // SAFETY: the caller is the node's owner or got it from this list: alive.
+        // SAFETY: alive: the caller is the node's owner or got it from this list.
         let entry = unsafe { node.as_ref() };
         if !entry.is_linked() {
             return false;

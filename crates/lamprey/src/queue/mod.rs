@@ -1,14 +1,14 @@
-//! Queues, ground of the runtime: nothing here knows what a thread is.
+//! The queues of the runtime. Nothing here depends on what a thread is.
 //!
-//! | file | who uses it | what it promises |
+//! | file | accessed by | properties |
 //! |---|---|---|
 //! | [`ring`] | one kernel thread | growable double-ended array, plain loads and stores |
-//! | [`lent`] | one owner, visitors now and then | owner works without read-modify-write |
-//! | [`fresh`] | one owner, many thieves | a lent ring; thieves take aged entries |
+//! | [`lent`] | one owner, and visitors now and then | an asymmetric lock: the owner needs no read-modify-write |
+//! | [`fresh`] | one owner, many thieves | a stealable ring under an asymmetric lock; thieves take aged entries |
 //! | [`inbox`] | many senders, one receiver | lock-free push, take-all |
-//! | [`guarded`] | any number | a value under a bit, for sections of a few instructions |
-//! | [`list`] | whoever holds the lock around it | intrusive FIFO with O(1) removal from the middle |
-//! | [`swept`] | one kernel thread at a time | a bag that takes out what has ended |
+//! | [`guarded`] | any number | a value under a spin bit, for sections of a few instructions |
+//! | [`list`] | the holder of the lock around it | intrusive FIFO with O(1) removal from the middle |
+//! | [`swept`] | one kernel thread at a time | a bag that removes entries that have ended |
 
 pub(crate) mod fresh;
 pub(crate) mod guarded;

@@ -2,15 +2,15 @@
 //!
 //! Invariant: `head` and `tail` are wrapping counters; the entries are the slots `head..tail` (each taken
 //! modulo the capacity, a power of two), and `tail - head <= capacity`. An entry's counter never changes
-//! while it is queued, so a counter is also a mark in time: everything below a remembered `tail` was there
-//! when it was read.
+//! while it is queued, so a counter also marks a time: all entries below a remembered `tail` were in the
+//! queue when it was read.
 //!
-//! An array and not a linked list: the next context does not depend on a load from the current one, so the
-//! CPU can run several switches ahead (measured: 2.0 ns against 5.5 ns a yield).
+//! An array and not a linked list: the address of the next context does not depend on a load from the current
+//! one, so the CPU can run several switches ahead (measured: 2.0 ns against 5.5 ns a yield).
 
 use std::mem::MaybeUninit;
 
-/// See the module's text.
+/// A growable double-ended queue.
 #[derive(Debug)]
 pub(crate) struct Ring<T: Copy> {
     slots: Box<[MaybeUninit<T>]>,
@@ -91,7 +91,7 @@ impl<T: Copy> Ring<T> {
     /// The oldest entry.
     pub(crate) fn front(&mut self) -> Option<T> {
         let oldest = self.head;
-        // SAFETY: as in `back`.
+        // SAFETY: not empty, so this slot is within `head..tail` and was written by a push.
         (self.head != self.tail).then(|| unsafe { self.slot(oldest).assume_init() })
     }
 

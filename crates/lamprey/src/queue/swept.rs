@@ -1,14 +1,14 @@
-//! A bag whose entries end by themselves: those that have are taken out now and then, so that it stays in
-//! proportion to those that have not, at a cost in proportion to what is put in.
+//! A bag whose entries end on their own. Entries that have ended are removed now and then, so that its size
+//! stays proportional to the number of live entries, at an amortised constant cost for each insertion.
 
-/// See the module's text. It knows no lock.
+/// A bag of entries that end on their own. It has no lock.
 pub(crate) struct Swept<T> {
     entries: Vec<T>,
-    /// How many there may be before those that have ended are looked for.
+    /// The number of entries at which the bag is swept.
     sweep_at: usize,
 }
 
-/// The least number of entries that is worth a look.
+/// The smallest number of entries that is swept.
 const LEAST: usize = 16;
 
 impl<T> Swept<T> {
@@ -16,7 +16,7 @@ impl<T> Swept<T> {
         Self { entries: Vec::new(), sweep_at: LEAST }
     }
 
-    /// Puts `entry` in; what is returned has been taken out, because it `is_over`.
+    /// Inserts `entry`; returns the entries that have been removed because they are over.
     pub(crate) fn push(&mut self, entry: T, mut is_over: impl FnMut(&T) -> bool) -> Vec<T> {
         self.entries.push(entry);
         if self.entries.len() < self.sweep_at {
@@ -27,7 +27,7 @@ impl<T> Swept<T> {
         over
     }
 
-    /// Takes all out.
+    /// Removes and returns all entries.
     pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.entries)
     }
