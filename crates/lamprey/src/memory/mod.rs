@@ -1,5 +1,5 @@
-//! Memory for threads: [`blocks`] for the descriptors of hosts, a [`slab`] for parasites. It knows nothing of
-//! threads.
+//! Memory for threads: [`blocks`] for the descriptors of hosts, a [`slab`] for parasites. Nothing here
+//! depends on what a thread is.
 
 #[cfg(not(loom))]
 pub(crate) mod blocks;

@@ -1,33 +1,35 @@
-//! Memory for stackless parasites: a worker's blocks in size classes. Taking one and giving it back at home
-//! is a pop and a push; ten million may be out; each live one can be found.
+//! Memory for stackless parasites: a slab allocator for each worker, with blocks in size classes. Allocating
+//! a block, and freeing it on the owning worker, is a pop and a push. There may be ten million live blocks,
+//! and all of them can be enumerated.
 //!
-//! A block costs its size and nothing else: what is to be known of it stands once in front of its chunk
-//! ([`chunk`]). Chunks are carved from regions ([`region`]) one block at a time, so that
-//! fresh memory is first touched by whoever takes it.
+//! A block has no header: its metadata is in the header of its chunk ([`chunk`]). Chunks are carved from
+//! regions ([`region`]) one block at a time, so the thread that takes a new block is the first to touch its
+//! memory.
 //!
 //! # Invariants
-//! 1. **The mark.** The second word of a block is null from its birth; whoever takes the block writes a value
-//!    that is not null (a vtable) there before anything else is asked of the slab, and leaves it; `give` at
-//!    home makes it null. So it tells the live blocks from the free ones, and only the owner's kernel thread
-//!    ever writes it.
-//! 2. A block that was given back elsewhere still looks live until its owner takes it in: only its first word
-//!    (the link) is written by then. Who enumerates must tell from its other words that it is over
-//!    ([`Slab::each_live`]).
-//! 3. A free block is in exactly one list: its class's, or the returns; in neither, and never touched, if it
-//!    lies behind the class's fresh position.
-//! 4. Chunks live until their slab has been dropped and the last block has come back ([`returns`]); `trim`
-//!    takes only those without a live block.
+//! 1. **The mark.** The second word of a new block is null. The thread that takes the block writes a non-null
+//!    value (a vtable) there before any other call on the slab, and does not change it; `give` on the owning
+//!    worker sets it to null. So the mark tells live blocks from free ones, and only the owner's kernel
+//!    thread writes it.
+//! 2. A block that was freed on another kernel thread still has its mark until the owner receives it: only
+//!    its first word (the link) has been written. An enumeration must find out from its other words that it
+//!    is over ([`Slab::each_live`]).
+//! 3. A free block is in exactly one list: that of its class, or the returns. Blocks beyond the position up
+//!    to which the class has carved its chunk are in no list and have never been touched.
+//! 4. Chunks live until their slab has been dropped and the last block has been returned ([`returns`]);
+//!    `trim` releases only chunks without a live block.
 //!
 //! # Who may touch what
-//! The slab: its owner's kernel thread. A live block: whoever the owner gave it to. `owner_of`,
+//! The slab: its owner's kernel thread. A live block: the thread that the owner gave it to. `owner_of`,
 //! `give_from_outside`, and `give` on another slab: any kernel thread. No exclusive reference may cover the
 //! first two words of a live block.
 //!
 //! # Rejected
 //! * A header for each block: 8 bytes for each of ten million.
-//! * Headers at different places of their chunks, so that they do not share cache sets: 1 of 8 ns when 10,000
-//!   blocks come and go in random order, nothing for fewer or in order.
-//! * A count of live blocks for each chunk: a write more at each take and give; `trim` and `drop` read the
+//! * Headers at different offsets in their chunks, so that they do not share cache sets: saves 1 of 8 ns when
+//!   10,000 blocks are taken and freed in random order, nothing for fewer or in order.
+//! * A count of live blocks for each chunk: one more write at each take and give; `trim` and `drop` read the
+//!   marks instead.
 //!   marks instead.
 
 pub(crate) mod chunk;
@@ -50,33 +52,34 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-/// See the module's text.
+/// The slab allocator of one worker.
 pub(crate) struct Slab {
-    /// The free blocks of each class, last given first.
+    /// The free blocks of each class, last freed first.
     free: [Cell<*mut Block>; CLASSES],
     fresh: [Fresh; CLASSES],
     shared: NonNull<Shared>,
     one_kernel_thread: PhantomData<*const ()>,
 }
 
-/// What is left of the chunk that a class carves.
+/// The part of a chunk that its class has not carved yet.
 struct Fresh {
     next: Cell<*mut Block>,
     left: Cell<usize>,
 }
 
-/// What lives as long as any block.
+/// The part of a slab that lives as long as any of its blocks.
 struct Shared {
     returns: Returns,
-    /// The owner's while it lives; then of whoever ends the slab.
+    /// Accessed by the owner while it lives, then by the thread that ends the slab.
     regions: UnsafeCell<Regions>,
     owner: *const (),
     ended: unsafe fn(*const ()),
 }
 
 impl Slab {
-    /// A slab without memory. `owner` is what [`owner_of`] says of each block; when the slab has been dropped
-    /// and its last block has come back, `ended` is called with it, once, on whatever kernel thread that is.
+    /// A slab without memory. [`owner_of`] returns `owner` for each of its blocks. When the slab has been
+    /// dropped and its last block has been returned, `ended` is called with `owner`, once, on the kernel
+    /// thread that returned it.
     pub(crate) fn new(owner: *const (), ended: unsafe fn(*const ())) -> Self {
         let shared = Shared { returns: Returns::new(), regions: UnsafeCell::default(), owner, ended };
         Self {
@@ -87,7 +90,7 @@ impl Slab {
         }
     }
 
-    /// A block for `layout`; `None` if the system has no memory. The caller writes its mark at once
+    /// Allocates a block for `layout`; `None` if the system has no memory. The caller writes the mark at once
     /// (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
@@ -101,11 +104,11 @@ impl Slab {
         }
     }
 
-    /// Takes back a block of any slab.
+    /// Frees a block of any slab.
     ///
     /// # Safety
-    /// It came from `take` with this layout, has its mark, and the caller gives up its access. This slab's
-    /// kernel thread calls.
+    /// It came from `take` with this layout, has its mark, and the caller gives up its access. The caller
+    /// runs on this slab's kernel thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn give(&self, block: NonNull<u8>, layout: Layout) {
         let (class, block) = (class_of(layout), block.cast::<Block>());
@@ -119,7 +122,7 @@ impl Slab {
         }
     }
 
-    /// As `give`, for what is not a plain push.
+    /// The cases of `give` that are not a plain push.
     ///
     /// # Safety
     /// As for `give`.
@@ -136,16 +139,17 @@ impl Slab {
         }
     }
 
-    /// Calls `f` with each block that has its mark. `f` may take and give blocks, also the one it is called
-    /// with; whether it meets blocks that are taken meanwhile is open. It must not call `trim`.
+    /// Calls `f` with each block that has its mark. `f` may take and give blocks, including the one it is
+    /// called with; a block that is taken during the call may or may not be visited. `f` must not call
+    /// `trim`.
     ///
-    /// A block may be over, or may be coming to its end on another kernel thread right now (invariant 2). It
-    /// stays readable, but for the link, until this slab takes it in: at the next `take`, perhaps. So `f`
-    /// first claims a block by one atomic step on a state word that fails when the block is over, and without
-    /// a claim neither keeps it nor touches it again. Counting a reference is no such step.
+    /// A block may be over, or may be ending on another kernel thread at the same time (invariant 2). It
+    /// stays readable, except for the link, until this slab receives it, which may be at the next `take`. So
+    /// `f` first claims a block by one atomic step on a state word that fails when the block is over, and
+    /// without a claim neither keeps nor touches it. Incrementing a reference count is not such a step.
     pub(crate) fn each_live(&self, mut f: impl FnMut(NonNull<u8>)) {
         let mut place = 0;
-        // The table may grow within `f`, so no reference into it is kept.
+        // The table may grow during `f`, so no reference into it is kept.
         while place < self.regions(|regions| regions.places()) {
             if let Some(chunks) = self.regions(|regions| regions.get(place).map(|region| region.chunks(!0))) {
                 chunks.for_each(|chunk| self.live_of(chunk).for_each(|block| f(block.cast())));
@@ -154,7 +158,7 @@ impl Slab {
         }
     }
 
-    /// Bytes of its chunks.
+    /// The number of bytes in its chunks.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.regions(|regions| regions.bytes())
@@ -164,14 +168,14 @@ impl Slab {
     fn pop(&self, class: usize) -> Option<NonNull<Block>> {
         let block = NonNull::new(self.free[class].get())?;
         poison::taken(block, class);
-        // SAFETY: free blocks are ours (invariant 3).
+        // SAFETY: a block in the free list is the slab's (invariant 3), and only the owner's thread is here.
         self.free[class].set(unsafe { block.as_ref() }.link.get());
         Some(block)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&self, class: usize, block: NonNull<Block>) {
-        // SAFETY: the giver's, and now ours.
+        // SAFETY: the caller has given the block up, so it is the slab's.
         let words = unsafe { block.as_ref() };
         debug_assert!(!words.mark.get().is_null(), "a block without its mark was given back, or one twice");
         words.link.set(self.free[class].get());
@@ -180,7 +184,7 @@ impl Slab {
         poison::free(block, class);
     }
 
-    /// A block of a class that has none: from the returns, or fresh.
+    /// A block of a class whose list is empty: from the returns, or newly carved.
     #[cold]
     #[inline(never)]
     fn refill(&self, class: usize) -> Option<NonNull<u8>> {
@@ -192,7 +196,7 @@ impl Slab {
         if fresh.left.get() == 0 {
             let (chunk, region) = self.regions(|regions| regions.take_chunk())?;
             let first = first_of_class(class);
-            // SAFETY: an unused chunk of ours, and the first block lies in it.
+            // SAFETY: an unused chunk of this slab, and the first block lies in it.
             fresh.next.set(unsafe { self.head(chunk, region, class, first) }.as_ptr());
             fresh.left.set(count_of_class(class));
         }
@@ -208,14 +212,14 @@ impl Slab {
     fn take_huge(&self, layout: Layout) -> Option<NonNull<u8>> {
         self.take_in();
         let (chunk, region, first) = self.regions(|regions| regions.take_huge(layout))?;
-        // SAFETY: a chunk of ours without a header, with room for the block.
+        // SAFETY: a chunk of this slab without a header, with room for the block.
         Some(unsafe { self.head(chunk, region, HUGE, first) }.cast())
     }
 
-    /// Writes a chunk's header; gives its first block.
+    /// Writes a chunk's header; returns its first block.
     ///
     /// # Safety
-    /// The chunk is ours and has no header; the block lies in it.
+    /// The chunk is this slab's and has no header; the block lies in it.
     unsafe fn head(
         &self,
         chunk: NonNull<Chunk>,
@@ -224,7 +228,7 @@ impl Slab {
         first: usize,
     ) -> NonNull<Block> {
         poison::chunk(chunk);
-        // SAFETY: as promised by the caller; the shared part lives.
+        // SAFETY: promised by the caller; the shared part lives as long as the slab.
         unsafe {
             let owner = self.shared.as_ref().owner;
             chunk.write(Chunk {
@@ -238,7 +242,7 @@ impl Slab {
         }
     }
 
-    /// Takes in what came back from elsewhere.
+    /// Receives the blocks that were freed on other kernel threads.
     fn take_in(&self) {
         // SAFETY: the shared part lives as long as the slab.
         for block in unsafe { self.shared.as_ref() }.returns.take() {
@@ -246,7 +250,7 @@ impl Slab {
         }
     }
 
-    /// Makes a block of this slab free, whatever its class.
+    /// Frees a block of this slab, of any class.
     fn receive(&self, block: NonNull<Block>) {
         // SAFETY: its chunk has a header until this call ends.
         let (class, region) = unsafe {
@@ -270,7 +274,7 @@ impl Slab {
             let left = if self.is_carving(class, chunk) { self.fresh[class].left.get() } else { 0 };
             (size_of_class(class), count_of_class(class) - left)
         };
-        // SAFETY: all within the chunk.
+        // SAFETY: `first` and the offsets of all blocks are within the chunk.
         (0..count).map(move |at| unsafe { Chunk::at(chunk, first + at * size) })
     }
 
@@ -281,28 +285,28 @@ impl Slab {
         self.carved_of(chunk).filter(|block| !unsafe { block.as_ref() }.mark.get().is_null())
     }
 
-    /// True if fresh blocks of `class` come from `chunk`.
+    /// True if `class` is carving `chunk`.
     fn is_carving(&self, class: usize, chunk: NonNull<Chunk>) -> bool {
         NonNull::new(self.fresh[class].next.get()).is_some_and(|next| Chunk::of(next) == chunk)
     }
 
-    /// Calls `f`, which does not come here again, with the table of regions.
+    /// Calls `f` with the table of regions. `f` must not call this function.
     fn regions<R>(&self, f: impl FnOnce(&mut Regions) -> R) -> R {
-        // SAFETY: the owner's kernel thread has the table alone while the slab lives, and `f` does not make a
-        // second reference.
+        // SAFETY: only the owner's kernel thread accesses the table while the slab lives, and `f` does not
+        // make a second reference.
         f(unsafe { &mut *self.shared.as_ref().regions.get() })
     }
 }
 
-/// Takes back a block where there is no slab.
+/// Frees a block without a slab at hand: on a kernel thread that has none, or for another slab.
 ///
 /// # Safety
 /// It came from `take`, has its mark, and the caller gives up its access.
 #[cold]
 pub(crate) unsafe fn give_from_outside(block: NonNull<u8>) {
     let block = block.cast::<Block>();
-    // SAFETY: a live block has a chunk, and keeps the shared part alive until it is back; no reference to the
-    // whole of that outlives the return.
+    // SAFETY: a live block has a chunk, and keeps the shared part alive until it is returned; no reference to
+    // the whole of it outlives that.
     unsafe {
         let shared = Chunk::of(block).as_ref().shared;
         if (*shared.as_ptr()).returns.give(block) {
@@ -311,7 +315,7 @@ pub(crate) unsafe fn give_from_outside(block: NonNull<u8>) {
     }
 }
 
-/// The owner word of a live block's slab.
+/// The owner word of the slab of a live block.
 ///
 /// # Safety
 /// The block is live, and the pointer is the one that `take` gave (it may reach the whole chunk).
@@ -321,29 +325,30 @@ pub(crate) unsafe fn owner_of(block: NonNull<u8>) -> *const () {
     unsafe { Chunk::of(block.cast()).as_ref() }.owner
 }
 
-/// Frees everything.
+/// Frees the shared part and all memory.
 ///
 /// # Safety
-/// The slab has been dropped, no block is out, and nobody else was told so.
+/// The slab has been dropped, no block is out, and no other thread calls this.
 unsafe fn end(shared: NonNull<Shared>) {
-    // SAFETY: from `Box::leak`; by contract nobody else uses it any more.
+    // SAFETY: from `Box::leak`; by this function's contract no other thread uses it any more.
     let shared = unsafe { Box::from_raw(shared.as_ptr()) };
     let (owner, ended) = (shared.owner, shared.ended);
     drop(shared);
-    // SAFETY: promised to `Slab::new`: once, at the end.
+    // SAFETY: the contract of `Slab::new`: called once, at the end.
     unsafe { ended(owner) }
 }
 
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: the shared part lives until it is settled.
+        // SAFETY: the shared part lives until `settle`, below.
         let returned = unsafe { self.shared.as_ref() }.returns.close();
         returned.for_each(|block| self.receive(block));
-        // Blocks may stay out for long; only their chunks shall wait for them.
+        // Some blocks may stay out for long: only their chunks are kept.
         self.trim();
         let mut out = 0;
         self.each_live(|_| out += 1);
-        // SAFETY: as above. If it says so, nothing is out, and `end` is due here.
+        // SAFETY: the shared part lives until `settle`. If that returns true, no block is out, and this
+        // thread must call `end`.
         unsafe {
             if (*self.shared.as_ptr()).returns.settle(out) {
                 end(self.shared);

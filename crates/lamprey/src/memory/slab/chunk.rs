@@ -1,5 +1,5 @@
-//! A chunk: 64 KiB, aligned to that, of blocks of one class behind one header. And what a free block looks
-//! like.
+//! A chunk: 64 KiB, aligned to 64 KiB, of blocks of one class behind one header. And the layout of a free
+//! block.
 //!
 //! Invariants:
 //! 1. A block begins inside its chunk or right behind its end, never at its start: the header is found by
@@ -15,16 +15,16 @@ pub(super) const CHUNK: usize = 64 << 10;
 /// Bytes that the header takes.
 pub(super) const HEADER: usize = 64;
 
-/// The header. See the module's text.
+/// The header of a chunk.
 #[repr(C)]
 pub(super) struct Chunk {
     /// The slab that it belongs to, which lives as long as any of its blocks.
     pub(super) shared: NonNull<Shared>,
     pub(super) owner: *const (),
-    /// Where it stands in the table of regions.
+    /// The index of its region in the table.
     pub(super) region: usize,
     pub(super) class: u32,
-    /// Where the first block begins.
+    /// The offset of the first block.
     pub(super) first: u32,
 }
 
@@ -50,11 +50,11 @@ impl Chunk {
     }
 }
 
-/// The first two words of a block, as the slab sees them.
+/// The first two words of a block, which the slab uses.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Block {
-    /// The link of the list that the block is in, once it has been given back.
+    /// The next block of the list that holds this one, once it has been freed.
     pub(crate) link: Cell<*mut Block>,
     /// Null while the block is free: see the invariants of [`super`].
     pub(crate) mark: Cell<*const ()>,

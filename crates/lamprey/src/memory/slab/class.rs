@@ -1,4 +1,4 @@
-//! Size classes: which block size serves a layout. All of it folds when the layout is constant.
+//! Size classes: the block size for a layout. All of it is folded when the layout is constant.
 //!
 //! Invariants:
 //! 1. Every layout of a class fits into its blocks, in size and in alignment.
@@ -11,22 +11,21 @@ use std::alloc::Layout;
 const STEP: usize = 8;
 const FINE: usize = 512;
 const FINE_CLASSES: usize = FINE / STEP - 1;
-/// Above, eight classes for each doubling: at most an eighth is wasted.
+/// Above that, eight classes for each doubling: at most an eighth is wasted.
 const DOUBLINGS: usize = 4;
 const LARGEST: usize = FINE << DOUBLINGS;
-/// Beyond, one class for each number of blocks that share a chunk: what is wasted is shared out, not left
-/// untouched at the end, because a chunk may lie in a huge page.
+/// Above that, one class for each number of blocks that share a chunk: the waste is spread over the blocks,
+/// not left untouched at the end, because a chunk may lie in a huge page.
 const PACKED: usize = FINE_CLASSES + 8 * DOUBLINGS;
 const SHARES: usize = ROOM / LARGEST;
 
-/// How many there are.
+/// The number of classes.
 pub(super) const CLASSES: usize = PACKED + SHARES;
-/// The class of chunks that were mapped for one block that is too large, or too strongly aligned, for a
-/// class.
+/// The class of chunks that hold one block, too large or too strongly aligned for the other classes.
 pub(super) const HUGE: usize = CLASSES;
-/// The strongest alignment that a class serves.
+/// The strongest alignment in a class.
 const ALIGN: usize = 2 * HEADER;
-/// What a chunk has for blocks that are so aligned.
+/// The bytes of a chunk that are available for blocks of that alignment.
 const ROOM: usize = CHUNK - ALIGN;
 
 /// The class of a layout, or [`HUGE`].
@@ -35,9 +34,9 @@ pub(super) const fn class_of(layout: Layout) -> usize {
     if layout.align() > ALIGN || layout.size() > ROOM {
         return HUGE;
     }
-    // A multiple of its alignment stays one in its class: up to FINE it is the block's size, and above all
-    // sizes are multiples of the step between them, which divides or is a multiple of every alignment up to
-    // ALIGN.
+    // A multiple of its alignment stays one in its class: up to FINE it is the block's size, and above that
+    // all sizes are multiples of the step between them, which divides or is a multiple of every alignment up
+    // to ALIGN.
     let size =
         (if layout.size() < 2 * STEP { 2 * STEP } else { layout.size() }).next_multiple_of(layout.align());
     if size <= FINE {
@@ -51,7 +50,7 @@ pub(super) const fn class_of(layout: Layout) -> usize {
     }
 }
 
-/// Bytes of a block.
+/// The size of a block in bytes.
 pub(super) const fn size_of_class(class: usize) -> usize {
     if class < FINE_CLASSES {
         (class + 2) * STEP
@@ -64,12 +63,12 @@ pub(super) const fn size_of_class(class: usize) -> usize {
     }
 }
 
-/// Where the first block of a chunk begins.
+/// The offset of the first block of a chunk.
 pub(super) const fn first_of_class(class: usize) -> usize {
     if size_of_class(class).is_multiple_of(ALIGN) { ALIGN } else { HEADER }
 }
 
-/// Blocks of a full chunk.
+/// The number of blocks of a full chunk.
 pub(super) const fn count_of_class(class: usize) -> usize {
     (CHUNK - first_of_class(class)) / size_of_class(class)
 }
@@ -78,7 +77,7 @@ const _: () = {
     let mut class = 0;
     while class < CLASSES {
         let size = size_of_class(class);
-        // Invariants 1 and 2 for the plain layout of that size, and that classes are told apart.
+        // Invariants 1 and 2 for the plain layout of that size, and that classes are distinct.
         assert!(size >= 16 && size.is_multiple_of(STEP) && count_of_class(class) > 0);
         let Ok(layout) = Layout::from_size_align(size, STEP) else { panic!("no layout") };
         assert!(class_of(layout) == class);

@@ -1,11 +1,11 @@
-//! Zeroed address space from the system, which costs memory only where it is touched.
+//! Zeroed address space from the system, which uses memory only where it is touched.
 //!
 //! Under miri, which has no `mmap`, it comes from the allocator.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-/// A mapping; unmapped when dropped. The owner sees to it that nobody uses it then.
+/// A mapping, which is unmapped when dropped. The owner must ensure that it is unused by then.
 pub(super) struct Mapping {
     start: NonNull<u8>,
     layout: Layout,
@@ -25,14 +25,14 @@ impl Mapping {
         self.layout.size()
     }
 
-    /// Asks for pages of 2 MiB, so that a first touch costs the system once for all of them. No harm if it
-    /// refuses.
+    /// Asks for pages of 2 MiB, so that the first touch of any part causes one page fault for all of it. A
+    /// refusal is harmless.
     pub(super) fn prefer_huge_pages(&self) {
         system::advise(self.start, self.layout.size(), libc::MADV_HUGEPAGE);
     }
 
-    /// Makes the pages at `at` zero and gives their memory back; false if the system refuses, and they stay
-    /// as they were.
+    /// Zeroes the pages at `at` and returns their memory; false if the system refuses, and they stay
+    /// unchanged.
     pub(super) fn clear(&self, at: NonNull<u8>, bytes: usize) -> bool {
         debug_assert!(at >= self.start && at.addr().get() + bytes <= self.start.addr().get() + self.bytes());
         system::advise(at, bytes, libc::MADV_DONTNEED)
@@ -55,7 +55,7 @@ mod system {
     fn map_anywhere(bytes: usize) -> Option<NonNull<u8>> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping at a place of the system's choice.
+        // SAFETY: a new mapping at an address of the system's choice.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
         if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
     }
@@ -64,8 +64,8 @@ mod system {
         if bytes == 0 {
             return;
         }
-        // SAFETY: part of a mapping of ours that nobody uses any more. It can only fail for want of room to
-        // split a mapping, and then address space stays mapped.
+        // SAFETY: an unused part of a mapping from `map_anywhere`. It fails only if the system cannot split
+        // the mapping, and then the address space stays mapped.
         unsafe { libc::munmap(start.as_ptr().cast(), bytes) };
     }
 
@@ -76,12 +76,12 @@ mod system {
             return Some(start);
         }
         unmap_bytes(start, bytes);
-        // Enough for an aligned part, and off with both ends.
+        // Maps enough to contain an aligned part, and unmaps both ends.
         let more = bytes.checked_add(align)?.checked_sub(PAGE)?;
         let start = map_anywhere(more)?;
         let skip = start.as_ptr().align_offset(align);
         unmap_bytes(start, skip);
-        // SAFETY: `skip` is below `align` and a multiple of the page: both are within `more`.
+        // SAFETY: `skip` is below `align` and a multiple of the page size, so both are within `more`.
         let (aligned, end) = unsafe { (start.add(skip), start.add(skip + bytes)) };
         unmap_bytes(end, more - skip - bytes);
         Some(aligned)
@@ -92,7 +92,7 @@ mod system {
     }
 
     pub(super) fn advise(start: NonNull<u8>, bytes: usize, advice: libc::c_int) -> bool {
-        // SAFETY: memory of ours; clearing it is what the caller wants.
+        // SAFETY: memory of this mapping; the caller asks for its pages to be cleared.
         unsafe { libc::madvise(start.as_ptr().cast(), bytes, advice) == 0 }
     }
 }
@@ -103,7 +103,7 @@ mod system {
     use std::alloc::{alloc_zeroed, dealloc};
 
     pub(super) fn map(layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: no mapping is empty.
+        // SAFETY: the size of a mapping is never zero.
         NonNull::new(unsafe { alloc_zeroed(layout) })
     }
 
@@ -114,7 +114,7 @@ mod system {
 
     pub(super) fn advise(start: NonNull<u8>, bytes: usize, advice: libc::c_int) -> bool {
         if advice == libc::MADV_DONTNEED {
-            // SAFETY: memory of ours that nobody uses.
+            // SAFETY: memory of this mapping that is unused.
             unsafe { start.write_bytes(0, bytes) };
         }
         true

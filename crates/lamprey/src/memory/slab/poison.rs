@@ -1,9 +1,8 @@
-//! Free blocks are off limits in AddressSanitizer's eyes, but for the slab's own two words. It sees the
-//! allocator's memory only as a few large mappings, so without this it would not notice the use of a block
-//! that has been given back.
+//! Poisons free blocks for AddressSanitizer, except for the slab's own two words. AddressSanitizer sees the
+//! slab's memory only as a few large mappings, and would not notice the use of a freed block.
 //!
-//! Invariant: what [`free`] has marked is unmarked by [`taken`] before it is handed out, or by [`chunk`]
-//! before it is cut anew.
+//! Invariant: what [`free`] has poisoned is unpoisoned by [`taken`] before it is handed out, or by [`chunk`]
+//! before it is carved again.
 
 use super::chunk::{Block, CHUNK, Chunk};
 use super::class::size_of_class;
@@ -14,18 +13,18 @@ use std::ptr::NonNull;
 mod sanitizer {
     use super::c_void;
 
-    // SAFETY: as the sanitizer's interface header declares them.
+    // SAFETY: declared as in the sanitizer's interface header.
     unsafe extern "C" {
         pub(super) fn __asan_poison_memory_region(start: *const c_void, bytes: usize);
         pub(super) fn __asan_unpoison_memory_region(start: *const c_void, bytes: usize);
     }
 }
 
-/// Says whether `bytes` at `start` may be used.
+/// Poisons or unpoisons `bytes` at `start`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn mark(start: *const c_void, bytes: usize, usable: bool) {
     #[cfg(feature = "asan")]
-    // SAFETY: changes only the sanitizer's books.
+    // SAFETY: changes only the sanitizer's shadow memory.
     unsafe {
         if usable {
             sanitizer::__asan_unpoison_memory_region(start, bytes);
@@ -37,7 +36,7 @@ fn mark(start: *const c_void, bytes: usize, usable: bool) {
     let _ = (start, bytes, usable);
 }
 
-/// The block is in the list of its class from now on.
+/// The block has entered the list of its class.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn free(block: NonNull<Block>, class: usize) {
     let rest = block.as_ptr().wrapping_add(1);
@@ -50,7 +49,7 @@ pub(super) fn taken(block: NonNull<Block>, class: usize) {
     mark(block.as_ptr().cast(), size_of_class(class), true);
 }
 
-/// The chunk is cut into blocks anew.
+/// The chunk is carved into blocks again.
 pub(super) fn chunk(chunk: NonNull<Chunk>) {
     mark(chunk.as_ptr().cast(), CHUNK, true);
 }

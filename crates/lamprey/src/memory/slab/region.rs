@@ -1,4 +1,4 @@
-//! Where chunks come from: regions of up to 4 MiB of address space, carved chunk by chunk.
+//! The source of chunks: regions of up to 4 MiB of address space, carved chunk by chunk.
 //!
 //! Invariants:
 //! 1. `used` has a bit for each chunk of the region that has a valid header; all others are zero memory (from
@@ -12,22 +12,23 @@ use std::ptr::NonNull;
 
 /// Chunks of a full region: one for each bit of `used`.
 const CHUNKS: usize = if cfg!(miri) { 4 } else { 64 };
-/// Regions that a slab has before it asks for huge pages: fewer would make a small program large.
+/// The number of regions that a slab maps before it asks for huge pages: with fewer, a small program would
+/// use much memory.
 const SMALL_PAGES: usize = 8;
 
-/// See the module's text.
+/// A region of chunks.
 pub(super) struct Region {
     mapping: Mapping,
     /// The first chunk.
     chunks: NonNull<u8>,
     count: usize,
     pub(super) used: u64,
-    /// Scratch of `trim`: chunks without a live block.
+    /// Scratch data of `trim`: chunks without a live block.
     pub(super) idle: u64,
 }
 
 impl Region {
-    /// As many chunks as can be had.
+    /// A region with as many chunks as the system grants.
     fn new(huge_pages: bool) -> Option<Self> {
         let mut count = CHUNKS;
         loop {
@@ -46,10 +47,10 @@ impl Region {
         }
     }
 
-    /// A region for one block of `layout`; the block begins at the second value, counted from the only chunk.
+    /// A region for one block of `layout`, and the block's offset in its only chunk.
     fn huge(layout: Layout) -> Option<(Self, usize)> {
-        // Up to half a chunk the alignment leaves room for the header in front of the block, in the same
-        // chunk; beyond, the header has the chunk before the block.
+        // Up to an alignment of half a chunk, the header fits in front of the block in the same chunk; above
+        // that, the header is in the chunk before the block.
         let lead = layout.align().max(HEADER);
         let (skip, first) = if lead <= CHUNK / 2 { (0, lead) } else { (lead.max(CHUNK) - CHUNK, CHUNK) };
         let bytes = layout
@@ -63,7 +64,7 @@ impl Region {
         Some((Self { mapping, chunks, count: 1, used: 1, idle: 0 }, first))
     }
 
-    /// The used chunks among those of `mask`.
+    /// The used chunks in `mask`.
     pub(super) fn chunks(&self, mask: u64) -> impl Iterator<Item = NonNull<Chunk>> + use<> {
         let (start, mut left) = (self.chunks, mask & self.used);
         std::iter::from_fn(move || {
@@ -79,12 +80,12 @@ impl Region {
         1 << ((chunk.addr().get() - self.chunks.addr().get()) / CHUNK)
     }
 
-    /// Bytes of its used chunks, or of its one block.
+    /// The bytes of its used chunks, or of its one block.
     pub(super) fn bytes(&self) -> usize {
         if self.count == 1 { self.mapping.bytes() } else { self.used.count_ones() as usize * CHUNK }
     }
 
-    /// Gives the memory of a chunk back to the system. If that refuses, the chunk stays as it was.
+    /// Returns the memory of a chunk to the system. If the system refuses, the chunk stays unchanged.
     pub(super) fn release(&mut self, chunk: NonNull<Chunk>) {
         let bit = self.bit(chunk);
         if self.mapping.clear(chunk.cast(), CHUNK) {
@@ -93,7 +94,7 @@ impl Region {
     }
 }
 
-/// All regions of a slab. A place in the table is constant while its region lives.
+/// All regions of a slab. The index of a region is constant while it lives.
 #[derive(Default)]
 pub(super) struct Regions {
     table: Vec<Option<Region>>,
@@ -102,7 +103,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// An unused chunk, and the place of its region. The caller writes its header.
+    /// An unused chunk, and the index of its region. The caller writes its header.
     pub(super) fn take_chunk(&mut self) -> Option<(NonNull<Chunk>, usize)> {
         while self.open < self.table.len() {
             if let Some(region) = &mut self.table[self.open] {
@@ -120,7 +121,7 @@ impl Regions {
         self.take_chunk()
     }
 
-    /// A chunk for one block of `layout`, the place of its region, and where the block begins.
+    /// A chunk for one block of `layout`, the index of its region, and the block's offset.
     pub(super) fn take_huge(&mut self, layout: Layout) -> Option<(NonNull<Chunk>, usize, usize)> {
         let mut first = 0;
         let place = self.insert(|| {
@@ -132,11 +133,11 @@ impl Regions {
         Some((chunk, place, first))
     }
 
-    /// Puts a new region into the table; where it is.
+    /// Inserts a new region into the table; returns its index.
     fn insert(&mut self, make: impl FnOnce() -> Option<Region>) -> Option<usize> {
         let vacant = self.table.iter().position(Option::is_none);
         if vacant.is_none() {
-            // An error here is exhaustion too: never an abort.
+            // A failure here is exhaustion too, so it must not abort.
             self.table.try_reserve(1).ok()?;
         }
         let region = make()?;
@@ -152,20 +153,20 @@ impl Regions {
         self.table.get(place)?.as_ref()
     }
 
-    /// All regions, for whoever may make room in them.
+    /// All regions, for a caller that may free chunks in them.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Region> {
         self.open = 0;
         self.table.iter_mut().flatten()
     }
 
-    /// Unmaps the regions of which `stays` says no.
+    /// Unmaps the regions for which `stays` returns false.
     pub(super) fn retain(&mut self, mut stays: impl FnMut(&mut Region) -> bool) {
         for slot in &mut self.table {
             slot.take_if(|region| !stays(region));
         }
     }
 
-    /// Bytes in use by chunks, with a live block or without.
+    /// The bytes of used chunks, with or without a live block.
     pub(super) fn bytes(&self) -> usize {
         self.table.iter().flatten().map(Region::bytes).sum()
     }
@@ -176,7 +177,7 @@ impl Regions {
         self.table[place] = None;
     }
 
-    /// Places are below this.
+    /// The upper bound of all indices.
     pub(super) fn places(&self) -> usize {
         self.table.len()
     }

@@ -1,5 +1,5 @@
-//! The slab against a naive book of what is out, and at its moments. Runs under miri, except for what looks
-//! at the memory of the process.
+//! The slab against a simple model of what is out, and in single situations. Runs under miri, except for the
+//! tests that measure the memory of the process.
 
 use super::class::{CLASSES, HUGE, class_of, size_of_class};
 use super::{Slab, give_from_outside, owner_of};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 const STEPS: usize = if cfg!(miri) { 200 } else { 40_000 };
-/// Bytes of a block that are filled and looked at: miri is slow.
+/// The bytes of a block that are filled and checked: miri is slow.
 const FILLED: usize = if cfg!(miri) { 64 } else { 1 << 20 };
 
 fn layout(size: usize, align: usize) -> Layout {
@@ -25,7 +25,7 @@ fn slab(word: usize) -> Slab {
     Slab::new(ptr::without_provenance(word), nothing)
 }
 
-/// A slab that counts its ends in its owner word.
+/// A slab that counts in its owner word how often it ends.
 fn slab_with_end(ends: &Arc<AtomicUsize>) -> Slab {
     unsafe fn count(owner: *const ()) {
         // SAFETY: from `Arc::into_raw` below, and called once.
@@ -47,14 +47,14 @@ fn mark(block: NonNull<u8>) {
     unsafe { block.cast::<*mut ()>().add(1).write(mark) };
 }
 
-/// Blocks on their way to another kernel thread.
+/// Blocks that are moved to another kernel thread.
 struct Sent(Vec<NonNull<u8>>);
-// SAFETY: whoever receives them gets all access.
+// SAFETY: the receiver gets exclusive access.
 unsafe impl Send for Sent {}
 
 impl Sent {
     fn give_from_outside(self) {
-        // SAFETY: out, and nobody else has them.
+        // SAFETY: out, and owned by this thread alone.
         self.0.into_iter().for_each(|block| unsafe { give_from_outside(block) });
     }
 }
@@ -66,12 +66,12 @@ fn live(slab: &Slab) -> Vec<NonNull<u8>> {
     all
 }
 
-/// Gives back what is still out, then drops the slab: miri counts what is left.
+/// Frees the blocks that are still out, then drops the slab: miri detects leaks.
 fn end(slab: Slab) {
     Sent(live(&slab)).give_from_outside();
 }
 
-/// What is out: each block with its layout and the byte that it is filled with behind its first two words.
+/// The blocks that are out, each with its layout and the byte that fills it behind its first two words.
 #[derive(Default)]
 struct Book(BTreeMap<NonNull<u8>, (Layout, u8)>);
 
@@ -93,7 +93,7 @@ impl Book {
         self.0.insert(block, (layout, byte));
     }
 
-    /// Takes a block out of the book, any; checks that nobody wrote into it.
+    /// Removes any block from the model; checks that it has not been overwritten.
     fn pick(&mut self, random: &mut fastrand::Rng) -> Option<(NonNull<u8>, Layout)> {
         let at = random.usize(..self.0.len().max(1));
         let block = *self.0.keys().nth(at)?;
@@ -127,7 +127,7 @@ fn the_slab_agrees_with_a_naive_book() {
     for seed in 0..if cfg!(miri) { 1 } else { 20 } {
         let (random, slab, mut book) = (&mut fastrand::Rng::with_seed(seed), slab(8), Book::default());
         for step in 0..STEPS {
-            // Grows and shrinks in turn.
+            // Grows and shrinks alternately.
             if random.u32(..10) < if (step / (STEPS / 5)).is_multiple_of(2) { 7 } else { 3 } {
                 book.take(&slab, any_layout(random), step as u8);
             } else if let Some((block, layout)) = book.pick(random) {
@@ -141,7 +141,7 @@ fn the_slab_agrees_with_a_naive_book() {
             }
         }
         while let Some((block, layout)) = book.pick(random) {
-            // SAFETY: as above.
+            // SAFETY: out, with this layout.
             unsafe { slab.give(block, layout) };
         }
         book.check(&slab);
@@ -161,7 +161,7 @@ fn a_class_wastes_little() {
     for size in (8193..=65_408).step_by(step) {
         let class = class_of(layout(size, 128));
         let count = 65_408 / size_of_class(class);
-        // A larger block would have less company.
+        // Larger blocks have fewer to a chunk.
         assert!(
             size_of_class(class) >= size && (count + 1) * size.next_multiple_of(128) > 65_408,
             "{size}: {class}"
@@ -213,9 +213,9 @@ fn blocks_may_come_and_go_while_they_are_enumerated() {
         if let Some(layout) = out.remove(&block) {
             // SAFETY: out until here.
             unsafe { slab.give(block, layout) };
-            // Another one that may have been met or not, and a new one of each kind.
+            // Frees another block, visited or not, and takes a new one of each kind.
             if let Some((other, layout)) = out.pop_last() {
-                // SAFETY: as above.
+                // SAFETY: out, with this layout.
                 unsafe { slab.give(other, layout) };
             }
             if met < 30 {
@@ -290,7 +290,7 @@ fn a_dropped_slab_ends_with_the_last_block_that_comes_back() {
     let (slab, other) = (slab_with_end(&ends), slab(16));
     let layouts = [layout(48, 8), layout(88, 16), layout(9000, 8), layout(100_000, 64)];
     let out: Vec<_> = (0..1000).map(|at| (take(&slab, layouts[at % 4]), layouts[at % 4])).collect();
-    // Most come back before; their chunks do not wait for the others.
+    // Most blocks are returned before the end; their chunks do not wait for the others.
     let (before, after) = out.split_at(900);
     // SAFETY: out.
     before.iter().for_each(|&(block, layout)| unsafe { slab.give(block, layout) });
@@ -328,16 +328,16 @@ fn trim_keeps_what_shares_a_chunk_with_a_live_block() {
     let (slab, layout) = (slab(8), layout(4000, 8));
     let blocks: Vec<_> = (0..300).map(|_| take(&slab, layout)).collect();
     assert_eq!(slab.bytes(), 20 * (64 << 10));
-    // One stays in every second chunk.
+    // One block stays in every second chunk.
     let (kept, gone): (Vec<_>, Vec<_>) = blocks.into_iter().enumerate().partition(|(at, _)| at % 30 == 0);
     // SAFETY: out.
     gone.into_iter().for_each(|(_, block)| unsafe { slab.give(block, layout) });
     assert_eq!(slab.trim(), 10 * (64 << 10));
-    // By address, as `live` has them: the system need not place later regions behind earlier ones.
+    // Sorted by address, as `live` is: the system need not place later regions behind earlier ones.
     let kept: BTreeSet<_> = kept.into_iter().map(|(_, block)| block).collect();
     assert_eq!(live(&slab), Vec::from_iter(kept));
     assert_eq!(slab.trim(), 0);
-    // What is free in the chunks that stayed is taken first.
+    // The free blocks in the chunks that stayed are taken first.
     (0..140).for_each(|_| mark(slab.take(layout).unwrap()));
     assert_eq!(slab.bytes(), 10 * (64 << 10));
     mark(slab.take(layout).unwrap());
@@ -358,7 +358,7 @@ fn trim_does_nothing_for_less_than_an_eighth() {
     end(slab);
 }
 
-/// This test binary again in a process of its own, running only `test`; true in that process.
+/// Runs this test binary again in a separate process, with only `test`; true in that process.
 fn alone(test: &str) -> bool {
     const ROLE: &str = "LAMPREY_TEST_ROLE";
     if std::env::var_os(ROLE).is_some() {
@@ -378,7 +378,7 @@ fn alone(test: &str) -> bool {
     false
 }
 
-/// Pages of this process: mapped, resident.
+/// The pages of this process: mapped, resident.
 fn pages() -> (usize, usize) {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let mut pages = statm.split(' ').map(|word| word.parse().unwrap());
@@ -423,7 +423,7 @@ fn chunks_between_live_ones_lose_their_memory_too() {
         unsafe { slab.give(block, layout) };
     }
     slab.trim();
-    // A chunk for each live block, what is left of a huge page, and the list.
+    // A chunk for each live block, the rest of a huge page, and the list.
     assert!(pages().1 - before <= 100 * 16 + 512 + 100, "{} pages are resident", pages().1 - before);
     assert_eq!(live(&slab).len(), 100);
 }

@@ -1,8 +1,8 @@
-//! Giving memory back: chunks without a live block, and regions that have only such chunks.
+//! Returning memory to the system: chunks without a live block, and regions with only such chunks.
 //!
-//! The marks say what is free, so nothing has to be counted beforehand: a chunk is read up to its first live
-//! block. Then the lists are made anew from the chunks that stay. That costs a look at every block, so
-//! nothing is done for less than an eighth of the chunks.
+//! The marks tell which blocks are free, so no counts are needed: a chunk is read up to its first live block.
+//! Then the free lists are rebuilt from the chunks that stay. That reads every block, so `trim` does nothing
+//! if fewer than an eighth of the chunks are free.
 
 use super::Slab;
 use super::chunk::Chunk;
@@ -10,12 +10,12 @@ use super::class::HUGE;
 use super::region::{Region, Regions};
 use std::ptr::{self, NonNull};
 
-/// Chunks are worth giving back if they are one in so many.
+/// Chunks are released if at least one in so many is free.
 const WORTH: u32 = 8;
 
 impl Slab {
-    /// Gives wholly free memory back to the system; bytes. For an idle worker: it reads what is free and
-    /// what is given back, and if that is much, all the rest.
+    /// Returns memory without live blocks to the system; the number of bytes. For an idle worker: it reads
+    /// the free blocks, and if much is released, all the others too.
     pub(crate) fn trim(&self) -> usize {
         self.take_in();
         self.regions(|regions| {
@@ -30,8 +30,8 @@ impl Slab {
         })
     }
 
-    /// Notes in each region which of its chunks have no live block. How many chunks there are, and how many
-    /// such.
+    /// Records in each region which of its chunks have no live block. Returns the number of used chunks, and
+    /// the number of those without a live block.
     fn find_idle(&self, regions: &mut Regions) -> (u32, u32) {
         let (mut used, mut idle) = (0, 0);
         for region in regions.iter_mut() {
@@ -65,14 +65,14 @@ impl Slab {
         true
     }
 
-    /// Makes the lists of free blocks anew.
+    /// Rebuilds the lists of free blocks.
     fn list_free(&self, regions: &mut Regions) {
         self.free.iter().for_each(|list| list.set(ptr::null_mut()));
         for chunk in regions.iter_mut().flat_map(|region| region.chunks(!0)) {
             // SAFETY: a used chunk has a header.
             let class = unsafe { chunk.as_ref() }.class as usize;
             for block in self.carved_of(chunk) {
-                // SAFETY: handed out once, so readable; without its mark it is free, and so ours to link.
+                // SAFETY: handed out once, so readable; without its mark it is free, so the slab may link it.
                 let words = unsafe { block.as_ref() };
                 if words.mark.get().is_null() {
                     words.link.set(self.free[class].get());
