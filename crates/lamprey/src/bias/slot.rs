@@ -1,24 +1,26 @@
-//! The slots of the owners: where a worker says which object it is inside of, for all kernel threads to see.
+//! The slots of the owners: each publishes the object whose section its worker is in, for all kernel threads
+//! to see.
 //!
-//! They are static, so that whoever finds a tenure in a word can look at its slot, whatever has become of the
-//! worker. The protocol is told in [`bias`](super).
+//! Slots are static, so that a thread that reads an epoch in a word can look at its slot, also after the
+//! worker has ended. The protocol is described in [`bias`](super).
 
 use super::storm::{CALM, Storm};
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out, relax};
 use std::marker::PhantomData;
 
-// Not the checked one of the shim, which is for what is freed by protocol.
+// Not the shim's type, which the checker tracks for values that are freed by protocol.
 #[cfg(not(loom))]
 pub(super) use crate::sync_shim::AtomicU32;
 #[cfg(loom)]
 pub(super) use loom::sync::atomic::AtomicU32;
 
-/// How many workers of a process can own objects at a time; what the others use is shared.
+/// The number of workers of a process that can own objects at a time; the objects of other workers are
+/// shared.
 const SLOTS: usize = if cfg!(loom) { 2 } else { 256 };
-/// A tenure is its slot's index and, from this bit on, its number there, beginning with 1: never a state of
-/// the word.
+/// An epoch is its slot's index and, from this bit on, its number in that slot, beginning with 1: never equal
+/// to a state of the word.
 const NUMBER: u32 = 256;
-/// Instead of a tenure, when there is no number left. No word is ever this.
+/// In place of an epoch when the numbers have run out. No word ever holds it.
 const NO_TENURE: u32 = 3;
 
 /// Release, or Relaxed in a broken variant.
@@ -30,50 +32,50 @@ macro_rules! release_unless {
 
 pub(super) use release_unless;
 
-/// One owner's. On lines of its own: the owner writes it twice in each operation.
+/// The slot of one owner. On cache lines of its own: the owner writes it twice in each operation.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    /// The address of the word that the owner is inside of, or 0.
+    /// The address of the word whose section the owner is in, or 0.
     busy: AtomicUsize,
-    /// The present tenure, or the last one.
+    /// The present epoch, or the last one.
     tenure: AtomicU32,
-    /// The newest tenure that is over.
+    /// The newest epoch that is over.
     over: AtomicU32,
     pub(crate) storm: Storm,
 }
 
 impl Slot {
-    /// The owner's: says that it goes inside.
+    /// Owner: announces a section.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn announce(&self, address: usize) {
         // Relaxed: the owner reads its own store.
         debug_assert_eq!(self.busy.load(Ordering::Relaxed), 0, "a section within a section");
-        // Release pairs with the Acquire loads in `wait_outside`: a revoker that sees this comes after the
-        // section before.
+        // Release pairs with the Acquire loads in `wait_outside`: a revoker that reads this comes after the
+        // previous section.
         self.busy.store(address, release_unless!(BiasEntry));
     }
 
-    /// The owner's: it is outside.
+    /// Owner: ends its section.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn retreat(&self) {
         // Release pairs with the Acquire loads in `wait_outside`: the revoker comes after the section.
         self.busy.store(0, release_unless!(BiasExit));
     }
 
-    /// The present tenure.
+    /// The present epoch.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn tenure(&self) -> u32 {
-        // Relaxed: it is compared only; the owner's barrier is between its `busy` and this (bias: Orderings).
+        // Relaxed: only compared; the owner's barrier is between its `busy` and this load (bias: Orderings).
         self.tenure.load(Ordering::Relaxed)
     }
 
-    /// The owner's: the tenure to which an unused object may belong.
+    /// Owner: the epoch that may own an object that has not been used.
     pub(super) fn adopts(&self) -> Option<u32> {
         self.owns_below(CALM)
     }
 
-    /// The owner's: the tenure to which an object may belong that belonged to an earlier one of this slot.
+    /// Owner: the epoch that may own an object of an earlier epoch of this slot.
     pub(super) fn adopts_again(&self) -> Option<u32> {
         self.owns_below(2 * CALM)
     }
@@ -83,44 +85,44 @@ impl Slot {
         (tenure != NO_TENURE && self.storm.is_below(bearable)).then_some(tenure)
     }
 
-    /// True if the owner is, and stays, outside of all that belongs to `tenure`.
+    /// True if the owner is, and stays, outside of all objects of epoch `tenure`.
     pub(super) fn is_over(&self, tenure: u32) -> bool {
-        // Acquire pairs with the Release in `has_ended`: the caller comes after all sections of the tenure.
+        // Acquire pairs with the Release in `has_ended`: the caller comes after all sections of the epoch.
         self.over.load(Ordering::Acquire) >= tenure || (left_out!(BiasStale) && self.tenure() != tenure)
     }
 
-    /// Has another tenure follow `tenure`; false if one does already. It is not over before a heavy barrier
-    /// and [`wait_outside`](Self::wait_outside).
+    /// Starts the epoch after `tenure`; false if that has been done. `tenure` is over only after a heavy
+    /// barrier and [`wait_outside`](Self::wait_outside).
     pub(super) fn end_tenure(&self, tenure: u32) -> bool {
         let next = tenure.checked_add(NUMBER).unwrap_or(NO_TENURE);
-        // Relaxed: the caller's heavy barrier is between this and its look at `busy`; nothing is published.
+        // Relaxed: the caller's heavy barrier is between this and its load of `busy`; nothing is published.
         self.tenure.compare_exchange(tenure, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// `tenure` and all before it are over.
+    /// Records that epoch `tenure` and all before it are over.
     pub(super) fn has_ended(&self, tenure: u32) {
         // Release pairs with the Acquire load in `is_over`.
         self.over.fetch_max(tenure, release_unless!(BiasOver));
     }
 
-    /// After the heavy barrier: waits until the owner has left the section on `address`, if it is in one
-    /// (`any`: on whatever object). A section that begins only now has seen what the caller did before the
-    /// barrier, so one is all there can be.
+    /// After the heavy barrier: waits until the owner has left its section on `address`, if it is in one
+    /// (`any`: on any object). A section that begins later sees what the caller did before the barrier, so
+    /// there is at most one to wait for.
     pub(super) fn wait_outside(&self, address: usize, any: bool) {
-        // Acquire pairs with the Release stores of `busy`: the caller comes after the section that was last.
+        // Acquire pairs with the Release stores of `busy`: the caller comes after the last section.
         let inside = self.busy.load(Ordering::Acquire);
         let any = any && !left_out!(BiasAny);
         if inside == 0 || !(any || inside == address) || left_out!(NoWait) {
             return;
         }
         let mut spins = 0;
-        // Acquire: as above.
+        // Acquire pairs with the Release stores of `busy`: the caller comes after the section.
         while self.busy.load(Ordering::Acquire) == inside {
             relax(&mut spins);
         }
     }
 
-    /// Begins the tenure of a worker that has taken slot number `index`; false if there is no number left.
+    /// Begins the epoch of a worker that has taken slot number `index`; false if the numbers have run out.
     fn begin(&self, index: usize) -> bool {
         let next = |tenure: u32| match tenure {
             0 => Some(NUMBER | index as u32),
@@ -128,8 +130,7 @@ impl Slot {
             tenure => tenure.checked_add(NUMBER),
         };
         self.storm.forget();
-        // Relaxed: a revoker of an older tenure may change it, too, hence the atomic step; it is compared
-        // only.
+        // Relaxed: only compared. An atomic update, because a revoker of an older epoch may change it too.
         self.tenure.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 }
@@ -137,9 +138,9 @@ impl Slot {
 #[cfg(test)]
 #[cfg(not(loom))]
 impl Slot {
-    /// The present tenure is the last one.
+    /// Makes the present epoch the last one.
     pub(super) fn use_up_tenures(&self) {
-        // Relaxed: the owner's, and it is compared only.
+        // Relaxed: the caller is the owner, and the value is only compared.
         self.tenure.fetch_or(!(NUMBER - 1), Ordering::Relaxed);
     }
 }
@@ -175,12 +176,12 @@ fn table() -> &'static Table {
     &TABLE
 }
 
-/// The slot that a tenure is of.
+/// The slot of an epoch.
 pub(super) fn slot_of(tenure: u32) -> &'static Slot {
     &table().slots[(tenure % NUMBER) as usize]
 }
 
-/// A worker's right to a slot: taken on its kernel thread, and given back there by dropping it.
+/// A worker's right to a slot: taken on its kernel thread, and released there by dropping it.
 #[derive(Debug)]
 pub(crate) struct Lease {
     slot: &'static Slot,
@@ -209,7 +210,7 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// The tenure is over without a barrier: all of its sections were this kernel thread's.
+    /// The epoch is over without a barrier: all of its sections ran on this kernel thread.
     fn drop(&mut self) {
         self.slot.has_ended(self.slot.tenure());
         let table = table();

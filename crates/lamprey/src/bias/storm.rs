@@ -1,27 +1,28 @@
-//! How many of a worker's objects are being taken from it: a bound on what that may cost.
+//! Bulk revocation: counts how many of a worker's objects are being revoked, and bounds the cost.
 //!
 //! One revocation costs revoker and owner together about 16 us, as much as the owner saves in 5,000
 //! operations or more. A program that hands out a million objects which their maker has already used would
-//! pay that a million times. So for each slot the revocations of a window of [`WINDOW`] are counted, and
-//! * every [`CALM`]th also ends the owner's tenure: what the owner does not use again in the meantime costs
-//!   no barrier any more;
-//! * from the [`CALM`]th on, what nobody has used yet becomes shared;
-//! * from the twice [`CALM`]th on, what the owner has lost with its tenure does, too: there is nothing left
-//!   to be revoked.
+//! pay that a million times. So for each slot the revocations in a window of [`WINDOW`] are counted, and
+//! * every [`CALM`]th also ends the owner's epoch: an object that the owner does not use again needs no
+//!   further barrier to be revoked;
+//! * from the [`CALM`]th on, objects that have not been used yet become shared;
+//! * from the twice [`CALM`]th on, objects that the owner has lost with its epoch become shared too: none is
+//!   left that needs a revocation.
 //!
-//! So at most twice [`CALM`] revocations, and those that are under way, happen to a worker in a window.
+//! So at most twice [`CALM`] revocations, besides those that are in progress, happen to a worker in a window.
 //!
-//! All of it is Relaxed and a hint: counts that get lost change what it costs, nothing else.
+//! All accesses are Relaxed and all values hints: lost counts change the cost and nothing else.
 
 use crate::sync_shim::Ordering;
 use crate::sync_shim::plain::{AtomicU32, AtomicU64};
 
-/// How many revocations a window bears. 64 of 16 us in 100 ms are about a hundredth of the time.
+/// The number of revocations that a window tolerates. 64 of 16 us in 100 ms are about a hundredth of the
+/// time.
 pub(crate) const CALM: u32 = 64;
 #[cfg(not(loom))]
 const WINDOW: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// The revocations of one slot. See the module's text.
+/// The count of revocations of one slot.
 #[derive(Debug)]
 pub(crate) struct Storm {
     began: AtomicU64,
@@ -33,37 +34,38 @@ impl Storm {
         Self { began: AtomicU64::new(0), count: AtomicU32::new(0) }
     }
 
-    /// Another worker has the slot.
+    /// Resets the count, for another worker.
     pub(super) fn forget(&self) {
-        // Relaxed: a hint (see the module's text), as is everything below.
+        // Relaxed: a hint, which publishes nothing.
         self.count.store(0, Ordering::Relaxed);
     }
 
-    /// Counts a revocation; true if it is to end the tenure.
+    /// Counts a revocation; true if it must end the epoch.
     pub(crate) fn is_due(&self) -> bool {
         let now = now();
-        // Relaxed: as above.
+        // Relaxed: a hint, which publishes nothing.
         let is_first = self.is_past(now) || self.count.load(Ordering::Relaxed) == 0;
         if is_first {
-            // Relaxed: as above.
+            // Relaxed: a hint, which publishes nothing.
             self.began.store(now, Ordering::Relaxed);
-            // Relaxed: as above.
+            // Relaxed: a hint, which publishes nothing.
             self.count.store(1, Ordering::Relaxed);
             return false;
         }
-        // Relaxed: as above.
+        // Relaxed: a hint, which publishes nothing.
         self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1).is_multiple_of(CALM)
     }
 
-    /// True if fewer than `bearable` revocations have happened in this window. The clock is read only if not.
+    /// True if fewer than `bearable` revocations have happened in this window. Reads the clock only
+    /// otherwise.
     pub(super) fn is_below(&self, bearable: u32) -> bool {
-        // Relaxed: as above.
+        // Relaxed: a hint, which publishes nothing.
         if self.count.load(Ordering::Relaxed) < bearable {
             return true;
         }
         let is_past = self.is_past(now());
         if is_past {
-            // Relaxed: as above.
+            // Relaxed: a hint, which publishes nothing.
             self.count.store(0, Ordering::Relaxed);
         }
         is_past
@@ -71,7 +73,7 @@ impl Storm {
 
     #[cfg(not(loom))]
     fn is_past(&self, now: u64) -> bool {
-        // Relaxed: as above. Saturating: the counters of two CPUs may differ a little.
+        // Relaxed: a hint, which publishes nothing. Saturating: the counters of two CPUs may differ a little.
         now.saturating_sub(self.began.load(Ordering::Relaxed)) > crate::time::clock::in_ticks(WINDOW)
     }
 

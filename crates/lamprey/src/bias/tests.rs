@@ -1,4 +1,4 @@
-//! What needs no second kernel thread at the same time, or needs the real barrier.
+//! Tests that need no concurrent kernel thread, or that need the real barrier.
 
 use super::slot::{Lease, Slot};
 use super::{Access, Bias, revocations};
@@ -15,7 +15,7 @@ fn enters_as_owner(bias: &Bias, slot: Option<&'static Slot>) -> bool {
     matches!(unsafe { bias.enter(slot) }, Access::Owner(_))
 }
 
-/// Takes as many objects from `lease` as its window bears, and `more`.
+/// Revokes as many objects from `lease` as its window tolerates, and `more`.
 fn storm(lease: &Lease, more: u32) {
     for _ in 0..super::storm::CALM + more {
         let bias = Bias::new();
@@ -58,7 +58,7 @@ fn a_storm_ends_the_tenure_but_not_the_ownership_of_what_is_used() {
     assert!(!enters_as_owner(&unused, None));
 }
 
-/// Everything is used by its maker first and then by somebody else: how often that costs a barrier.
+/// Each object is used by its maker first and then by another thread: counts the barriers.
 #[test]
 fn revocations_of_a_storm_are_bounded() {
     let Some(lease) = lease() else { return };
@@ -107,7 +107,7 @@ fn without_numbers_for_tenures_nothing_is_owned() {
     assert!(next.is_none_or(|next| !std::ptr::eq(next.slot(), slot)), "the slot is not used again");
 }
 
-/// The real barrier, and kernel threads that the kernel stops wherever it likes.
+/// The real barrier, and kernel threads that the kernel preempts anywhere.
 #[test]
 fn an_owner_and_others_never_meet() {
     (0..10).for_each(|_| owner_against_others());
@@ -130,13 +130,13 @@ fn owner_against_others() {
         while shared && round.lock.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
-        // Relaxed: ordered by the section or the lock; that is the test.
+        // Relaxed: the section or the lock orders it, which is what the test checks.
         assert_eq!(round.inside.load(Ordering::Relaxed), 0, "two at once");
-        // Relaxed: as above.
+        // Relaxed: the section or the lock orders it.
         round.inside.store(1, Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: the section or the lock orders it.
         round.count.store(round.count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: the section or the lock orders it.
         round.inside.store(0, Ordering::Relaxed);
         if shared {
             // Release pairs with the Acquire above.
@@ -164,10 +164,10 @@ fn owner_against_others() {
             });
         }
         let mut own = 1;
-        // Relaxed: as above.
+        // Relaxed: only ends this loop.
         while done.load(Ordering::Relaxed) < OTHERS {
             for (at, round) in rounds.iter().enumerate() {
-                // Between storms and quiet: both kinds of revocations.
+                // Alternates bulk and single revocations.
                 slot.filter(|_| at % 100 == 0).inspect(|slot| slot.storm.forget());
                 add(round, slot);
             }
