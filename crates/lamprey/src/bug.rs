@@ -1,8 +1,8 @@
-//! Where it ends: impossible states, which end the process with a message that names the place, because going
-//! on would corrupt memory; and panics of the program that have nobody to go to.
+//! Impossible states, which end the process with a message that names the place, because going on would
+//! corrupt memory; and panics of the program's code that have no caller to unwind to.
 
-/// Writes a line to standard error. Unlike `eprintln!` it does not panic if that is closed: it is used where
-/// a panic has nowhere to go.
+/// Writes a line to standard error. Unlike `eprintln!` it does not panic when standard error is closed: it is
+/// used where a panic cannot unwind.
 macro_rules! say {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -19,7 +19,7 @@ macro_rules! bug {
         std::process::abort()
     }};
 }
-/// Of the checker: a failure of the model.
+/// Under the checker: a failure of the model.
 #[cfg(loom)]
 macro_rules! bug {
     ($text:literal) => {
@@ -28,9 +28,9 @@ macro_rules! bug {
 }
 pub(crate) use bug;
 
-/// Runs code of the program at a point where an unwind would have nowhere to go; aborts if it panics.
+/// Runs code of the program where it must not unwind; aborts if it panics.
 pub(crate) fn no_unwind<R>(what: &str, code: impl FnOnce() -> R) -> R {
-    // A panic of the checker is its answer.
+    // The checker reports failures by panics.
     if cfg!(loom) {
         return code();
     }
@@ -40,15 +40,15 @@ pub(crate) fn no_unwind<R>(what: &str, code: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Runs code of the program where a panic has nobody to go to: it ends here. The panic hook has reported it.
+/// Runs code of the program and swallows its panic, which the panic hook has already reported.
 pub(crate) fn quietly(code: impl FnOnce()) {
     if let Err(payload) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(code)) {
         drop_payload(payload);
     }
 }
 
-/// Drops what a panic carried. That runs code of the program, too, which may panic again; what that carries
-/// is leaked, because it may go on like this for ever.
+/// Drops the payload of a panic. That runs code of the program, which may panic again; the payload of that
+/// second panic is leaked, because dropping it could panic without end.
 #[cold]
 fn drop_payload(payload: Box<dyn std::any::Any + Send>) {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(payload))).unwrap_or_else(std::mem::forget);

@@ -1,18 +1,17 @@
 //! Events: communications as first-class values (Concurrent ML; parasitic-threads-2011, 1 and 2.3.2; Reppy,
 //! Russo, Xiao 2009).
 //!
-//! A *channel operation* does something now. An [`Event`] is a value that stands for it: it can be kept,
-//! passed on, put together with others, and nothing happens before a thread *synchronises* on it, with
-//! [`sync`](Event::sync) or `.await`. That is what lets a program build "receive from whichever of these is
-//! first, but give up after a second, and tell the server if so" as a function that others can use like a
-//! plain receive.
+//! A *channel operation* takes effect when it is called. An [`Event`] is a value that describes one: it can
+//! be stored, passed on and combined with others, and nothing happens until a thread *synchronises* on it,
+//! with [`sync`](Event::sync) or `.await`. A program can thus build "receive from whichever of these is ready
+//! first, but give up after a second, and then notify the server" as a function that others use like a plain
+//! receive.
 //!
 //! The guide is `docs/events.md`.
 //!
 //! # Asynchronous events
-//! An [`AsyncEvent`] is begun by [`a_sync`](AsyncEvent::a_sync), which does not wait, and goes on by itself.
-//! What one thread sends on one channel arrives in the order of its calls, whether it waits for its sends or
-//! not.
+//! [`a_sync`](AsyncEvent::a_sync) starts an [`AsyncEvent`] without waiting for it. What one thread sends on
+//! one channel arrives in the order of its calls, whether it waits for its sends or not.
 
 pub use crate::channel::nack::{Nack, WithNack, with_nack};
 pub use crate::events::Synced;

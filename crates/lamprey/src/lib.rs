@@ -1,7 +1,7 @@
-//! Lamprey: plain blocking code, millions of threads of control, a few kernel threads.
+//! Lamprey: blocking code on millions of lightweight threads and a few kernel threads.
 //!
-//! A **host** is a thread with a stack of its own: it runs any Rust code and blocks anywhere, and costs a few
-//! nanoseconds to switch to and one page of memory to keep. **Workers** are the kernel threads that run
+//! A **host** is a thread with a stack of its own: it runs any Rust code and may block anywhere. Switching to
+//! it costs a few nanoseconds, and keeping it one page of memory. **Workers** are the kernel threads that run
 //! hosts.
 //!
 //! ```
@@ -31,61 +31,60 @@
 //! | a value for each host | [`host_local!`] |
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
 //!
-//! # What to know before trusting it
-//! * A host that has started never changes its kernel thread, so it may keep references to thread-locals and
-//!   values that are not `Send` across blocking calls. The thread-locals themselves are those of the kernel
-//!   thread, shared with the worker's other hosts: see *Unsound corners*. Hosts that have not started are
-//!   taken by idle workers, so what moves into a host must be `Send`.
-//! * Hosts of one worker take turns at calls of this crate that may block: at those that wait, and every so
-//!   often at those that need not, such as the `recv` of a channel that always has something, the `lock` of a
-//!   free [`sync::Mutex`], or the read of a file in memory. Whoever only tries (`try_recv`, `try_lock`), in
-//!   vain and for more than 2 ms, lets the others have a turn, too. Calls that never wait and succeed (the
-//!   `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at once) are no
-//!   such place, but for one join of a parasite every few milliseconds. A host that computes for long without
-//!   such calls holds up the others that have started on its worker (what can run elsewhere, an idle worker
-//!   runs within about a millisecond); give such work to [`block`].
+//! # What to know before you use it
+//! * A started host never changes its kernel thread, so it may keep references to thread-locals and values
+//!   that are not `Send` across blocking calls. The thread-locals are those of the kernel thread, shared with
+//!   the worker's other hosts: see *Unsound corners*. Idle workers steal hosts that have not started, so what
+//!   moves into a host must be `Send`.
+//! * Scheduling is cooperative. A host gives its worker up in calls of this crate that may block: whenever
+//!   they wait, and every so often when they need not, such as the `recv` of a channel that always has
+//!   something, the `lock` of a free [`sync::Mutex`], or the read of a file in memory. A host that only tries
+//!   (`try_recv`, `try_lock`), without success and for more than 2 ms, yields too. Calls that never wait and
+//!   succeed (the `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at
+//!   once) do not yield, except for one join of a parasite every few milliseconds. A host that computes for
+//!   long without such calls holds up the others that have started on its worker (an idle worker runs those
+//!   that can run elsewhere, within about a millisecond); give such work to [`block`].
 //! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when
-//!   another of its hosts wants it; the same goes for a loop that tries in vain. Use those of [`sync`] there.
-//!   Nor may a thread-local's `RefCell` stay borrowed across such a call.
+//!   another of its hosts wants the lock; so does a loop that tries without success. Use the locks of
+//!   [`sync`] there. A thread-local's `RefCell` must not stay borrowed across such a call either.
 //! * A call that would block while its host is unwinding fails instead.
-//! * A host that outgrows its stack ends the process with a message; see [`Builder::stack_size`].
-//! * `std`'s locks that a thread may take twice, such as [`stdout().lock()`](std::io::Stdout::lock), belong
-//!   to the kernel thread: they do not keep the hosts of one worker apart. What must not be mixed goes out by
-//!   one `println!`, or under a [`sync::Mutex`].
-//! * What the program lends to the runtime ([`Policy`], [`Source`], [`Notifier`], wakers) must not block:
-//!   that ends the process, with a message that says who it was. So does a generator of `swapstack` that is
-//!   suspended within a scope, time limit, token, [`shield`] or [`HostLocal::with`].
+//! * A host that overflows its stack ends the process with a message; see [`Builder::stack_size`].
+//! * `std`'s reentrant locks, such as [`stdout().lock()`](std::io::Stdout::lock), belong to the kernel
+//!   thread: they do not exclude the other hosts of the same worker. Write output that must not be
+//!   interleaved with one `println!`, or under a [`sync::Mutex`].
+//! * Code of the program that the runtime calls ([`Policy`], [`Source`], [`Notifier`], wakers) must not
+//!   block: that ends the process, with a message that names the code. So does a generator of `swapstack`
+//!   that is suspended within a scope, time limit, token, [`shield`] or [`HostLocal::with`].
 //!
 //! # Unsound corners
-//! Code that is sound on kernel threads can trust that a thread's calls end in the reverse order of their
-//! beginning, and that nobody else runs on it meanwhile. Hosts of one worker break that for whatever is kept
-//! **for each kernel thread**, and no library can prevent it: `std`'s thread-locals are safe to use, and
-//! blocking is a function call. With the following, safe code can read memory that is gone or see a reference
-//! that is not the only one. None of it is needed with Lamprey.
+//! Code that is sound on kernel threads may assume that the calls of a thread end in the reverse order of
+//! their beginning, and that nothing else runs on the thread during a call. Hosts of one worker break that
+//! assumption for everything that is kept **for each kernel thread**, and no library can prevent it: `std`'s
+//! thread-locals are safe to use, and blocking is a function call. With the following, safe code can read
+//! freed memory or obtain an exclusive reference twice. None of it is needed with Lamprey.
 //!
-//! * **A `thread_local!` whose initialiser blocks**, or makes any other call at which hosts take turns (see
-//!   above). While one host initialises it, another host of the worker finds it uninitialised and does the
-//!   same; the second value replaces the first, to which references exist. Initialise without such calls, or
-//!   use [`host_local!`] or [`sync::OnceLock`].
-//! * **Crates that set a thread-local for the time of a call** and take it for theirs ("scoped"
-//!   thread-locals; an "entered" context whose guard restores what was before). If that call blocks, other
-//!   hosts see the value, and restore theirs in another order. The crate's own unsafe code may trust that
-//!   this cannot be.
+//! * **A `thread_local!` whose initialiser blocks**, or makes any other call at which a host may yield (see
+//!   *What to know before you use it*). While one host initialises it, another host of the worker finds it
+//!   uninitialised and does the same; the second value replaces the first, to which references exist.
+//!   Initialise without such calls, or use [`host_local!`] or [`sync::OnceLock`].
+//! * **Crates that set a thread-local for the duration of a call** and rely on it ("scoped" thread-locals; an
+//!   "entered" context whose guard restores the previous value). If that call blocks, other hosts see the
+//!   value, and restore theirs in another order. The crate's own unsafe code may rely on that being
+//!   impossible.
 //! * **Unsafe code that takes "one call at a time on this kernel thread" for exclusive access** (a `static`
 //!   cell in a thread-local, of which a reference is taken for a call that runs code of yours). If that code
-//!   blocks, another host gets a second one. `RefCell` and `Cell` are fine: they check, or give no
+//!   blocks, another host gets a second reference. `RefCell` and `Cell` are fine: they check, or give no
 //!   references.
 //! * **[`std::process::exit`] in a host**, with thread-locals on its kernel thread whose destructors block:
 //!   other hosts then run with thread-locals that have been destroyed. Return from `main`, or let a kernel
 //!   thread do it: `std::thread::spawn(|| std::process::exit(0)).join()`.
 //! * **Coroutines of other crates** (any safe interface that switches stacks) that are suspended within a
 //!   call of this crate that takes a closure, and then resumed on another thread, or leaked. Those of
-//!   `swapstack` are checked; of others most of it is found, and ends the process, when the call ends.
-//! * **A thread-local that a generator or coroutine has borrowed** by
-//!   [`LocalKey::with`](std::thread::LocalKey::with), suspended there, and that ends before it with its
-//!   kernel thread.
+//!   `swapstack` are checked; most misuse of others is detected when the call ends, and ends the process.
+//! * **A borrow of a thread-local by [`LocalKey::with`](std::thread::LocalKey::with) in a generator or
+//!   coroutine** that is suspended there and outlives the kernel thread of that thread-local.
 
-// Under the checker only the protocols are built; what only the scheduler uses of them is idle there.
+// The checker builds only the protocols; what only the scheduler uses of them is unused there.
 #![cfg_attr(loom, allow(dead_code))]
 
 pub(crate) mod bias;
@@ -113,7 +112,7 @@ pub mod net;
 mod overflow;
 #[cfg(not(loom))]
 pub mod parasite;
-/// What of it the checker has.
+/// The part that the checker builds.
 #[cfg(loom)]
 pub(crate) mod parasite {
     pub(crate) mod reify;
@@ -125,7 +124,7 @@ pub mod process;
 mod runtime;
 #[cfg(not(loom))]
 pub mod scope;
-/// What of it the checker has.
+/// The part that the checker builds.
 #[cfg(loom)]
 pub(crate) mod scope {
     pub(crate) mod kin;
@@ -139,17 +138,17 @@ mod model;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Those of the chapter on parasites.
+/// The programs of the chapter on parasites, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/parasites.md")]
 struct Parasites;
 
-/// Those of the chapter on events.
+/// The programs of the chapter on events, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/events.md")]
 struct Events;
 
-/// Those of the chapter on how threads end.
+/// The programs of the chapter on how threads end, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
 struct ThreadsThatEndWell;

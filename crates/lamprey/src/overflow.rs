@@ -1,11 +1,11 @@
-//! Names the thread whose stack has overflowed, for the report that `swapstack` prints before it aborts; then
-//! says what helps, and shows the stack.
+//! The report of a stack overflow: names the thread for the line that `swapstack` prints before it aborts,
+//! then prints advice and a backtrace of the overflowed stack.
 
 use crate::sched::inspect::overflowed;
 use crate::sched::worker::Worker;
 use swapstack::overflow::{Fault, Report};
 
-/// What helps, with so many MiB.
+/// The advice to use a stack of this many MiB.
 macro_rules! advice {
     ($mib:literal) => {
         concat!(
@@ -19,7 +19,7 @@ macro_rules! advice {
     };
 }
 
-/// More than the stack of so many bytes that has overflowed.
+/// The advice for a stack of `size` bytes that has overflowed: the next larger size.
 fn advice(size: usize) -> &'static str {
     match size >> 20 {
         0 => advice!("1"),
@@ -32,29 +32,29 @@ fn advice(size: usize) -> &'static str {
     }
 }
 
-/// Puts the handler in place, once for the process.
+/// Installs the handler, once for the process.
 pub(crate) fn install() {
-    // SAFETY: `describe` allocates nothing, locks nothing and does not panic (formatting into a report
-    // cannot), and what it reads of the running thread does not change while that runs. `advise` writes a
-    // constant, and waits.
+    // SAFETY: `describe` is async-signal-safe: it allocates nothing, locks nothing and does not panic
+    // (formatting into a report cannot), and the fields of the running thread that it reads do not change
+    // while the thread runs. `advise` writes a constant, and waits for the ticker.
     unsafe {
         swapstack::overflow::install(Some(describe));
         swapstack::overflow::before_abort(advise);
     }
 }
 
-/// Called in a signal handler on the kernel thread that has overflowed: reads the running thread's constant
-/// fields, allocates nothing, locks nothing.
+/// Runs in the signal handler, on the kernel thread that has overflowed: reads constant fields of the running
+/// thread, allocates nothing, locks nothing.
 fn describe(_fault: &Fault, report: &mut Report) -> bool {
     Worker::current().is_some_and(|worker| worker.running_ref().describe(report).is_ok())
 }
 
-/// Called in the same signal handler, when the report has been printed.
+/// Runs in the same signal handler, after the report has been printed.
 fn advise(fault: &Fault) {
     let Some(worker) = Worker::current() else { return };
     let advice = advice(fault.top.abs_diff(fault.limit));
-    // SAFETY: a constant. Whether it could be written changes nothing.
+    // SAFETY: the bytes are a constant. The result does not matter: a failed write has no remedy here.
     unsafe { libc::write(libc::STDERR_FILENO, advice.as_ptr().cast(), advice.len()) };
-    // SAFETY: the pointer is what the kernel has given to the handler that calls this.
+    // SAFETY: the pointer is what the kernel passed to the handler that calls this.
     unsafe { overflowed::show(fault.machine, fault.limit..fault.top, &worker.shared.ticker) };
 }

@@ -9,10 +9,10 @@ use std::future::Future;
 use std::io;
 use std::process::{Child, ExitStatus};
 
-/// The event that `child` has ended, with its status: to choose between it and others, or to wait for it
-/// without blocking the worker.
+/// The event that `child` has ended, with its status. Choose between it and others, or wait for it without
+/// blocking the worker.
 ///
-/// If another event is chosen, nothing is lost: the child runs on, or its status waits. Like
+/// If another event is chosen, nothing is lost: the child keeps running, or its status stays available. Like
 /// [`Child::try_wait`] it does not close the child's standard input.
 ///
 /// # Examples
@@ -37,7 +37,7 @@ use std::process::{Child, ExitStatus};
 /// ```
 ///
 /// # Errors
-/// The system's: of `pidfd_open(2)` (Linux 5.3), of the reactor, of `waitpid(2)`.
+/// Those of `pidfd_open(2)` (Linux 5.3), of registering with the event loop, and of `waitpid(2)`.
 pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send> {
     future_evt(exit(child))
 }
@@ -47,7 +47,7 @@ async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
         return Ok(status);
     }
     let pid = Pid::from_child(child);
-    // Not reaped yet, so the number is still the child's.
+    // The child has not been reaped, so its number has not been reused.
     let watched = Socket::new(pidfd_open(pid, PidfdFlags::NONBLOCK)?);
     let ended = watched.attempt_async(Interest::Read, None, |_| match child.try_wait() {
         Ok(Some(status)) => Ok(status),

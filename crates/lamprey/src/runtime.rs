@@ -13,12 +13,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a runtime that is dropped waits for its hosts to end.
+/// How long the drop of a runtime waits for its threads to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs `main` as the first host of a runtime of its own, and returns its result.
+/// Runs `main` as the first host of a new runtime, and returns its result.
 ///
-/// The runtime has one worker for each CPU. When `main` has returned, the hosts that are left are ended: each
+/// The runtime has one worker for each CPU. When `main` has returned, the remaining hosts are cancelled: each
 /// is unwound from the call that it blocks in, so that its destructors run (see [`Runtime`], *The end*).
 ///
 /// # Examples
@@ -31,12 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ```
 ///
 /// # Panics
-/// With `main`'s own panic, if it panics; and if no runtime can be made (kernel threads or memory are
-/// exhausted): build a [`Runtime`] to get that as an error.
+/// With `main`'s own panic; and if no runtime can be started (kernel threads or memory are exhausted): build
+/// a [`Runtime`] to get that as an error.
 ///
 /// # Cancellation
-/// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call.
-/// `main` is not cancelled with it.
+/// The wait is not interrupted: a caller that is cancelled during it unwinds at its next blocking call.
+/// `main` is not cancelled.
 ///
 /// # Blocking
 /// The calling OS thread, or host, waits.
@@ -48,18 +48,18 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Workers and the hosts that run on them. Several can live in one process; they share nothing but the signal
-/// handler for stack overflows.
+/// Workers and the hosts that run on them. Several runtimes can exist in one process; they share only the
+/// signal handler for stack overflows.
 ///
 /// # The end
-/// Dropping the runtime ends it. Hosts that have not started are dropped unrun. All others are cancelled: the
-/// blocking call that they are in, or come to next, unwinds, so that their destructors run; whoever joins
-/// them gets [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind fails instead of
-/// waiting. A call on the blocking pool is waited for. A host that computes without end, or catches the
-/// unwind and goes on, cannot be ended: after 10 seconds the drop says so on standard error, lists such
-/// hosts, and leaves their kernel threads running ([`shutdown`](Self::shutdown) has a deadline of one's own).
-/// A runtime that is dropped by one of its own hosts, or within [`block`](crate::block), is told to end and
-/// not waited for.
+/// Dropping the runtime ends it. Hosts that have not started are dropped without being run. All others are
+/// cancelled: the blocking call that they are in, or call next, unwinds, so that their destructors run; a
+/// thread that joins them gets [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind
+/// fails instead of waiting. The drop waits for calls on the blocking pool. A host that computes without end,
+/// or catches the unwind and goes on, cannot be ended: after 10 seconds the drop prints such hosts to
+/// standard error, and leaves their kernel threads running ([`shutdown`](Self::shutdown) takes another
+/// deadline). If one of the runtime's own hosts drops it, or code within [`block`](crate::block), the drop
+/// starts the shutdown and does not wait for it.
 ///
 /// # Examples
 /// ```
@@ -69,7 +69,7 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// ```
 pub struct Runtime {
     shared: Arc<Shared>,
-    /// It has been told to end.
+    /// The shutdown has begun.
     is_over: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct RuntimeBuilder {
 }
 
 impl Runtime {
-    /// A runtime with one worker for each CPU.
+    /// Starts a runtime with one worker for each CPU.
     ///
     /// # Errors
     /// As [`RuntimeBuilder::build`].
@@ -93,7 +93,7 @@ impl Runtime {
         Self::builder().build()
     }
 
-    /// Sets up a runtime of choice.
+    /// A builder with the default settings.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder {
             workers: std::thread::available_parallelism().map_or(1, usize::from),
@@ -105,20 +105,18 @@ impl Runtime {
         }
     }
 
-    /// Runs `main` as a host and returns its result. Other hosts run on after that, until the runtime is
-    /// dropped.
+    /// Runs `main` as a host and returns its result. Other hosts keep running until the runtime is dropped.
     ///
     /// # Panics
     /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate)
-    /// those. Before `main` is started: on a kernel thread that ends, whose thread-locals have been
-    /// destroyed; on a host of this runtime that unwinds.
+    /// those. Panics before it starts `main` if the calling kernel thread is ending and its thread-locals
+    /// have been destroyed, or if the caller is a host of this runtime that is unwinding.
     ///
     /// # Cancellation
-    /// A caller that is cancelled meanwhile unwinds at its next blocking call. `main` is not cancelled with
-    /// it.
+    /// A caller that is cancelled during the wait unwinds at its next blocking call. `main` is not cancelled.
     ///
     /// # Blocking
-    /// The calling OS thread, or host of whatever runtime, waits; uninterruptibly, because `main` may borrow.
+    /// The calling OS thread, or host of any runtime, waits; uninterruptibly, because `main` may borrow.
     #[track_caller]
     pub fn run<T: Send>(&self, main: impl FnOnce() -> T + Send) -> T {
         match self.handle().run_borrowing(main) {
@@ -137,19 +135,19 @@ impl Runtime {
         }
     }
 
-    /// What the threads of this runtime have done so far. Costs a look at each worker's counters.
+    /// Counts of what the threads of this runtime have done so far. Reads each worker's counters.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
 
-    /// Spawns hosts in this runtime from anywhere.
+    /// A handle that spawns hosts in this runtime from any thread.
     pub fn handle(&self) -> Handle {
         Handle::new(self.shared.clone())
     }
 }
 
 impl RuntimeBuilder {
-    /// How many workers (kernel threads that run hosts). Default: one for each CPU.
+    /// The number of workers (kernel threads that run hosts). Default: one for each CPU.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
@@ -159,35 +157,34 @@ impl RuntimeBuilder {
     /// [`Builder::stack_size`](crate::Builder::stack_size). The main host of [`run`](Runtime::run) has at
     /// least 1 MiB.
     ///
-    /// Default: what the environment variable `LAMPREY_STACK` says (bytes, or KiB or MiB as in `256K` or
-    /// `1M`; less than 16 KiB counts as that); without it 64 KiB, and 256 KiB where this crate is compiled
-    /// with debug assertions, as the profile `dev` does: code that is not optimised needs several times
-    /// as much stack.
+    /// Default: the environment variable `LAMPREY_STACK` (bytes, or KiB or MiB as in `256K` or `1M`; at least
+    /// 16 KiB). Without it 64 KiB, or 256 KiB where this crate is compiled with debug assertions, as in the
+    /// profile `dev`: unoptimised code needs several times as much stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Most kernel threads that the pool for [`block`](crate::block) may have. Default: 64. They are started
-    /// when needed and end when idle.
+    /// The largest number of kernel threads in the pool for [`block`](crate::block). Default: 64. They are
+    /// started when needed and end when idle.
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = threads;
         self
     }
 
-    /// How long a parasite may compute before it counts as long: see [`inflation`](Self::inflation). Default:
-    /// 10 ms. At least 0.2 ms.
+    /// The time slice of a parasite: one that computes for longer is a candidate for
+    /// [`inflation`](Self::inflation). Default: 10 ms. At least 0.2 ms.
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.slice = slice;
         self
     }
 
-    /// When a worker that has not come to its scheduler counts as stuck. Default: 3 s. Then, if others of its
-    /// threads could run, the thread that holds it up is named on standard error, with its spawn site, once
-    /// for each site: it computes without a call of this crate, or waits in the system. `Duration::MAX`:
-    /// nobody is named.
+    /// The time after which a worker that has not returned to its scheduler counts as stuck. Default: 3 s. If
+    /// other threads of that worker are ready to run, the thread that holds it up is printed to standard
+    /// error with its spawn site, once for each site: it computes without a call of this crate, or waits in a
+    /// system call. `Duration::MAX` turns this off.
     ///
-    /// The kernel thread of such a worker gets the signal SIGURG then, which interrupts system calls that do
+    /// The kernel thread of such a worker then gets the signal SIGURG, which interrupts system calls that do
     /// not restart: see [`Survivor::stack`].
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;
@@ -197,8 +194,8 @@ impl RuntimeBuilder {
     /// Whether a parasite that has used more than its time slice becomes a host, and its spawner pays a
     /// [`penalty`](Self::penalty). Default: true. (parasitic-threads-2011, 5.3)
     ///
-    /// A stackless parasite is looked at when it blocks, a stackful one also when it spawns.
-    /// [`parasite::inflate`] asks for it explicitly.
+    /// The time of a stackless parasite is checked when it blocks, that of a stackful one also when it
+    /// spawns. [`parasite::inflate`] turns the calling parasite into a host explicitly.
     ///
     /// [`parasite::inflate`]: crate::parasite::inflate
     pub fn inflation(mut self, on: bool) -> Self {
@@ -207,22 +204,22 @@ impl RuntimeBuilder {
     }
 
     /// How many of its next parasites a thread starts as hosts after one of them has used up its time slice:
-    /// it will probably spawn more of the kind, and hosts can run on other workers. Default: 10, as in the
-    /// paper.
+    /// it will probably spawn more of the same kind, and hosts can run on other workers. Default: 10, as in
+    /// the paper.
     pub fn penalty(mut self, parasites: u8) -> Self {
         self.options.penalty = parasites;
         self
     }
 
-    /// Whether a worker whose program spawns many parasites gives some to workers that have nothing to do.
-    /// Default: true. While another worker is asking, now and then a new parasite is queued, for that worker
-    /// to take, instead of started at once.
+    /// Whether a worker whose program spawns many parasites offers some of them to idle workers. Default:
+    /// true. While another worker asks for work, a new parasite is now and then queued for that worker
+    /// instead of being started at once.
     pub fn offering(mut self, on: bool) -> Self {
         self.options.offering = on;
         self
     }
 
-    /// What is done about a panic that nobody joins. Default: [`Panics::Report`].
+    /// What happens to the panic of a thread that is not joined. Default: [`Panics::Report`].
     ///
     /// # Examples
     /// ```
@@ -241,7 +238,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Chooses what runs next: `make` is called once for each worker. Default: [`Hybrid`](crate::Hybrid).
+    /// The policy, which chooses the host that runs next: `make` is called once for each worker. Default:
+    /// [`Hybrid`](crate::Hybrid).
     pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         self.policy = Some(Arc::new(move || Box::new(make())));
         self
@@ -260,7 +258,7 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
-    /// 0 blocking threads), and for a `LAMPREY_STACK` that is no size; what the system says if it refuses
+    /// 0 blocking threads), and for a `LAMPREY_STACK` that is not a size; the system's error if it refuses
     /// kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
@@ -287,15 +285,15 @@ impl RuntimeBuilder {
 }
 
 impl Runtime {
-    /// Ends the runtime: cancels all threads, waits until they have ended, `within` at most, and returns
-    /// those that have not.
+    /// Ends the runtime: cancels all threads, waits at most `within` until they have ended, and returns those
+    /// that have not.
     ///
-    /// It is what dropping the runtime does (see [`Runtime`], *The end*), with a deadline of one's own and an
-    /// answer. An empty vector means that all threads of the runtime are over, and every destructor of what
-    /// they owned has run. Its kernel threads are on their way out: what they still do is to run the
-    /// destructors of their own `thread_local!`s, and to give the memory of the stacks back (half a second
-    /// for a million stacks). A survivor is left alone: it goes on if it can, on a kernel thread that
-    /// nobody waits for any more; what it waits for may still come, or never, and harms nobody.
+    /// Dropping the runtime does the same (see [`Runtime`], *The end*), with a fixed deadline and without a
+    /// result. An empty vector means that all threads of the runtime have ended, and every destructor of what
+    /// they owned has run. Its kernel threads are about to exit: they only run the destructors of their own
+    /// `thread_local!`s and free the memory of the stacks (half a second for a million stacks). A survivor is
+    /// left alone: it continues if it can, on a kernel thread that is no longer waited for. What it waits for
+    /// may still come.
     ///
     /// # Examples
     /// ```
@@ -318,33 +316,33 @@ impl Runtime {
     /// ```
     ///
     /// # Cancellation
-    /// The wait is not interrupted: a caller that is cancelled meanwhile unwinds at its next blocking call.
+    /// The wait is not interrupted: a caller that is cancelled during it unwinds at its next blocking call.
     ///
     /// # Blocking
     /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the
-    /// runtime's own hosts, or within [`block`](crate::block), it cannot wait for itself: it only tells the
-    /// runtime to end, and returns nobody.
+    /// runtime's own hosts, or within [`block`](crate::block), it cannot wait for itself: it only starts the
+    /// shutdown, and returns an empty vector.
     pub fn shutdown(mut self, within: Duration) -> Vec<Survivor> {
         match self.end(within) {
-            // With no worker left, those that were found have ended meanwhile.
+            // If no worker is left, the threads that the survey found have ended since.
             Some((survivors, workers)) if workers > 0 => survivors,
             _ => Vec::new(),
         }
     }
 
-    /// `None` if all is over, or cannot be waited for.
+    /// `None` if all threads have ended, or if the caller cannot wait for them.
     fn end(&mut self, within: Duration) -> Option<(Vec<Survivor>, usize)> {
         if std::mem::replace(&mut self.is_over, true) {
             return None;
         }
         let own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
         if own || pool::on_pool_thread() {
-            // The runtime waits for the calling host; within `block`, for the host that waits for this call,
-            // perhaps.
+            // The runtime waits for the calling host, or, within `block`, perhaps for the host that waits for
+            // this call.
             self.shared.stop(Duration::ZERO);
             return None;
         }
-        // On a host of another runtime: that one's worker goes on.
+        // On a host of another runtime, `block` keeps that runtime's worker free.
         shield(|| {
             pool::block(|| {
                 if self.shared.stop(within) == 0 {

@@ -1,18 +1,18 @@
-//! One path for `std` and for the model checker.
+//! The synchronisation primitives, from `std` or from the model checker (loom).
 //!
 //! Every lock-free protocol of this crate imports its atomics, cells and kernel-thread calls from here. Built
 //! with `RUSTFLAGS="--cfg loom"` the same code runs under loom, which explores the interleavings; the tests
 //! of that build are `crates/lamprey/src/model/*.rs`.
 //!
-//! No file but this one names `std::sync::atomic` (`check-source` sees to that), so that whatever is built
-//! for the checker is seen by it; [`plain`] has what need not be.
+//! No other file names `std::sync::atomic` (`check-source` enforces it), so the checker sees every atomic of
+//! what is built for it; [`plain`] has those that it need not see.
 //!
-//! The only thing that is ours is the **asymmetric barrier**: [`light_barrier`] on the side that runs often
+//! The one primitive of our own is the **asymmetric barrier**: [`light_barrier`] on the side that runs often
 //! (a compiler barrier), [`heavy_barrier`] on the side that runs rarely (the `membarrier` system call, which
-//! makes every running thread of the process pass a full barrier). Together they forbid what a pair of SeqCst
-//! fences forbids: both sides missing each other's store (StoreLoad). Loom sees them as that pair.
+//! makes every running thread of the process execute a full barrier). Together they forbid what a pair of
+//! SeqCst fences forbids: that both sides miss each other's store (StoreLoad). Loom sees them as that pair.
 
-/// A `const fn`, but for the checker, whose atomics have no constants.
+/// A `const fn`, except under the checker, whose atomics have no constants.
 macro_rules! const_fn {
     ($(#[$meta:meta])* $vis:vis const fn $($rest:tt)*) => {
         #[cfg(not(loom))]
@@ -25,8 +25,8 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-/// True in the variant of a model that leaves something out, which the checker must find (`model::Broken`);
-/// otherwise false, known to the compiler.
+/// True in the variant of a model that leaves something out and that the checker must catch
+/// (`model::Broken`); otherwise the constant false.
 macro_rules! left_out {
     ($what:ident) => {{
         #[cfg(loom)]
@@ -83,12 +83,13 @@ mod std_form {
         }
     }
 
-    /// The way to park the calling kernel thread and, through a clone, to unpark it: one token, kept.
+    /// Parks the calling kernel thread and, through a clone, unparks it: one permit, as of
+    /// `std::thread::park`.
     #[derive(Debug, Clone)]
     pub(crate) struct Parker(thread::Thread);
 
     impl Parker {
-        /// The calling kernel thread's. Only that thread may call `park` and `park_timeout`.
+        /// The calling kernel thread's handle. Only that thread may call `park` and `park_timeout`.
         pub(crate) fn of_current() -> Self {
             Self(thread::current())
         }
@@ -101,7 +102,7 @@ mod std_form {
         pub(crate) fn unpark(&self) {
             self.0.unpark();
         }
-        /// True if both are of one kernel thread.
+        /// True if both belong to the same kernel thread.
         pub(crate) fn is(&self, other: &Self) -> bool {
             self.0.id() == other.0.id()
         }
@@ -112,7 +113,7 @@ mod std_form {
         std::time::Instant::now() >= deadline
     }
 
-    /// Starts a kernel thread that nobody joins; false if there is none to be had.
+    /// Starts a detached kernel thread; false if the system refuses one.
     pub(crate) fn start_thread(name: &str, body: impl FnOnce() + Send + 'static) -> bool {
         thread::Builder::new().name(name.to_owned()).spawn(body).is_ok()
     }
@@ -128,28 +129,28 @@ mod std_form {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Asks the kernel for `membarrier` once; until this has run (and where it fails) the light side pays a
-    /// real fence. Called before the first worker of a process starts.
+    /// Asks the kernel for `membarrier` once; until then, and if that fails, the light side executes a real
+    /// fence. Called before the first worker of a process starts.
     pub(crate) fn probe_membarrier() {
-        // Relaxed: the value is a constant of the process; a thread that reads the old one only pays a fence
-        // more.
+        // Relaxed: the value is a constant of the process; a thread that reads the old one only executes an
+        // unneeded fence.
         if MEMBARRIER.load(Ordering::Relaxed) == 1 {
             let state = if membarrier(REGISTER_PRIVATE_EXPEDITED) { 2 } else { 3 };
-            // Relaxed: as above.
+            // Relaxed: a constant of the process; a late reader only executes an unneeded fence.
             MEMBARRIER.store(state, Ordering::Relaxed);
         }
     }
 
-    /// True if the kernel has `membarrier`. Certain for whoever comes after the probe.
+    /// True if the kernel has `membarrier`. Exact for every call that happens after the probe.
     pub(crate) fn has_membarrier() -> bool {
-        // Relaxed: as above.
+        // Relaxed: a constant of the process, which publishes nothing else.
         MEMBARRIER.load(Ordering::Relaxed) == 2
     }
 
-    /// [`light_barrier`] for those who know that the kernel has `membarrier`.
+    /// [`light_barrier`] for callers that know that the kernel has `membarrier`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn known_light_barrier() {
-        // StoreLoad race: the compiler keeps the order, the membarrier in `heavy_barrier` adds the CPU.
+        // StoreLoad race: this orders the compiler, the membarrier in `heavy_barrier` orders the CPU.
         compiler_fence(Ordering::SeqCst);
     }
 
@@ -158,8 +159,7 @@ mod std_form {
     pub(crate) fn light_barrier() {
         // Relaxed: a stale value only means a fence that was not needed.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 {
-            // StoreLoad race, as below: the compiler keeps the order, the membarrier in `heavy_barrier` adds
-            // the CPU.
+            // StoreLoad race: this orders the compiler, the membarrier in `heavy_barrier` orders the CPU.
             compiler_fence(Ordering::SeqCst);
         } else {
             // StoreLoad race: the caller's store before against its load after; pairs with the fence in
@@ -168,10 +168,10 @@ mod std_form {
         }
     }
 
-    /// The dear half of the asymmetric barrier (about 1-15 us): pairs with [`light_barrier`].
+    /// The expensive half of the asymmetric barrier (about 1-15 us): pairs with [`light_barrier`].
     pub(crate) fn heavy_barrier() {
-        // Relaxed: see `probe_membarrier`. A light side that still fences for real pairs with the fence
-        // below.
+        // Relaxed: a constant of the process. A light side that has read the old value and executes a real
+        // fence pairs with the fence below.
         if MEMBARRIER.load(Ordering::Relaxed) == 2 && !membarrier(PRIVATE_EXPEDITED) {
             crate::bug::bug!("membarrier was registered and then refused");
         }
@@ -180,11 +180,11 @@ mod std_form {
     }
 
     /// An acquire fence after a Relaxed or Release access to `count` by which the caller has become its last
-    /// user. A load for ThreadSanitizer, which does not know fences.
+    /// user. A load under ThreadSanitizer, which does not support fences.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_fence(count: &AtomicUsize) {
         if cfg!(feature = "tsan") {
-            // Acquire pairs with what the fence below pairs with.
+            // Acquire pairs with the Release at the callers, as the fence below does.
             count.load(Ordering::Acquire);
         } else {
             // Acquire pairs with the Release at the callers.
@@ -192,7 +192,7 @@ mod std_form {
         }
     }
 
-    /// Waits a moment inside a spin loop; gives the CPU away once the spin gets long.
+    /// Waits a moment inside a spin loop; yields the CPU once the spin gets long.
     #[inline]
     pub(crate) fn relax(spins: &mut u32) {
         *spins += 1;
@@ -214,7 +214,7 @@ mod loom_form {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
-    /// As the std form: loom's has no `const` initialisers.
+    /// Same as the std form: loom's has no `const` initialisers.
     macro_rules! modelled_local {
         ($($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = const $init:block;)+) => {
             loom::thread_local! { $($(#[$meta])* $vis static $name: $type = $init;)+ }
@@ -223,8 +223,8 @@ mod loom_form {
     }
     pub(crate) use modelled_local as thread_local;
 
-    /// As the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and then loses it. Not
-    /// loom's `Arc`: it cannot be dropped after a failure, with the thread-locals.)
+    /// Same as the std form. (Not `loom::thread::park`: its `unpark` also ends a `join`, and is then lost.
+    /// Not loom's `Arc`: it cannot be dropped together with the thread-locals after a failure.)
     #[derive(Debug, Clone)]
     pub(crate) struct Parker(std::sync::Arc<loom::sync::Notify>);
 
@@ -235,7 +235,7 @@ mod loom_form {
         pub(crate) fn park(&self) {
             self.0.wait();
         }
-        /// The time passes at once; the checker moves about what comes before and after.
+        /// Times out at once; the checker reorders what comes before and after.
         pub(crate) fn park_timeout(&self, _: std::time::Duration) {}
         pub(crate) fn unpark(&self) {
             self.0.notify();
@@ -245,7 +245,8 @@ mod loom_form {
         }
     }
 
-    /// The checker has no clock: a deadline passes at the first look, which the checker moves about.
+    /// The checker has no clock: a deadline has passed at the first look, and the checker varies when that
+    /// is.
     pub(crate) fn has_passed(_: std::time::Instant) -> bool {
         true
     }
