@@ -12,7 +12,7 @@
 //! OWNED(e)  e is over --op by the slot's worker: CAS--> OWNED(its epoch) --by another: CAS--> SHARED
 //! REVOKING  all threads but the revoker wait                          SHARED  final
 //! ```
-//! An **epoch** (`tenure` in the code) is a number that names a slot and a period in which one worker has it.
+//! An **epoch** is a number that names a slot and a period in which one worker has it.
 //! It ends with the worker, or by a [bulk revocation](storm). After that, taking an object of that epoch from
 //! the worker needs no barrier, and the worker itself needs one CAS to keep it.
 //!

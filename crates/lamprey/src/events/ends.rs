@@ -1,12 +1,12 @@
-//! The end of a thread, and the return of what was reified, as events.
+//! The end of a thread, and the value of a `reify` cell, as events.
 
 use super::{FutureEvt, future_evt};
 use crate::parasite::{Parasite, ParasiteHandle, Reify};
 use crate::thread::JoinHandle;
 
 impl<T> JoinHandle<T> {
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the host runs
-    /// on, and the handle can be joined later.
+    /// [`join`](Self::join) as an event, to choose between it and others. If another is chosen, the host
+    /// keeps running, and the handle can be joined later.
     ///
     /// # Examples
     /// ```
@@ -23,15 +23,15 @@ impl<T> JoinHandle<T> {
     /// ```
     ///
     /// # Panics
-    /// The synchronisation, if there was one before that gave the result.
+    /// The synchronisation panics if an earlier one has returned the result.
     pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
         future_evt(self)
     }
 }
 
 impl<T> ParasiteHandle<T> {
-    /// [`join`](Self::join) as an event: to choose between it and others. If another is chosen, the parasite
-    /// runs on, and the handle can be joined later.
+    /// [`join`](Self::join) as an event, to choose between it and others. If another is chosen, the parasite
+    /// keeps running, and the handle can be joined later.
     ///
     /// # Examples
     /// ```
@@ -48,15 +48,15 @@ impl<T> ParasiteHandle<T> {
     /// ```
     ///
     /// # Panics
-    /// The synchronisation, if there was one before that gave the result.
+    /// The synchronisation panics if an earlier one has returned the result.
     pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
         future_evt(self)
     }
 }
 
 impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
-    /// The same as an event: to choose between it and others. If another is chosen, nobody waits for the
-    /// value any more: to prepare the [`Parasite`] then does nothing, and drops the value.
+    /// This `reify` as an event, to choose between it and others. If another is chosen, the value has no
+    /// receiver any more: preparing the [`Parasite`] then has no effect but to drop the value.
     ///
     /// # Examples
     /// ```

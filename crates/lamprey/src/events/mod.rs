@@ -1,6 +1,6 @@
-//! What [`event`](crate::event) is made of: `algebra`, how events are made and combined; `protocol`, how one
-//! of many wins; `asynchronous`, those that are begun without waiting. (`with_nack` is built on a channel:
-//! `channel/nack.rs`.)
+//! The implementation of [`event`](crate::event): `algebra` has the constructors and combinators of events,
+//! `protocol` the commit of one among many offers, `asynchronous` the events that are started without
+//! waiting. (`with_nack` is built on a channel: `channel/nack.rs`.)
 
 pub(crate) mod algebra;
 #[cfg(not(loom))]

@@ -105,7 +105,7 @@ fn a_helper_takes_the_events_and_says_so_until_the_owner_is_back() {
     let (a, mut b) = std::os::unix::net::UnixStream::pair().unwrap();
     let readiness = Readiness::new();
     let key = epoll.reactor.add(a.as_fd(), &readiness).unwrap();
-    epoll.poll(); // that it can be written to
+    epoll.poll(); // takes the first edge: the socket is writable
     assert_eq!((readiness.edges(Interest::Read), epoll.reactor.needs_help()), (0, false));
     let helper = epoll.helper().unwrap();
     b.write_all(&[1]).unwrap();

@@ -1,4 +1,4 @@
-//! An event without its structure in the type.
+//! `boxed`: an event without its structure in the type.
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// See [`Event::boxed`]. Synchronising allocates once more, for what waits.
+/// The event that [`Event::boxed`] returns. Synchronising allocates once more, for the branch.
 pub struct BoxedEvent<'a, T>(Box<dyn FnOnce() -> BoxedBranch<'a, T> + Send + 'a>);
 
 impl<'a, T> BoxedEvent<'a, T> {
@@ -44,7 +44,7 @@ impl<T> Branch for BoxedBranch<'_, T> {
     /// # Safety
     /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
-        // SAFETY: as promised by the caller; what is boxed stays where it is.
+        // SAFETY: as promised by the caller; the branch does not move within its box.
         unsafe { self.0.offer(choice) }
     }
 

@@ -7,15 +7,16 @@ use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Whichever of `events` happens first; the others do not happen, and lose nothing. A tuple, an array, or a
-/// `Vec`, also an empty one, which is [`never`](fn@super::never).
+/// The one of `events` that happens first; the others do not happen, and have no effect. Takes a tuple, an
+/// array, or a `Vec`; an empty one is [`never`](fn@super::never).
 ///
-/// **Fair**: of those that are ready when the synchronisation begins, one is taken at random. (Two that are
-/// ready have the same chance; of more, each has at least one in the number of branches. A choice inside a
-/// choice counts as one branch.)
+/// **Fair**: of the events that are ready when the synchronisation begins, one is taken at random. (Of two
+/// that are ready, both have the same chance; of more, each has at least a chance of one in the number of
+/// branches. A choice inside a choice counts as one branch.)
 ///
 /// # Cancellation
-/// The commit point is the moment when one branch is chosen, whoever does it: see [`Event::sync`].
+/// The commit point is the moment when one branch is chosen, by this thread or by a peer: see
+/// [`Event::sync`].
 ///
 /// # Examples
 /// ```
@@ -36,7 +37,7 @@ pub fn choose<G: Events>(events: G) -> Choose<G> {
     Choose { events, ordered: false }
 }
 
-/// As [`choose`]; of those that are ready when the synchronisation begins, the one that stands first is
+/// [`choose`] with priorities: of the events that are ready when the synchronisation begins, the first one is
 /// taken.
 ///
 /// # Examples
@@ -48,7 +49,7 @@ pub fn prefer<G: Events>(events: G) -> Choose<G> {
     Choose { events, ordered: true }
 }
 
-/// See [`choose`] and [`prefer`].
+/// The event that [`choose`] and [`prefer`] return.
 #[derive(Debug, Clone)]
 pub struct Choose<G> {
     events: G,
@@ -70,12 +71,12 @@ impl<G: Events> Event for Choose<G> {
 pub struct Branches<G> {
     group: G,
     ordered: bool,
-    /// Which has won, once one has.
+    /// The branch that has won, once one has.
     winner: Cell<usize>,
 }
 
 impl<G: Group> Branches<G> {
-    /// The first of `order` that is ready.
+    /// Attempts the branches in this order; true if one was ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn first_ready(
         &self,
@@ -90,8 +91,8 @@ impl<G: Group> Branches<G> {
 impl<G: Group> Branch for Branches<G> {
     type Output = G::Output;
 
-    /// Once round the branches, from a random one on and in a random direction: of any two, each comes first
-    /// as often.
+    /// Attempts all branches once, from a random one on and in a random direction: of any two, each comes
+    /// first equally often.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         let len = self.group.len();
@@ -170,7 +171,7 @@ impl<G: Group> Branch for Branches<G> {
     }
 }
 
-/// Any number: xorshift, for each kernel thread its own.
+/// A random number: xorshift, with a state for each kernel thread.
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn random() -> u32 {
@@ -180,7 +181,7 @@ fn random() -> u32 {
     STATE.with(|state| {
         let mut x = state.get();
         if x == 0 {
-            // Another start for each kernel thread.
+            // A different seed for each kernel thread.
             x = (std::ptr::from_ref(state).addr() as u32).wrapping_mul(0x9E37_79B9) | 1;
         }
         x ^= x << 13;
@@ -191,7 +192,7 @@ fn random() -> u32 {
     })
 }
 
-/// The checker explores what it is given, the same each time.
+/// A constant, because the checker needs deterministic executions.
 #[cfg(loom)]
 fn random() -> u32 {
     0

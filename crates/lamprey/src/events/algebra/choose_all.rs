@@ -1,37 +1,37 @@
 //! `choose_all`: all of several events, in the time of the slowest (parasitic-threads-2011, 1 and 2.3.2).
 //!
 //! # Two phases
-//! 1. Until the first part has happened, this is a choice like any other: all parts are offered in the name
-//!    of the outer choice, and lose with it.
-//! 2. After that, every part that is left is synchronised on by itself, with a choice of its own, all at once
-//!    ([`All`]). That is what [`Branch::finish`] waits for. A `choose_all` alone begins here.
+//! 1. Until the first part has happened, this is an ordinary choice: all parts are offered on behalf of the
+//!    outer choice, and lose with it.
+//! 2. After that, each remaining part is synchronised on separately, with its own choice, all at the same
+//!    time ([`All`]). [`Branch::finish`] waits for that. A `choose_all` alone begins here.
 //!
 //! # States of a part (`Stage`), in phase 2
 //! ```text
 //! New --attempt, offer--> Won --finish--> Finished
 //!  │ ↑                     ↑
-//!  │ └─to be looked at──┐  │
+//!  │ └─to be attempted──┐  │
 //!  └────────offer────> Offered
 //! ```
 //!
 //! # Invariants
-//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays until it has
-//!    taken them back.
-//! 2. All parts of a kind that only waits ("plain") wake the caller together, with the last one ([`hub`]);
-//!    one that has something to do as soon as it has happened (a wrap, a nack to be told, a `choose_all` of
-//!    its own) wakes the caller by itself.
-//! 3. Plain parts are finished last, all together: what they have received is still the channel's if the
-//!    caller goes away.
+//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays there until it
+//!    has withdrawn them.
+//! 2. Parts that only wait ("plain") wake the caller once, when the last of them has won ([`hub`]). A part
+//!    that needs the caller as soon as it has won (a wrap, a nack to be notified, a nested `choose_all`)
+//!    wakes the caller at once.
+//! 3. Plain parts are finished last, all together: if the caller is dropped, what they have received still
+//!    goes back to the channel.
 //!
 //! # Checked by
-//! `model::choice_all` (loom: the real thing, with parts that only wait and others; broken variants of the
-//! hub), `tests/event/choose_all.rs`, `tests/cancel/choice.rs`.
+//! `model::choice_all` (loom: this code, with plain parts and others; broken variants of the hub),
+//! `tests/event/choose_all.rs`, `tests/cancel/choice.rs`.
 //!
 //! # Rejected
 //! * The paper's form, a parasite for each part (`examples/choose_all.rs` has it). A part's code would run on
-//!   the stack of whoever sends to it, where a wrap that answers the sender waits for it for ever; and parts
-//!   that borrow would have to be ended synchronously on another worker. What the parasites are for, one wake
-//!   for all parts, is the hub's business here.
+//!   the stack of the thread that sends to it, and a wrap that answers that sender would wait for it for
+//!   ever; parts that borrow would have to be ended synchronously on another worker. The benefit of the
+//!   parasites, one wake for all parts, is provided by the hub.
 
 mod hub;
 
@@ -50,18 +50,19 @@ use std::marker::PhantomPinned;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// All of `events`, in whatever order they happen; their results, in the order of `events`. A tuple, an array
-/// or a `Vec`.
+/// All of `events`, in any order; returns their results in the order of `events`. Takes a tuple, an array or
+/// a `Vec`.
 ///
-/// Synchronised on alone it waits until all have happened: in the time of the slowest, and with one wake of
-/// the caller for all that have nothing to do. As a branch of a [`choose`](super::choose), or under a time
-/// limit ([`sync_timeout`](Event::sync_timeout), [`poll`](Event::poll)), it **commits with the first of its
-/// events that happens**: until then it can lose, and nothing has happened; after that it is chosen, and its
-/// other events are waited for, as long as it takes.
+/// A synchronisation on it alone waits until all events have happened: it takes the time of the slowest, and
+/// wakes the caller once for all events that have no functions to run. As a branch of a
+/// [`choose`](super::choose), or under a time limit ([`sync_timeout`](Event::sync_timeout),
+/// [`poll`](Event::poll)), it **commits with the first of its events that happens**: until then it can lose,
+/// and no communication has happened; after that it is chosen, and its other events are waited for without a
+/// limit.
 ///
-/// `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are
-/// still waited for. A [`Nack`](crate::event::Nack) in it happens if the `choose_all` is not chosen, or if
-/// the caller is cancelled before that part has happened.
+/// The `wrap`s of its events run on the caller, each as soon as its event has happened, while the others are
+/// still waited for. A [`Nack`](crate::event::Nack) in it fires if the `choose_all` is not chosen, or if the
+/// caller is cancelled before that part has happened.
 ///
 /// # Examples
 /// ```
@@ -78,15 +79,15 @@ use std::time::Instant;
 /// ```
 ///
 /// # Cancellation
-/// The commit point is the last event. A caller that is cancelled before that takes back what has not
-/// happened, and unwinds (as a future, it is dropped). What receives have been given by then goes back into
-/// their channels; what has been sent, or went through a `wrap`, has happened. If all events have happened by
-/// then, the results are returned, and the caller unwinds at its next blocking call.
+/// The commit point is the last event. A caller that is cancelled before that withdraws the events that have
+/// not happened, and unwinds (as a future, it is dropped). Values that receives have got by then go back into
+/// their channels; what has been sent, or has gone through a `wrap`, has happened. If all events have
+/// happened by then, the results are returned, and the caller unwinds at its next blocking call.
 pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
     ChooseAll(events)
 }
 
-/// See [`choose_all`].
+/// The event that [`choose_all`] returns.
 #[derive(Debug, Clone)]
 pub struct ChooseAll<G>(G);
 
@@ -99,7 +100,7 @@ impl<G: Events> Event for ChooseAll<G> {
         AllOf { all: Box::new(All::new(self.0.branches())), winner: Cell::new(0) }
     }
 
-    /// Alone, there is nothing to lose against.
+    /// Alone, it starts with phase 2.
     fn sync(self) -> Vec<G::Output> {
         self.branch().all.block()
     }
@@ -108,7 +109,7 @@ impl<G: Events> Event for ChooseAll<G> {
 /// The branch of a [`ChooseAll`].
 pub struct AllOf<G: Group> {
     all: Box<All<G>>,
-    /// Which has happened first, once one has.
+    /// The part that has happened first, once one has.
     winner: Cell<usize>,
 }
 
@@ -194,24 +195,24 @@ impl<G: Group> Branch for AllOf<G> {
 enum Stage {
     New,
     Offered,
-    /// While it is dropped: it has won, and has not been told.
+    /// During `drop`: it has won, and has not been notified.
     Untold,
     Won,
     Finished,
 }
 
-/// One of the events, in phase 2.
+/// The state of one event in phase 2.
 struct Part<T> {
     stage: Cell<Stage>,
     choice: Choice,
     output: Cell<Option<T>>,
 }
 
-/// Phase 2. See the module's text.
+/// Phase 2: all parts, each with its own choice.
 struct All<G: Group> {
     parts: Box<[Part<G::Output>]>,
     group: G,
-    /// From the first part on that has to wait.
+    /// Set from the first part on that has to wait.
     wakers: OnceCell<Wakers>,
     /// The plain parts have just been attempted.
     is_tried: Cell<bool>,
@@ -231,12 +232,12 @@ impl<G: Group> All<G> {
         self.parts.len()
     }
 
-    /// Waits for all, as a thread.
+    /// Waits for all parts, as a thread.
     fn block(&self) -> Vec<G::Output> {
         if sched::must_not_block() {
             (0..self.len()).for_each(|at| self.refuse(at));
         }
-        // First without a place to wait in: often all are there.
+        // First an attempt without wait nodes: often all parts are ready.
         for at in 0..self.len() {
             let is_new = self.parts[at].stage.get() == Stage::New;
             if is_new && self.is_plain(at) && self.group.attempt(at, None) {
@@ -250,7 +251,8 @@ impl<G: Group> All<G> {
         wait_or(poll_fn(|context| self.poll(context)), false, |_| self.settle())
     }
 
-    /// For a thread that is cancelled: takes back what has not happened. The results, if that is nothing.
+    /// For a thread that is cancelled: withdraws the parts that have not happened. Returns the results if all
+    /// have happened.
     fn settle(&self) -> Option<Vec<G::Output>> {
         for at in 0..self.len() {
             let part = &self.parts[at];
@@ -258,7 +260,7 @@ impl<G: Group> All<G> {
                 self.take_back(at);
             }
             let is_new = part.stage.get() == Stage::New;
-            // What is there without waiting: the result of an asynchronous event.
+            // Takes a result that is available without waiting, that of an asynchronous event.
             if is_new && self.group.polls(at) == Polls::Always && self.group.attempt(at, None) {
                 self.won(at);
             }
@@ -296,7 +298,7 @@ impl<G: Group> All<G> {
             if (0..self.len()).all(|at| self.is_over(at)) {
                 return Poll::Ready(self.outputs(context));
             }
-            // The last of the plain ones, or the clock, may have been faster than this.
+            // The wake of the last plain part, or a deadline, may have come before this poll was complete.
             let missed = self.wakers.get().is_some_and(Wakers::all_are_out);
             if !missed && !self.strikes(context) {
                 return Poll::Pending;
@@ -304,7 +306,7 @@ impl<G: Group> All<G> {
         }
     }
 
-    /// True if it only waits: its win need not be heard of before the others'.
+    /// True if it only waits: the caller need not act on its win before the others'.
     fn is_plain(&self, at: usize) -> bool {
         !self.group.is_prompt(at) && self.group.polls(at) == Polls::Never && self.group.deadline(at).is_none()
     }
@@ -321,7 +323,7 @@ impl<G: Group> All<G> {
         }
     }
 
-    /// Brings a part as far as it comes.
+    /// Drives a part as far as possible.
     fn step(&self, at: usize, context: &mut Context<'_>) {
         let part = &self.parts[at];
         if part.stage.get() == Stage::Offered && self.is_worth_a_look(at) {
@@ -335,7 +337,7 @@ impl<G: Group> All<G> {
         }
     }
 
-    /// A part that has been offered is as it was before, or has won.
+    /// Withdraws a part that has been offered: it is then New, or has won.
     fn take_back(&self, at: usize) {
         let part = &self.parts[at];
         let is_ours = part.choice.synch();
@@ -357,7 +359,7 @@ impl<G: Group> All<G> {
         }
     }
 
-    /// True for an offer that has been taken, and for what can only be looked at without one.
+    /// True for an offer that has been taken, and for parts that can only be attempted without one.
     fn is_worth_a_look(&self, at: usize) -> bool {
         self.parts[at].choice.is_synched()
             || self.group.polls(at) != Polls::Never
@@ -366,7 +368,7 @@ impl<G: Group> All<G> {
 
     fn begin(&self, at: usize, context: &mut Context<'_>) {
         let is_plain = self.is_plain(at);
-        let is_tried = is_plain && self.is_tried.get(); // and an offer looks once more
+        let is_tried = is_plain && self.is_tried.get(); // the offer attempts it again
         if !is_tried && self.group.attempt(at, Some(context)) {
             return self.won(at);
         }
@@ -374,7 +376,7 @@ impl<G: Group> All<G> {
         let part = &self.parts[at];
         part.choice.reopen(if is_plain { wakers.plain() } else { wakers.prompt() });
         part.stage.set(Stage::Offered);
-        // SAFETY: parts and group stay where they are, and `drop` takes the offer back before they go
+        // SAFETY: parts and group do not move, and `drop` withdraws the offer before they are dropped
         // (invariant 1).
         match unsafe { self.group.offer(at, &ChoiceRef(&part.choice)) } {
             Offered::Waiting => return,
@@ -384,7 +386,7 @@ impl<G: Group> All<G> {
                     wakers.is_not_to_come();
                 }
             }
-            // A wake is under way.
+            // A wake is pending.
             Offered::Lost => {}
         }
         self.group.withdraw(at);
@@ -408,7 +410,7 @@ impl<G: Group> All<G> {
         }
     }
 
-    /// True if the deadline of a part that waits has come; if not, the caller is woken then.
+    /// True if the deadline of a part that waits has passed; otherwise the caller is woken then.
     fn strikes(&self, context: &mut Context<'_>) -> bool {
         let waits = |at: &usize| self.parts[*at].stage.get() == Stage::Offered;
         let Some(deadline) = (0..self.len()).filter(waits).filter_map(|at| self.group.deadline(at)).min()
@@ -431,7 +433,7 @@ impl<G: Group> Drop for All<G> {
                 part.choice.forget_waiter();
             }
             self.group.withdraw(at);
-            // Not told before all offers are back: that may run code of the program.
+            // Notified only after all offers are withdrawn, because that may run code of the program.
             has_won |= !is_ours;
             part.stage.set(if is_ours { Stage::New } else { Stage::Untold });
         }

@@ -1,4 +1,4 @@
-//! Events that need no peer: one that has always happened, one that never will.
+//! Events that need no peer: one that is always ready, one that never is.
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered};
@@ -28,11 +28,11 @@ pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }
 
-/// See [`always`].
+/// The event that [`always`] returns.
 #[derive(Debug, Clone)]
 pub struct Always<T>(T);
 
-/// See [`never()`].
+/// The event that [`never()`] returns.
 #[derive(Debug, Clone)]
 pub struct Never<T>(PhantomData<fn() -> T>);
 
@@ -80,7 +80,7 @@ impl<T> Branch for Ready<T> {
     }
 
     fn withdraw(&self) -> bool {
-        // It was attempted before anything was offered, and has won then.
+        // It wins in `attempt`, which comes before any offer.
         false
     }
 

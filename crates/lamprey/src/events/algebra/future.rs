@@ -8,11 +8,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The event that `future` is ready: how anything with an awaitable form takes part in a choice.
+/// The event that `future` is ready: everything with an awaitable form can take part in a choice.
 ///
-/// The communication is the poll that ends the future, and that is done only while no other branch can win. A
-/// future that loses is dropped, so it must lose nothing with that: what it has not returned must still be
-/// there for the next. All `_async` calls of Lamprey that say so under "Cancellation" are like that.
+/// The communication is the poll that completes the future; it is made only while no other branch can win. A
+/// future that is not chosen is dropped, so dropping it must lose nothing: what it has not returned must
+/// still be available to the next call. The "Cancellation" section of Lamprey's `_async` calls says which of
+/// them have this property.
 ///
 /// # Examples
 /// ```
@@ -29,7 +30,7 @@ pub fn future_evt<F: Future>(future: F) -> FutureEvt<F> {
     FutureEvt(future)
 }
 
-/// See [`future_evt`].
+/// The event that [`future_evt`] returns.
 pub struct FutureEvt<F>(F);
 
 impl<F> fmt::Debug for FutureEvt<F> {
@@ -52,14 +53,14 @@ impl<F: Future> Event for FutureEvt<F> {
     }
 }
 
-/// As a [`FutureEvt`] that has a cheaper form too: of what can also be *tried*, without a future. That is
-/// made only to wait.
+/// A [`FutureEvt`] for an operation that can also be *tried* without a future. The future is polled only to
+/// wait.
 pub struct TriedEvt<F, T> {
     future: F,
     attempt: T,
 }
 
-/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that cannot be done
+/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that is not possible
 /// now.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn tried_evt<F: Future, T: Fn() -> Option<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
@@ -83,13 +84,13 @@ impl<F: Future, T: Fn() -> Option<F::Output>> Event for TriedEvt<F, T> {
     }
 }
 
-/// How a future's event can be tried without it.
+/// How the event of a future is attempted without polling it.
 pub trait Try<O> {
     const POLLS: Polls;
     fn attempt(&self) -> Option<O>;
 }
 
-/// It cannot.
+/// It cannot be attempted without polling.
 pub struct Untried;
 
 impl<O> Try<O> for Untried {
@@ -107,20 +108,20 @@ impl<O, T: Fn() -> Option<O>> Try<O> for T {
     }
 }
 
-/// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the
+/// The branch of both events. Invariant: only the owner of the branch accesses the cell, and not while the
 /// future is polled or dropped.
 pub struct Polled<F: Future, T> {
     stage: UnsafeCell<Stage<F>>,
     attempt: T,
 }
 
-// SAFETY: the owner alone touches the cell, on whatever kernel thread it is.
+// SAFETY: only the owner accesses the cell, on any kernel thread; its contents are `Send` by the bounds.
 unsafe impl<F: Future + Send, T: Send> Send for Polled<F, T> where F::Output: Send {}
 
 enum Stage<F: Future> {
     /// Not polled yet.
     Fresh(F),
-    /// Boxed: a branch is made before it has its place.
+    /// Boxed, because a branch may move before it is offered.
     Pending(Pin<Box<F>>),
     Ready(F::Output),
     Gone,
@@ -132,22 +133,23 @@ impl<F: Future, T: Try<F::Output>> Polled<F, T> {
         Self { stage: UnsafeCell::new(Stage::Fresh(future)), attempt }
     }
 
-    /// Moves the content out for a moment: code of the program that comes back here finds it gone.
+    /// Moves the content out: code of the program that calls back in finds it gone.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&self) -> Stage<F> {
-        // SAFETY: nobody else has a reference (invariant).
+        // SAFETY: only the owner accesses the cell, and holds no reference into it (invariant).
         unsafe { std::mem::replace(&mut *self.stage.get(), Stage::Gone) }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn put(&self, stage: Stage<F>) {
-        // SAFETY: as above; what was there is Gone, or a future that was never polled.
+        // SAFETY: only the owner accesses the cell (invariant). The previous content is Gone, or a future
+        // that was never polled.
         unsafe { *self.stage.get() = stage };
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_fresh(&self) -> bool {
-        // SAFETY: as above; the reference ends here.
+        // SAFETY: only the owner accesses the cell (invariant); the reference ends here.
         matches!(unsafe { &*self.stage.get() }, Stage::Fresh(_))
     }
 
@@ -173,7 +175,7 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
-        // Not once the future waits: it may have been given what the others are refused.
+        // Not once the future waits: the operation may already have been assigned to it.
         if self.is_fresh()
             && let Some(output) = self.attempt.attempt()
         {
@@ -194,7 +196,7 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
         false
     }
 
-    /// A future that has lost is gone before the wraps of the others run.
+    /// Drops a future that has lost before the wraps of the winner run.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
         if !won {

@@ -1,14 +1,14 @@
-//! What can be chosen from: tuples, arrays and `Vec`s of events with one type of result.
+//! The arguments of a choice: tuples, arrays and `Vec`s of events with one type of result.
 
 use super::Event;
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Several events: a tuple of up to twelve, an array, or a `Vec`. (Of different types in one `Vec`:
-/// [`Event::boxed`].)
+/// Several events: a tuple of up to twelve, an array, or a `Vec`. (Use [`Event::boxed`] for different types
+/// in one `Vec`.)
 pub trait Events {
-    /// What each of them gives.
+    /// The result of each event.
     type Output;
     #[doc(hidden)]
     type Group: Group<Output = Self::Output>;
@@ -16,8 +16,7 @@ pub trait Events {
     fn branches(self) -> Self::Group;
 }
 
-/// Several branches, by number: each function is that of [`Branch`] for the one at `at`, which is below
-/// `len`.
+/// Several branches by index: each function is that of [`Branch`] for the branch `at`, which is below `len`.
 #[doc(hidden)]
 pub trait Group {
     type Output;
@@ -55,7 +54,7 @@ impl<E: Event, const N: usize> Events for [E; N] {
     }
 }
 
-/// [`Group`] for what has an index.
+/// [`Group`] for types with an index.
 macro_rules! indexed {
     ([$($generics:tt)*] $group:ty) => {
         impl<$($generics)*> Group for $group {

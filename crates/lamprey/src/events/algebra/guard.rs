@@ -1,9 +1,9 @@
-//! `guard`: an event that is made when somebody synchronises.
+//! `guard`: an event that is made when a thread synchronises on it.
 
 use super::{Event, awaitable};
 
-/// An event that `f` makes, anew for each synchronisation: once, before any communication, on the
-/// synchronising thread. For what an event must do first: send a request, read the clock, build its set of
+/// The event that `f` returns. Each synchronisation calls `f` once, before any communication, on the
+/// synchronising thread. Use it for what must be done first: send a request, read the clock, build the set of
 /// channels.
 ///
 /// # Examples
@@ -20,7 +20,7 @@ pub fn guard<E: Event, F: FnOnce() -> E>(f: F) -> Guard<F> {
     Guard(f)
 }
 
-/// See [`guard`].
+/// The event that [`guard`] returns.
 #[derive(Debug, Clone)]
 pub struct Guard<F>(F);
 

@@ -11,7 +11,7 @@
 //! never       : event a
 //! timeout, at : time -> event ()
 //! ```
-//! One file each.
+//! Each has its own file.
 
 mod boxed;
 mod choose;
@@ -46,10 +46,10 @@ use std::time::Duration;
 
 /// A communication as a value: nothing happens until a thread synchronises on it.
 ///
-/// Events are made by what can be waited for ([`Receiver::recv_evt`](crate::Receiver::recv_evt),
-/// [`Sender::send_evt`](crate::Sender::send_evt), [`timeout`], ...) and put together with
-/// [`wrap`](Self::wrap), [`choose`], [`guard`] and their kin. All of them can be synchronised on by hosts,
-/// parasites of both kinds, OS threads and foreign tasks.
+/// Operations that wait have a form that makes an event ([`Receiver::recv_evt`](crate::Receiver::recv_evt),
+/// [`Sender::send_evt`](crate::Sender::send_evt), [`timeout`], ...); [`wrap`](Self::wrap), [`choose`],
+/// [`guard`] and others combine them. Hosts, parasites of both kinds, OS threads and foreign tasks can
+/// synchronise on all of them.
 ///
 /// # Examples
 /// ```
@@ -68,9 +68,9 @@ use std::time::Duration;
 /// ```
 ///
 /// # Cancellation
-/// A synchronisation has happened or it has not. A thread that is cancelled takes all its offers back and
+/// A synchronisation either happens or does not. A thread that is cancelled withdraws all its offers and
 /// unwinds, and the nacks of all branches fire; unless a peer has chosen a branch by then: the
-/// synchronisation returns that, and the next blocking call unwinds. For a future that is dropped see
+/// synchronisation returns that result, and the next blocking call unwinds. For a future that is dropped see
 /// [`Synced`](super::Synced).
 #[must_use = "an event does nothing until a thread synchronises on it"]
 pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
@@ -81,32 +81,32 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(hidden)]
     fn branch(self) -> Self::Branch;
 
-    /// Performs the communication, waiting for it if need be.
+    /// Performs the communication; waits until it is possible.
     ///
     /// # Panics
     /// With the panics of its guards and wraps.
     ///
     /// # Cancellation
     /// The commit point is the moment when one of the offers wins, also while this call is blocked. A thread
-    /// that is cancelled before that unwinds from here, and nothing has happened; after it the result is
-    /// returned, and the thread unwinds at its next blocking call. (A branch that only fails because its
-    /// other side is gone does not count: a cancelled thread unwinds.)
+    /// that is cancelled before that unwinds from here, and no communication has happened; after it the
+    /// result is returned, and the thread unwinds at its next blocking call. (A branch that only fails
+    /// because its other side has disconnected does not count: a cancelled thread unwinds.)
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic
-    /// does not wait: a send or receive among the branches fails as if its peer had gone; if there is none,
-    /// the worker waits with the host.
+    /// does not wait: a send or receive among the branches fails as if its peer had disconnected; if there is
+    /// none, the host blocks its worker.
     #[inline]
     fn sync(self) -> Self::Output {
         protocol::sync(self)
     }
 
-    /// As [`sync`](Self::sync), waiting at most `timeout` for something to happen; `None` if nothing has by
-    /// then. What waits after that goes on as long as it takes: the other events of a [`choose_all`], the
-    /// functions of `wrap`.
+    /// [`sync`](Self::sync) with a limit: waits at most `timeout` for the communication; `None` if it has not
+    /// happened by then. What follows it has no limit: the other events of a [`choose_all`], the functions of
+    /// `wrap`.
     ///
     /// # Cancellation
-    /// As for `sync`. `None` is certain: nothing has happened, nor will.
+    /// As for `sync`. `None` means that no communication has happened or will happen.
     ///
     /// # Examples
     /// ```
@@ -118,9 +118,9 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         protocol::sync_until(self, time::deadline(timeout))
     }
 
-    /// Performs the communication if that is possible at once; else nothing happens, and its nacks fire. What
-    /// waits after it has happened waits here, too: the other events of a [`choose_all`], the functions of
-    /// `wrap`.
+    /// Performs the communication if that is possible at once; otherwise it does not happen, and its nacks
+    /// fire. What follows the communication may block here too: the other events of a [`choose_all`], the
+    /// functions of `wrap`.
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         protocol::poll(self)
     }
 
-    /// The same communication, with `f` applied to its result, after it has happened.
+    /// The same event, with `f` applied to its result after the communication.
     ///
     /// # Examples
     /// ```
@@ -144,9 +144,9 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         Wrap::new(self, f)
     }
 
-    /// The same communication as an asynchronous event: begun now, performed by an implicit thread, which
-    /// also runs the guards and wraps of this event (those that may block belong into
-    /// [`a_wrap`](super::AsyncEvent::a_wrap)).
+    /// The same communication as an asynchronous event: started by the caller, performed by an implicit
+    /// thread, which also runs the guards and wraps of this event (use [`a_wrap`](super::AsyncEvent::a_wrap)
+    /// for functions that may block).
     ///
     /// # Examples
     /// ```
@@ -165,8 +165,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
         super::Spawned::new(self)
     }
 
-    /// The same event as a value of a type without its structure, so that different ones fit into one `Vec`
-    /// or channel.
+    /// The same event with its structure erased from the type, so that different events fit into one `Vec` or
+    /// channel.
     ///
     /// # Examples
     /// ```
@@ -184,7 +184,7 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     }
 }
 
-/// `.await` for a type of event.
+/// Implements `.await` for a type of event.
 macro_rules! awaitable {
     ({ $($generics:tt)* } $event:ty, $output:ty) => {
         impl<$($generics)*> std::future::IntoFuture for $event {

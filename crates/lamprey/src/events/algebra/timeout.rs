@@ -1,4 +1,4 @@
-//! Time as an event.
+//! Events of the clock.
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered};
@@ -39,7 +39,7 @@ pub fn at(instant: Instant) -> At {
     At(When::At(instant))
 }
 
-/// See [`timeout`] and [`at`].
+/// The event that [`timeout`] and [`at`] return.
 #[derive(Debug, Clone)]
 pub struct At(When);
 
@@ -62,7 +62,7 @@ impl Event for At {
     }
 }
 
-/// The branch of an [`At`]; `None` never comes.
+/// The branch of an [`At`]; `None` means never.
 pub struct Due(Option<Instant>);
 
 impl Branch for Due {
@@ -72,8 +72,8 @@ impl Branch for Due {
         self.0.is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// The clock needs no offer: who blocks wakes up by the [`deadline`](Branch::deadline) and attempts
-    /// again.
+    /// A deadline needs no offer: a blocked thread wakes up at the [`deadline`](Branch::deadline) and
+    /// attempts again.
     ///
     /// # Safety
     /// As for [`Branch::offer`].

@@ -1,4 +1,4 @@
-//! `wrap`: the result of an event, changed after the communication.
+//! `wrap`: applies a function to the result of an event.
 
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// See [`Event::wrap`].
+/// The event that [`Event::wrap`] returns.
 #[derive(Debug, Clone)]
 pub struct Wrap<E, F> {
     event: E,

@@ -1,29 +1,29 @@
-//! What asynchronous events are made of and combined with.
+//! The constructors and combinators of asynchronous events.
 
 use super::{AsyncEvent, Matter};
 use crate::events::{Event, always, choose};
 
-/// See [`Event::spawn_evt`].
+/// The asynchronous event that [`Event::spawn_evt`] returns.
 #[derive(Debug, Clone)]
 pub struct Spawned<E>(E);
 
-/// See [`AsyncEvent::s_wrap`].
+/// The asynchronous event that [`AsyncEvent::s_wrap`] returns.
 #[derive(Debug, Clone)]
 pub struct SWrap<A, F>(A, F);
 
-/// See [`AsyncEvent::a_wrap`].
+/// The asynchronous event that [`AsyncEvent::a_wrap`] returns.
 #[derive(Debug, Clone)]
 pub struct AWrap<A, F>(A, F);
 
-/// See [`a_guard`].
+/// The asynchronous event that [`a_guard`] returns.
 #[derive(Debug, Clone)]
 pub struct AGuard<F>(F);
 
-/// See [`a_choose`].
+/// The asynchronous event that [`a_choose`] returns.
 #[derive(Debug, Clone)]
 pub struct AChoose<G>(G);
 
-/// An asynchronous event that runs `f` in an implicit thread: a spawn that can be put together with others.
+/// An asynchronous event that runs `f` in an implicit thread: a spawn that can be combined with others.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub fn spawn_evt<T: Send + 'static>(
     Spawned(always(())).a_wrap(|()| f())
 }
 
-/// An asynchronous event that `f` makes, at the call, on the caller.
+/// The asynchronous event that `f` returns. `f` runs in the call that starts the event, on the caller.
 ///
 /// # Examples
 /// ```
@@ -54,11 +54,11 @@ pub fn a_guard<A: AsyncEvent, F: FnOnce() -> A>(f: F) -> AGuard<F> {
     AGuard(f)
 }
 
-/// Whichever of `events` can happen first; the choice is made by **one** implicit thread, which offers all of
-/// them. The others do not happen, and lose nothing. A tuple of up to six, an array or a `Vec`.
+/// The one of `events` that can happen first. **One** implicit thread offers all of them and makes the
+/// choice. The others do not happen, and have no effect. Takes a tuple of up to six, an array or a `Vec`.
 ///
-/// The creation values are those of all of them, in the same shape: at the call nobody knows yet which will
-/// happen. The `a_wrap` that runs is that of the one.
+/// The creation value combines those of all events, in the same shape: at the call it is unknown which one
+/// will happen. Only the `a_wrap` of the chosen event runs.
 ///
 /// # Examples
 /// ```
@@ -154,11 +154,11 @@ impl<A: AsyncEvent, F: FnOnce() -> A> AsyncEvent for AGuard<F> {
     }
 }
 
-/// Several asynchronous events with one type of result: what [`a_choose`] takes.
+/// Several asynchronous events with one type of result: the argument of [`a_choose`].
 pub trait AsyncEvents {
-    /// All their creation values.
+    /// The creation values of all events.
     type Created;
-    /// What each of them gives.
+    /// The result of each event.
     type Consumed: Send + 'static;
     #[doc(hidden)]
     fn choice(

@@ -1,14 +1,13 @@
-//! The implicit thread: a parasite that synchronises, and a stackful one for what is to be done with the
+//! The implicit thread: a parasite that synchronises, and a stackful one for the functions applied to the
 //! result.
 //!
 //! # Invariant
-//! The first poll is made by the caller, within [`begin`], whatever else parasites have to suffer: no budget,
-//! no penalty, no offer to another worker puts it off. So the offers of one thread are queued in the order of
-//! its calls.
+//! The caller makes the first poll, within [`begin`]; no budget, penalty or offer to another worker delays
+//! it, as it may for other parasites. So the offers of one thread are queued in the order of its calls.
 //!
 //! # Cancellation
-//! Where a peer has decided by then, the communication has happened, and its result is what whoever cancels
-//! it gets ([`LastWord`]).
+//! If a peer has decided by then, the communication has happened, and the thread that cancels receives its
+//! result ([`LastWord`]).
 
 use super::Pending;
 use crate::events::Event;
@@ -19,7 +18,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// A result, or what is still to be done for it.
+/// A result, or the function that computes it.
 #[doc(hidden)]
 pub enum Matter<T> {
     Plain(T),
@@ -28,7 +27,7 @@ pub enum Matter<T> {
 }
 
 impl<T> Matter<T> {
-    /// The result, with the work done here.
+    /// The result; runs the function here.
     pub(super) fn value(self) -> T {
         match self {
             Self::Plain(value) => value,
@@ -53,17 +52,18 @@ where
     Pending::new(parasite_at_once(Begun::Synchronises(event.into_future())))
 }
 
-/// The implicit thread.
+/// The future of the implicit thread.
 enum Begun<E: Event, T> {
     Synchronises(Synced<E>),
-    /// Between the two: what has lost is gone before the work begins.
+    /// Between the two: the branches that have lost are dropped before the work begins.
     Turns,
     Works(ParasiteHandle<T>),
 }
 
 impl<E: Event<Output = Matter<T>>, T> Begun<E, T> {
     fn stage(self: Pin<&mut Self>) -> Result<Pin<&mut Synced<E>>, &mut Self> {
-        // SAFETY: the synchronisation is pinned with us, and is dropped in its place; all else may move.
+        // SAFETY: the synchronisation is pinned with this future and dropped in place; everything else may
+        // move.
         unsafe {
             match self.get_unchecked_mut() {
                 Self::Synchronises(synced) => Ok(Pin::new_unchecked(synced)),
@@ -89,15 +89,16 @@ impl<E: Event<Output = Matter<T>>, T: Send + 'static> Future for Begun<E, T> {
         }
         let Err(Self::Works(handle)) = self.stage() else { unreachable!("the work has begun") };
         match ready!(Pin::new(handle).poll(context)) {
-            // On to whoever asks for the result, or to the report of a panic that nobody asked for.
+            // Passes the panic to the thread that asks for the result, or to the report of panics that are
+            // not joined.
             Err(JoinError::Panicked(panic)) => panic.resume(),
             outcome => Poll::Ready(outcome),
         }
     }
 }
 
-/// A communication that has happened is not taken back. What was to be done with its result may be: that is
-/// dropped.
+/// A communication that has happened is not undone. If the function for its result has not run, that and the
+/// result are dropped.
 impl<E: Event<Output = Matter<T>>, T: Send + 'static> LastWord for Begun<E, T> {
     fn last_word(self: Pin<&mut Self>) -> Option<Self::Output> {
         match self.stage() {

@@ -1,5 +1,5 @@
 //! Asynchronous events (Ziarek, Sivaramakrishnan, Jagannathan 2011; parasitic-threads-2011, 5):
-//! communications that are begun by one thread and completed by another, implicit one.
+//! communications that one thread starts and another, implicit one completes.
 //!
 //! # The two parts
 //! ```text
@@ -8,13 +8,13 @@
 //!            └─ s_wrap ──► creation value                                              │
 //!                    caller goes on ...                        ... and may synchronise on it
 //! ```
-//! [`AsyncEvent`] is what can be begun, [`Pending`] the result as an event. `algebra` combines them, `begin`
-//! is the implicit thread.
+//! [`AsyncEvent`] is what can be started, [`Pending`] its result as an event. `algebra` combines them,
+//! `begin` is the implicit thread.
 //!
 //! # The order
-//! When `a_sync` returns, the offer is in the queue of its channel, or has been met. So what one thread sends
-//! on one channel, by whatever mixture of asynchronous and synchronous sends, arrives in the order of the
-//! calls; and so for receives.
+//! When `a_sync` returns, the offer is in the wait queue of its channel, or a peer has taken it. So what one
+//! thread sends on one channel, by any mixture of asynchronous and synchronous sends, arrives in the order of
+//! the calls; the same holds for receives.
 
 mod algebra;
 mod begin;
@@ -26,12 +26,12 @@ pub use pending::Pending;
 
 use super::Event;
 
-/// A communication that can be begun without waiting for it, as a value.
+/// A communication that can be started without waiting for it, as a value.
 ///
-/// Made by [`Sender::a_send_evt`](crate::Sender::a_send_evt),
-/// [`Receiver::a_recv_evt`](crate::Receiver::a_recv_evt), of any event by [`Event::spawn_evt`], of any
-/// function by [`spawn_evt`]; put together with [`s_wrap`](Self::s_wrap), [`a_wrap`](Self::a_wrap),
-/// [`a_choose`] and [`a_guard`].
+/// [`Sender::a_send_evt`](crate::Sender::a_send_evt) and
+/// [`Receiver::a_recv_evt`](crate::Receiver::a_recv_evt) make one, [`Event::spawn_evt`] makes one of any
+/// event, [`spawn_evt`] of any function; [`s_wrap`](Self::s_wrap), [`a_wrap`](Self::a_wrap), [`a_choose`] and
+/// [`a_guard`] combine them.
 ///
 /// # Examples
 /// ```
@@ -48,12 +48,13 @@ use super::Event;
 /// ```
 #[must_use = "an asynchronous event does nothing until it is begun with `a_sync`"]
 pub trait AsyncEvent: Sized {
-    /// What the caller has at once.
+    /// The creation value, which the caller gets at once.
     type Created;
-    /// What there is once the communication has happened.
+    /// The result of the communication.
     type Consumed: Send + 'static;
 
-    /// What runs on the caller once the event has been offered, and the event. Asynchronous guards run here.
+    /// The function that runs on the caller once the event has been offered, and the event. Asynchronous
+    /// guards run here.
     #[doc(hidden)]
     fn parts(
         self,
@@ -62,20 +63,20 @@ pub trait AsyncEvent: Sized {
         impl Event<Output = Matter<Self::Consumed>, Branch: Send> + Send + 'static,
     );
 
-    /// Begins the communication and returns: the creation value, and the result as an event.
+    /// Starts the communication and returns the creation value, and the result as an event.
     ///
-    /// The offer is in its queue by then (see the order that
-    /// [`event::asynchronous`](crate::event#asynchronous-events) promises), or the communication has happened
-    /// already. The rest is done by an implicit thread, a parasite. Whoever drops the result lets that go on;
-    /// [`Pending::cancel`] takes it back.
+    /// On return the offer is in its wait queue (see the order that
+    /// [`event::asynchronous`](crate::event#asynchronous-events) promises), or the communication has already
+    /// happened. An implicit thread, a parasite, does the rest. Dropping the result does not stop it;
+    /// [`Pending::cancel`] does.
     ///
     /// # Errors
     /// None here; without memory for the implicit thread the result is
     /// [`JoinError::NoStack`](crate::JoinError::NoStack).
     ///
     /// # Panics
-    /// Outside of a host or parasite. With a panic of an `a_guard` (nothing has begun then) or an `s_wrap`
-    /// (it goes on).
+    /// Outside of a host or parasite. With a panic of an `a_guard` (nothing has been started then) or an
+    /// `s_wrap` (the communication continues).
     ///
     /// # Blocking
     /// Never.
@@ -86,8 +87,8 @@ pub trait AsyncEvent: Sized {
         (created(), pending)
     }
 
-    /// The same, with `f` applied to the creation value: on the caller, at the call, once the event has been
-    /// offered.
+    /// The same event, with `f` applied to the creation value: on the caller, during the call, once the event
+    /// has been offered.
     ///
     /// # Examples
     /// ```
@@ -101,10 +102,10 @@ pub trait AsyncEvent: Sized {
         SWrap::new(self, f)
     }
 
-    /// The same, with `f` applied to the result: after the communication, in the implicit thread.
+    /// The same event, with `f` applied to the result: after the communication, in the implicit thread.
     ///
-    /// `f` runs on a stack of its own (a stackful parasite), so it may block: communicate, or begin the next
-    /// asynchronous event. It starts wherever the communication was completed, perhaps on the worker of the
+    /// `f` runs on its own stack (in a stackful parasite), so it may block: communicate, or start the next
+    /// asynchronous event. It starts where the communication was completed, which may be the worker of the
     /// other side.
     ///
     /// # Examples

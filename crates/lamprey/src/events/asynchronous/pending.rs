@@ -10,20 +10,20 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What an asynchronous event will give: itself an event, that happens once the communication and its
-/// `a_wrap`s have.
+/// The result of an asynchronous event: itself an event, which happens once the communication and its
+/// `a_wrap`s are done.
 ///
-/// The result is that, or why the implicit thread has none: the panic of an `a_wrap`, or
-/// [`JoinError::Cancelled`] where its runtime has ended.
+/// It gives the result, or the reason why the implicit thread has none: the panic of an `a_wrap`, or
+/// [`JoinError::Cancelled`] if its runtime has ended.
 ///
-/// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped
-/// when it comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over
-/// a choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
+/// **Dropping it, or not choosing it in a choice, detaches it**: the communication continues, and its result
+/// is dropped when it comes (also a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives). To
+/// keep it when another event may be chosen, use [`result_evt`](Self::result_evt); to stop the communication,
 /// [`cancel`](Self::cancel).
 ///
 /// # Cancellation
-/// A thread that is cancelled while it waits for the result returns it if it has come by then; else it
-/// detaches, and unwinds.
+/// A thread that is cancelled while it waits for the result returns the result if it is available by then;
+/// otherwise it detaches and unwinds.
 ///
 /// # Examples
 /// ```
@@ -40,7 +40,7 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Pending<T>(Implicit<T>);
 
-/// The implicit thread, whose end detaches it. Empty once it has given its result.
+/// The handle of the implicit thread; dropping it detaches the thread. Empty once it has returned its result.
 #[doc(hidden)]
 pub struct Implicit<T>(Option<ParasiteHandle<Result<T, JoinError>>>);
 
@@ -51,27 +51,26 @@ impl<T> Pending<T> {
         Self(Implicit(Some(handle)))
     }
 
-    /// The same event, without giving up the result if it is not chosen: another synchronisation may have it.
+    /// The same event, but the result is kept if it is not chosen: a later synchronisation may get it.
     ///
     /// # Panics
-    /// The synchronisation, if there was one before that gave the result.
+    /// The synchronisation panics if an earlier one has returned the result.
     pub fn result_evt(&mut self) -> FutureEvt<&mut Implicit<T>> {
         future_evt(&mut self.0)
     }
 
-    /// True once the result is there.
+    /// True once the result is available.
     pub fn is_finished(&self) -> bool {
         self.0.0.as_ref().is_none_or(ParasiteHandle::is_finished)
     }
 
-    /// Takes the communication back, or ends what is done with its result, and waits for that. What was to be
-    /// sent is dropped.
+    /// Cancels the communication, or the functions applied to its result, and waits for that. A value that
+    /// was to be sent is dropped.
     ///
     /// # Errors
-    /// [`JoinError::Cancelled`] is what is expected: the communication has not happened (or an
-    /// [`a_wrap`](crate::event::AsyncEvent::a_wrap) was ended, before or while it ran; or some part of a
-    /// `choose_all` has not happened). `Ok` is the result, which was faster: what a peer has chosen by now
-    /// has happened.
+    /// [`JoinError::Cancelled`] if the cancellation succeeded: the communication has not happened (or an
+    /// [`a_wrap`](crate::event::AsyncEvent::a_wrap) was cancelled, before or while it ran; or some part of a
+    /// `choose_all` has not happened). `Ok` is the result of a communication that a peer completed before.
     ///
     /// # Cancellation
     /// As for [`ParasiteHandle::cancel`].
@@ -93,7 +92,7 @@ impl<T> Event for Pending<T> {
     fn sync(mut self) -> Result<T, JoinError> {
         match self.0.0.take() {
             Some(handle) if handle.is_done() => handle.join().flatten(),
-            // What is there by the time of a cancellation is returned, not dropped.
+            // A cancelled thread returns a result that is available by then.
             handle => wait_or(Implicit(handle), false, |implicit| implicit.get_mut().take_if_finished()),
         }
     }

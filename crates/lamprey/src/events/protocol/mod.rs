@@ -1,5 +1,5 @@
-//! How a thread synchronises on an event: [`branch`] is what it drives, [`choice`] how one of many offers
-//! wins, [`sync`] the thread that blocks meanwhile, [`waiting`] the future that does.
+//! How a thread synchronises on an event: [`branch`] is what it drives, [`choice`] decides which of many
+//! offers wins, [`sync`] is the blocking form, [`waiting`] the future.
 
 mod branch;
 mod choice;

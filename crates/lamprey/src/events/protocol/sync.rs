@@ -1,11 +1,11 @@
-//! A thread that synchronises: a host, a stackful parasite, an OS thread.
+//! The blocking form of a synchronisation: for hosts, stackful parasites and OS threads.
 //!
 //! # Invariant
-//! **What has been decided returns.** A thread whose time is over, or that is cancelled, decides for its
-//! choice itself, and has communicated with nobody; or it finds that a peer has decided, and returns what
-//! that gave. It is then its next blocking call that unwinds. The one exception is a branch that has won
-//! because the other side is gone: nobody can tell that from nothing, and where a runtime ends, a thread
-//! hears of its own end first, as in a plain send or receive.
+//! **What has been decided returns.** A thread that times out or is cancelled decides for its choice itself,
+//! and has then communicated with no peer; or it finds that a peer has decided, and returns that result. Its
+//! next blocking call then unwinds. The one exception is a branch that has won because the other side has
+//! disconnected: that has no visible effect, and at the end of a runtime a thread sees its own cancellation
+//! first, as in a plain send or receive.
 //!
 //! # Checked by
 //! `model::interrupted` (loom), `tests/cancel/choice.rs`, `tests/cancel/laws.rs`, `tests/stress/choice.rs`.
@@ -22,7 +22,7 @@ use std::time::Instant;
 #[cfg(not(loom))]
 use {super::Waiting, crate::parasite::wait_or, std::pin::Pin};
 
-/// Synchronises, waiting as long as it takes.
+/// Synchronises without a limit.
 #[inline]
 pub(crate) fn sync<E: Event>(event: E) -> E::Output {
     match sync_until(event, None) {
@@ -66,19 +66,19 @@ fn finish<B: Branch>(branch: &B) -> B::Output {
     }
 }
 
-/// The offers are made; now the thread waits for one of them to be taken.
+/// Queues the offers and blocks until one of them is taken.
 fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
     let choice = Choice::new();
     loop {
         let until = [limit, branch.deadline()].into_iter().flatten().min();
         let enter = |me| {
             choice.reopen(me);
-            // SAFETY: both stay here until `withdraw`, below, in each of the cases; nothing in between
+            // SAFETY: branch and choice stay here until `withdraw`, below, on every path; nothing in between
             // unwinds.
             match unsafe { branch.offer(&ChoiceRef(&choice)) } {
                 Offered::Waiting => Entered::Queued,
                 Offered::Won => Entered::Done,
-                // Decided by a peer, whose wake is under way.
+                // Decided by a peer, whose wake is pending.
                 Offered::Lost => Entered::Owed,
             }
         };
@@ -106,14 +106,14 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
     }
 }
 
-/// What the branch holds is dropped, and its nacks fire, before the thread unwinds.
+/// Drops the branch, so that its nacks fire, before the thread unwinds.
 #[cold]
 fn cancelled<B: Branch>(branch: B) -> ! {
     drop(branch);
     sched::unwind_cancelled()
 }
 
-/// As a future: for what can only be looked at by polling it.
+/// Synchronises as a future, for branches that can only be attempted by polling.
 #[cfg(not(loom))]
 #[cold]
 #[inline(never)]
@@ -129,7 +129,7 @@ fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output>
     }
 }
 
-/// A synchronisation with a limit of time. What waits lies within the future, so no waker is boxed for it.
+/// A synchronisation with a time limit. Its wait nodes are in the future, so no waker is boxed for them.
 #[cfg(not(loom))]
 struct Limited<B: Branch> {
     waiting: Waiting<B>,
@@ -139,7 +139,7 @@ struct Limited<B: Branch> {
 #[cfg(not(loom))]
 impl<B: Branch> Limited<B> {
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<B>> {
-        // SAFETY: pinned with the whole, of which nothing is moved out.
+        // SAFETY: projects the pin to a field, which is never moved out.
         unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
     }
 }
@@ -149,7 +149,7 @@ impl<B: Branch> Future for Limited<B> {
     type Output = Option<B::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: both parts are pinned with the whole.
+        // SAFETY: both fields are pinned with the whole and never moved out.
         let (waiting, limit) = unsafe {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.waiting), Pin::new_unchecked(&mut this.limit))

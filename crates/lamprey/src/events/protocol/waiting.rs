@@ -1,19 +1,19 @@
-//! A future that synchronises: what `event.await` is.
+//! A future that synchronises: the form of `event.await`.
 //!
 //! # Stages
 //! ```text
 //! New --attempt, offer--> Offered --decided by a peer--> Won --finish--> Done
 //!  └──────────────won─────────┼──────────────────────────┘
-//!      Offered --poll: foreign futures or a clock want to be looked at--> New
+//!      Offered --poll: a foreign future or a deadline must be checked--> New
 //! ```
 //! # Invariants
 //! 1. Offers are out in the stage Offered only; in it, the branch and the choice are pinned with the future.
-//!    Dropped, the future decides for itself, or lets the winner end, and takes all offers back before its
-//!    parts go.
+//!    A future that is dropped decides for itself, or waits for the winner, and withdraws all offers before
+//!    its parts are dropped.
 //! 2. Foreign futures are polled with no offer out: their code may do anything, and take any time.
-//! 3. While code of the program runs (polls, wraps, destructors of what has lost), the stage is Done: if it
-//!    unwinds, the branch is half decided and must not be driven again. A part that does not know that it has
-//!    won would send its value twice.
+//! 3. While code of the program runs (polls, wraps, destructors of losing branches), the stage is Done: if
+//!    that code unwinds, the branch is half decided and must not be driven again. A part that has not been
+//!    notified of its win would send its value twice.
 
 use super::{Branch, Choice, ChoiceRef, Offered, Polls};
 use crate::events::Event;
@@ -26,7 +26,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// See the module's text.
+/// The future of one synchronisation.
 pub(crate) struct Waiting<B: Branch> {
     stage: Cell<Stage>,
     choice: Choice,
@@ -76,7 +76,7 @@ impl<B: Branch> Waiting<B> {
             if self.branch.attempt(Some(cx)) {
                 return self.win(cx);
             }
-            // The clock may have struck since.
+            // The deadline may have passed since.
             if !self.clock.strikes(&self.branch, cx) {
                 return self.offer(cx);
             }
@@ -88,7 +88,7 @@ impl<B: Branch> Waiting<B> {
         let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
         self.choice.reopen(waiter);
         self.stage.set(Stage::Offered);
-        // SAFETY: pinned with us; taken back before we end, or below (invariant 1).
+        // SAFETY: pinned with this future; withdrawn before it is dropped, or below (invariant 1).
         match unsafe { self.branch.offer(&ChoiceRef(&self.choice)) } {
             Offered::Waiting => return Poll::Pending,
             Offered::Won => self.choice.forget_waiter(),
@@ -115,7 +115,8 @@ impl<B: Branch> Waiting<B> {
         output
     }
 
-    /// A poll before the end: by another task perhaps, or because of something that must be looked at.
+    /// A poll in the stage Offered, without a decision: perhaps by another task, or because a future or a
+    /// deadline must be checked.
     #[cold]
     fn look_again(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         if self.branch.polls() != Polls::Never || self.branch.deadline().is_some() {
@@ -127,7 +128,7 @@ impl<B: Branch> Waiting<B> {
         } else {
             let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
             let old = self.choice.renew(waiter);
-            // SAFETY: it is in the choice no more, or never was.
+            // SAFETY: from `of_node`, and no longer in the choice, or never put there; not used again.
             unsafe { old.unwrap_or(waiter).forget_of_node() };
             if old.is_some() {
                 return Poll::Pending;
@@ -137,7 +138,7 @@ impl<B: Branch> Waiting<B> {
         self.win(cx)
     }
 
-    /// Decides that nobody wins; false if a peer has.
+    /// Decides against all branches; false if a peer has decided.
     fn take_back(&self) -> bool {
         let is_ours = self.choice.synch();
         if is_ours {
@@ -161,7 +162,7 @@ impl<B: Branch> Drop for Waiting<B> {
 }
 
 impl<B: Branch> Waiting<B> {
-    /// As `poll`, and not put off for the sake of the hosts: pending, it has been offered.
+    /// `poll` without yielding to the hosts first: if it is pending, the offers are out.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
@@ -169,12 +170,11 @@ impl<B: Branch> Waiting<B> {
         if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
     }
 
-    /// No more is waited: gives the result if a peer has decided by now. `None` if nothing has happened; then
-    /// nothing will.
-    ///
-    /// Without a context, for a thread that is cancelled: it also takes what is there without waiting (the
-    /// result of an asynchronous event), blocks for the rest of a `choose_all`, and leaves what has only been
-    /// refused. With one, for a future: it is also `None` where the rest of a `choose_all` has not happened.
+    /// Ends the wait: returns the result if a peer has decided by now. `None` if no communication has
+    /// happened; then none will. Without a context, for a thread that is cancelled: it also takes a result
+    /// that is available without waiting (that of an asynchronous event), blocks for the rest of a
+    /// `choose_all`, and ignores a win that is only a disconnect. With a context, for a future: it is also
+    /// `None` if the rest of a `choose_all` has not happened.
     #[cfg(not(loom))]
     pub(crate) fn settle(self: Pin<&mut Self>, cx: Option<&mut Context<'_>>) -> Option<B::Output> {
         let this = self.into_ref().get_ref();
@@ -205,8 +205,9 @@ impl<B: Branch> Waiting<B> {
         }
     }
 
-    /// As `poll_at_once`, until `limit`: `None` then, and nothing has happened. To drop the future instead
-    /// would leave that open: a peer may be faster. What has won before is waited for, as long as it takes.
+    /// `poll_at_once`, until `limit`: then `None`, and no communication has happened. Dropping the future
+    /// instead would leave that open, because a peer may decide first. If a branch has won before, the rest
+    /// of its result is waited for without a limit.
     #[cfg(not(loom))]
     pub(super) fn poll_until(
         mut self: Pin<&mut Self>,
@@ -239,19 +240,19 @@ impl<B: Branch> Future for Waiting<B> {
     }
 }
 
-/// A synchronisation under way: what an event becomes when it is awaited.
+/// A synchronisation in progress: the future of an awaited event.
 ///
 /// # Cancellation
-/// Dropped before it is ready, it has happened or it has not, and whoever drops it is not told which. Has a
-/// peer chosen a branch by then, that has been chosen: what it was to send has been received, and its nack
-/// does not fire. What it had received goes back to its channel, which drops it if no receiver is left. All
-/// other values are dropped, and all other nacks fire.
+/// If it is dropped before it is ready, the synchronisation has happened or not, and the result is lost in
+/// both cases. If a peer has chosen a branch by then, that branch counts as chosen: what it was to send has
+/// been received, and its nack does not fire. A value that it had received goes back to its channel, which
+/// drops it if no receiver is left. All other values are dropped, and all other nacks fire.
 ///
-/// Who must know waits as a thread ([`sync`](Event::sync)), or chooses the reason for giving up too:
-/// `choose((event, timeout(limit)))`, or with [`CancelToken::wait_evt`](crate::CancelToken::wait_evt).
+/// To learn the outcome, wait as a thread ([`sync`](Event::sync)), or make the reason for giving up part of
+/// the choice: `choose((event, timeout(limit)))`, or [`CancelToken::wait_evt`](crate::CancelToken::wait_evt).
 ///
 /// # Panics
-/// If it is polled after it has given its result, or after a panic of its own.
+/// If it is polled after it has returned its result, or after it has panicked.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Synced<E: Event>(Phase<E>);
 
@@ -267,7 +268,7 @@ impl<E: Event> Synced<E> {
 }
 
 impl<E: Event> Synced<E> {
-    /// What waits; guards run here, the first time.
+    /// The part that waits. On the first call guards run here.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<E::Branch>> {
         // SAFETY: a description is not pinned; a `Waiting` stays in its place until it is dropped there.
@@ -278,23 +279,23 @@ impl<E: Event> Synced<E> {
             *phase = Phase::Waiting(Waiting::new(event.branch()));
         }
         match phase {
-            // SAFETY: as above.
+            // SAFETY: a `Waiting` stays in its place until it is dropped there.
             Phase::Waiting(waiting) => unsafe { Pin::new_unchecked(waiting) },
             Phase::Described(_) => unreachable!("it has just been replaced"),
         }
     }
 
-    /// See [`Waiting::poll_at_once`].
+    /// [`Waiting::poll_at_once`] for an event that may not be synchronising yet.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E::Output> {
         self.waiting().poll_at_once(cx)
     }
 
-    /// It is about to be dropped: the result, if a peer has decided by now.
+    /// Called before it is dropped: the result, if a peer has decided by now.
     #[cfg(not(loom))]
     pub(crate) fn last_word(self: Pin<&mut Self>) -> Option<E::Output> {
-        // A description has not been offered to anybody.
+        // A description has made no offers.
         if matches!(self.0, Phase::Described(_)) {
             return None;
         }
@@ -324,13 +325,13 @@ pub(crate) struct Clock(Cell<Option<Pin<Box<crate::sleep::Sleep>>>>);
 
 #[cfg(not(loom))]
 impl Clock {
-    /// True if the branch's deadline has come; if not, it wakes the caller then.
+    /// True if the branch's deadline has passed; otherwise the caller is woken then.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn strikes(&self, branch: &impl Branch, cx: &mut Context<'_>) -> bool {
         branch.deadline().is_some_and(|deadline| self.wait_for(deadline, cx))
     }
 
-    /// True if `deadline` has come; if not, it wakes the caller then.
+    /// True if `deadline` has passed; otherwise the caller is woken then.
     #[cold]
     pub(crate) fn wait_for(&self, deadline: Instant, cx: &mut Context<'_>) -> bool {
         let mut sleep = Box::pin(crate::sleep::Sleep::until(Some(deadline)));
@@ -340,7 +341,7 @@ impl Clock {
     }
 }
 
-/// Under the checker time does not pass.
+/// Under the checker no time passes.
 #[cfg(loom)]
 #[derive(Default)]
 pub(crate) struct Clock {}

@@ -1,27 +1,27 @@
-//! How the parts of a `choose_all` wake its caller: the plain ones all together, with the last.
+//! How the parts of a `choose_all` wake its caller: the plain ones once, with the last of them.
 //!
 //! # Invariants
-//! 1. `left` is the number of plain parts whose wake is still to come. Until all of them have been offered it
-//!    is more, so that nobody brings it to zero; then the caller takes away what was too much. Who brings it
-//!    to zero wakes the caller, or is the caller.
-//! 2. The caller's waker is here before anything is offered, and again before anything is looked at: a wake
-//!    that takes the old one has been preceded by what the look then finds.
+//! 1. `left` is the number of plain parts whose wake has not come. Until all of them have been offered it is
+//!    higher by a surplus, so that no wake brings it to zero; then the caller subtracts the surplus. The
+//!    thread that brings it to zero wakes the caller, or is the caller.
+//! 2. The caller's waker is stored here before anything is offered, and again before each check of the parts:
+//!    if a wake takes the previous waker, the check sees what that wake reported.
 //!
 //! # Checked by
 //! `model::choice_all` (loom, with broken variants).
 //!
 //! # Orderings
-//! A look reads each part's own choice, which says by itself (Acquire) what has happened; `left` only tells
-//! when.
+//! A check reads each part's own choice (Acquire), which says what has happened; `left` only determines when
+//! the caller is woken.
 
 use crate::sched::Waiter;
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out};
 use std::cell::{Cell, OnceCell};
-// (What a `Waker` is made of.)
+// (The types that a `Waker` is made from.)
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Wake, Waker};
 
-/// What those who meet the parts know of the caller.
+/// The part that the peers of the parts access.
 struct Hub {
     left: AtomicUsize,
     caller: Mutex<Option<Waker>>,
@@ -35,18 +35,18 @@ pub(super) struct Wakers {
     hub: Arc<Hub>,
     plain: Waker,
     prompt: OnceCell<Waker>,
-    /// What was too much (invariant 1); zero once that has been taken away.
+    /// The surplus (invariant 1); zero once it has been subtracted.
     surplus: Cell<usize>,
 }
 
 impl Hub {
-    /// True for the last ones.
+    /// Subtracts `by`; true if that brings the count to zero.
     fn count_down(&self, by: usize) -> bool {
-        // AcqRel pairs with itself: the last one comes after all others.
+        // AcqRel pairs with itself: the last decrement comes after all others.
         self.left.fetch_sub(by, Ordering::AcqRel) == by
     }
 
-    /// Not under the lock: a foreign waker may do anything.
+    /// Wakes without the lock, because a foreign waker may run any code.
     fn wake_caller(&self) {
         let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).take();
         caller.into_iter().for_each(Waker::wake);
@@ -68,7 +68,7 @@ impl Wake for Prompt {
 }
 
 impl Wakers {
-    /// For a caller with so many parts.
+    /// The wakers for a caller with this many parts.
     pub(super) fn new(caller: &Waker, parts: usize) -> Self {
         let surplus = parts + 1;
         let hub = Arc::new(Hub { left: AtomicUsize::new(surplus), caller: Mutex::new(Some(caller.clone())) });
@@ -76,7 +76,7 @@ impl Wakers {
         Self { hub, plain, prompt: OnceCell::new(), surplus: Cell::new(surplus) }
     }
 
-    /// The next wake is for `caller`.
+    /// Sets the waker of the caller for the next wake.
     pub(super) fn are_for(&self, caller: &Waker) {
         if left_out!(HubCaller) {
             return;
@@ -90,24 +90,24 @@ impl Wakers {
         }
     }
 
-    /// For a plain part that is about to be offered: it is counted, until its wake.
+    /// The waiter of a plain part that is about to be offered; its wake is counted.
     pub(super) fn plain(&self) -> Waiter {
         self.surplus.set(self.surplus.get() - 1);
         waiter(&self.plain)
     }
 
-    /// A part that was counted is won without a wake.
+    /// A part that was counted has won without a wake.
     pub(super) fn is_not_to_come(&self) {
         self.surplus.set(self.surplus.get() + 1);
     }
 
-    /// For another part that is about to be offered.
+    /// The waiter of another part that is about to be offered.
     pub(super) fn prompt(&self) -> Waiter {
         waiter(self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone())))))
     }
 
-    /// All plain parts have been offered. True, once, if their wakes have all come meanwhile, which nobody
-    /// else heeds.
+    /// All plain parts have been offered. True, once, if all their wakes have come before this call; the
+    /// caller must then check the parts itself.
     pub(super) fn all_are_out(&self) -> bool {
         let surplus = self.surplus.take();
         surplus != 0 && self.hub.count_down(surplus)
