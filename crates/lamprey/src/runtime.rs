@@ -226,8 +226,8 @@ impl RuntimeBuilder {
     /// let runtime = lamprey::Runtime::builder().panics(lamprey::Panics::Propagate).build()?;
     /// let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
     ///     runtime.run(|| {
-    ///         lamprey::spawn(|| panic!("the cellar burns")); // nobody joins it
-    ///         lamprey::sleep(std::time::Duration::MAX); // and still nobody waits in vain
+    ///         lamprey::spawn(|| panic!("the cellar burns")); // not joined
+    ///         lamprey::sleep(std::time::Duration::MAX); // ended by that panic
     ///     })
     /// }));
     /// assert_eq!(*ended.unwrap_err().downcast::<&str>().unwrap(), "the cellar burns");

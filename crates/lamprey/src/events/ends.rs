@@ -68,7 +68,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// let mut caller: Option<Parasite<u8>> = None;
     /// let value = reify(|me| caller = Some(me)).evt().wrap(Some);
     /// assert_eq!(choose((value, timeout(Duration::from_millis(1)).wrap(|()| None))).sync(), None);
-    /// caller.unwrap().prepare(1).attach(); // nobody is there
+    /// caller.unwrap().prepare(1).attach(); // no receiver: no effect
     /// # });
     /// ```
     pub fn evt(self) -> FutureEvt<Self> {

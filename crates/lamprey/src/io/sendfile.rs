@@ -100,7 +100,7 @@ fn send(socket: BorrowedFd<'_>, file: BorrowedFd<'_>, offset: u64, len: u64) -> 
 }
 
 /// True if the first and the last byte of this part of `file` are in memory (or beyond its end). False if the
-/// file system cannot tell.
+/// file system cannot report it.
 fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
     let at_hand = |position: u64| {
         let mut byte = [0];

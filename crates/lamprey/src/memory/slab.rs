@@ -298,7 +298,7 @@ impl Slab {
     }
 }
 
-/// Frees a block without a slab at hand: on a kernel thread that has none, or for another slab.
+/// Frees a block on a kernel thread without a slab, or one of another slab.
 ///
 /// # Safety
 /// It came from `take`, has its mark, and the caller gives up its access.

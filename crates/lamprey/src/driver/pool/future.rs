@@ -35,7 +35,7 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 ///         let text = lamprey::block_async(|| std::fs::read_to_string("Cargo.toml")).await?;
 ///         std::io::Result::Ok(text.len())
 ///     });
-///     // This host goes on meanwhile.
+///     // This host continues at once.
 ///     assert!(length.join().unwrap()? > 0);
 ///     std::io::Result::Ok(())
 /// })?;

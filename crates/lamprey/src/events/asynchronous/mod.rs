@@ -6,7 +6,7 @@
 //!          a_sync                                    the implicit thread
 //! caller ────┬─ the event is offered, by a parasite ──── communication ── a_wrap ──► result
 //!            └─ s_wrap ──► creation value                                              │
-//!                    caller goes on ...                        ... and may synchronise on it
+//!                    caller continues ...                      ... and may synchronise on it
 //! ```
 //! [`AsyncEvent`] is what can be started, [`Pending`] its result as an event. `algebra` combines them,
 //! `begin` is the implicit thread.
@@ -40,7 +40,7 @@ use super::Event;
 /// lamprey::run(|| {
 ///     let (tx, rx) = lamprey::channel();
 ///     let event = tx.a_send_evt(7).s_wrap(|()| "begun").a_wrap(|sent| sent.is_ok());
-///     let (created, received) = event.a_sync(); // nobody receives, and this does not wait
+///     let (created, received) = event.a_sync(); // does not wait for a receiver
 ///     assert_eq!(created, "begun");
 ///     assert_eq!(rx.recv(), Ok(7));
 ///     assert_eq!(received.sync().unwrap(), true);
