@@ -1,10 +1,10 @@
-//! What happens in a rendezvous channel: a thread's send or receive, from its arrival to its end.
+//! The blocking send and receive of a rendezvous channel, from arrival to end.
 //!
 //! # Invariants
-//! 1. Whoever waits here holds a reference to its own end, so while it waits its side is not gone.
-//! 2. A waiter's outcome is decided by its node's word, never by why its block ended.
-//! 3. A parasite that is unblocked runs, if at all inside this call, as the very last thing ([`wake`]):
-//!    everything of the channel has been let go by then.
+//! 1. A waiter holds a reference to its own end of the channel, so its side is not gone while it waits.
+//! 2. The node's word decides a waiter's outcome, not the reason why its block ended.
+//! 3. A parasite that is attached inside this call runs as its very last step ([`wake`]), when the call holds
+//!    nothing of the channel any more.
 
 use super::meeting::{Arrival, Meeting, Side};
 use super::party::{At, Party, PartyNode};
@@ -29,7 +29,7 @@ pub struct Chan<T> {
     pub(super) receivers: AtomicU32,
 }
 
-/// How an operation that may wait has ended, with the node's slot as it then is.
+/// The end of an operation that may wait, with the content of the node's slot.
 pub(super) enum Ended<T> {
     /// The value has been moved (into the slot, for a receiver).
     Met(MaybeUninit<T>),
@@ -37,12 +37,12 @@ pub(super) enum Ended<T> {
     TimedOut(MaybeUninit<T>),
 }
 
-/// A value that was handed back, as a sender without a thread. The node comes first: the peer that takes it
-/// frees the whole.
+/// An undelivered value that was handed back, queued as a sender without a thread. The node comes first: the
+/// peer that takes it frees the whole struct.
 #[repr(C)]
 pub(super) struct Ghost<T> {
     node: PartyNode<T>,
-    /// Keeps the side of the senders alive while the value waits.
+    /// Counts as a sender while the value waits.
     _sender: Sender<T>,
 }
 
@@ -52,13 +52,13 @@ fn new_bias() -> Bias {
     Bias::new()
 }
 
-/// Where no thread plays a worker there is nobody to own a channel, and a state less to explore.
+/// Under the checker, a channel has an owner only where a thread plays a worker: fewer states to explore.
 #[cfg(loom)]
 fn new_bias() -> Bias {
     if crate::model::slot().is_some() { Bias::new() } else { Bias::shared() }
 }
 
-/// The reason for a wait of `side`.
+/// The wait reason of `side`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reason(side: Side) -> Wait {
     if side == Side::Sender { Wait::Send } else { Wait::Recv }
@@ -81,13 +81,13 @@ impl<T> Chan<T> {
         }
     }
 
-    /// How the parasites that wait here are attached.
+    /// How parasites that wait here are attached when they are woken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn form(&self) -> Form {
         if self.meeting.attaches_inline() { Form::Inline } else { Form::AsTask }
     }
 
-    /// Meets the other side, waiting for it if need be. `slot` is full for a sender, empty for a receiver.
+    /// Meets the other side, waiting for it if necessary. `slot` is full for a sender, empty for a receiver.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn exchange(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
         #[cfg(not(loom))]
@@ -97,7 +97,7 @@ impl<T> Chan<T> {
         self.exchange_elsewhere(side, slot, deadline)
     }
 
-    /// [`exchange`](Self::exchange) on a worker, which is looked up once.
+    /// [`exchange`](Self::exchange) on a worker, which the caller has looked up.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn exchange_on(
@@ -107,9 +107,9 @@ impl<T> Chan<T> {
         slot: MaybeUninit<T>,
         deadline: Option<Instant>,
     ) -> Ended<T> {
-        // SAFETY: without a node of ours there is nothing to promise.
+        // SAFETY: the contract of `meet_from` is about a node; this call has none.
         let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, None) };
-        // In this order, and not by a table of jumps: the first two are the usual ones.
+        // Ordered tests instead of a jump table: the first two results are the usual ones.
         if let Arrival::Thread(peer, thread) = arrival {
             // SAFETY: the peer was just taken out.
             return Ended::Met(unsafe { deal_with_thread(worker, side, slot, peer, thread, self.form()) });
@@ -119,13 +119,13 @@ impl<T> Chan<T> {
             coop::call_is_done();
             return ended;
         }
-        // As `wait::wait` does it, in line.
+        // The steps of `wait::wait`, inlined here.
         if std::thread::panicking() {
             return Ended::Closed(slot);
         }
         worker.attach_woken();
         let node = Party::node(Some(Waiter::thread(worker.running())), slot);
-        // SAFETY: `node` is fresh, stays here until the wait has ended, and its waiter is this thread.
+        // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
         let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);
@@ -152,7 +152,7 @@ impl<T> Chan<T> {
         let (node, mut arrival) = (Party::node(None, slot), Arrival::Waiting);
         let enter = |me: Waiter| {
             node.value.set_waiter(Some(me));
-            // SAFETY: `node` is fresh, stays here until the wait has ended, and its waiter is this thread.
+            // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
             arrival = unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) };
             matches!(arrival, Arrival::Waiting)
         };
@@ -160,13 +160,13 @@ impl<T> Chan<T> {
         self.after_wait(side, &node, arrival, waited)
     }
 
-    /// Takes our node out; false if somebody else has done so.
+    /// Takes our node out; false if another thread has taken it.
     fn leave(&self, side: Side, node: &PartyNode<T>) -> bool {
         // SAFETY: queued by this thread.
         unsafe { self.meeting.leave(side, NonNull::from(node)) }
     }
 
-    /// Somebody was there when our node was about to be queued.
+    /// A peer was there when our node was about to be queued.
     #[cold]
     fn met_late(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>) -> Ended<T> {
         // SAFETY: our node was not queued, so its slot is ours; a peer was just taken out.
@@ -192,13 +192,13 @@ impl<T> Chan<T> {
         }
     }
 
-    /// The wait has ended early, or has not begun.
+    /// The wait ended early, or did not begin.
     #[cold]
     #[inline(never)]
     fn after_early(side: Side, node: &PartyNode<T>, waited: Waited) -> Ended<T> {
         if let Waited::Late(_) = waited {
             return match outcome(node) {
-                // It has happened, so the caller hears of that; and of its cancellation at its next blocking
+                // The value was moved: the caller gets that result, and its cancellation at its next blocking
                 // call.
                 Ended::Closed(slot) if waited.is_cancelled() => cancelled(side, slot),
                 ended => ended,
@@ -213,16 +213,16 @@ impl<T> Chan<T> {
         }
     }
 
-    /// The last handle of `side` is gone: everyone who waits is of the other side.
+    /// The last handle of `side` is gone: all waiters are of the other side.
     #[cold]
     pub(super) fn disconnect(&self, side: Side) {
-        // What may run code of the program comes after all nodes have been ended, because that code may wait
-        // for one of them: the destructor of a value, a foreign waker, a parasite that is sent home and finds
-        // its runtime gone.
+        // Everything that may run code of the program comes after all nodes have been ended, because that
+        // code may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that
+        // is sent to its own worker and finds its runtime gone.
         let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
         self.meeting.close(side, |node| {
-            // SAFETY: taken out by `close`: ours until it is ended, and its wake is owed by us. Nobody is
-            // attached inline.
+            // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its
+            // owner. No parasite is attached inline here.
             unsafe {
                 let party = &node.as_ref().value;
                 let waiter = match party.waiter() {
@@ -250,7 +250,7 @@ impl<T> Chan<T> {
         });
         sent.into_iter().for_each(|delivery| delivery.deliver(Form::Soon));
         for waiter in foreign {
-            // SAFETY: taken out of its node above, once.
+            // SAFETY: taken out of its node above, and woken only here.
             unsafe { waiter.wake() };
         }
         for ghost in ghosts {
@@ -263,13 +263,14 @@ impl<T> Chan<T> {
         }
     }
 
-    /// A receiver was given this value and did not want it: it goes to another one, or waits for one.
+    /// Hands back a value that a receiver was given and did not return: it goes to another receiver, or waits
+    /// for one.
     #[cold]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
         let ghost = Box::new(Ghost { node: Party::node(None, slot), _sender: Sender::of(chan) });
         ghost.node.value.set_ghost();
         let node = NonNull::from(Box::leak(ghost)).cast();
-        // SAFETY: the node is fresh and boxed; if it is not queued, it is still ours.
+        // SAFETY: the node is new and boxed; if `put_back` did not queue it, it is still ours.
         unsafe {
             if let Some(receiver) = chan.meeting.put_back(node) {
                 deal(Side::Sender, node.as_ref().value.take(), receiver, Form::Soon);
@@ -279,10 +280,10 @@ impl<T> Chan<T> {
     }
 }
 
-/// Frees a ghost, with its value if that is still there.
+/// Frees an undelivered value's node, and the value if it is still in the slot.
 ///
 /// # Safety
-/// The node is a ghost's, taken out (or never queued), and the caller's alone.
+/// The node is a [`Ghost`]'s, taken out or never queued, and only the caller has it.
 #[cold]
 unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
     // SAFETY: by contract; made by `put_back` as a box.
@@ -294,11 +295,11 @@ unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
     }
 }
 
-/// What has become of our node, now that we have been woken.
+/// The outcome of our node after we were woken.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     let at = node.value.at();
-    // SAFETY: whoever took the node out is done with it.
+    // SAFETY: the thread that took the node out is done with it: it has woken us.
     let slot = unsafe { node.value.take() };
     match at {
         At::Met => Ended::Met(slot),
@@ -307,14 +308,14 @@ fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
     }
 }
 
-/// The other side is gone. Where a runtime ends, often because it has been cancelled: then so has the caller,
-/// perhaps, and is to hear of that first.
+/// The result when the other side is gone. That often means that a runtime was cancelled and ends; if the
+/// caller has been cancelled too, it unwinds instead.
 #[cold]
 fn closed<T>(side: Side, slot: MaybeUninit<T>) -> Ended<T> {
     if sched::is_cancelled() { cancelled(side, slot) } else { Ended::Closed(slot) }
 }
 
-/// A cancelled host unwinds: a value that it has not sent is dropped first.
+/// Unwinds a cancelled host; a value that it has not sent is dropped first.
 #[cold]
 fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
     if side == Side::Sender {
@@ -324,10 +325,10 @@ fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
     sched::unwind_cancelled()
 }
 
-/// Moves the value between our slot and the peer's, and wakes the peer. Returns what we then hold.
+/// Moves the value between our slot and the peer's, and wakes the peer. Returns the new content of our slot.
 ///
 /// # Safety
-/// The caller has just taken `peer` out, and is of `side`; `mine` is full if that is the sender's.
+/// The caller has just taken `peer` out, and is of `side`; `mine` is full if `side` is the sender's.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn deal<T>(
     side: Side,
@@ -356,7 +357,7 @@ pub(super) unsafe fn deal<T>(
     }
 }
 
-/// [`deal`] with a thread, on a worker: the usual case, a host of this worker, is decided in a few steps.
+/// [`deal`] with a thread, on a worker. The usual case, a host of the same worker, takes a few steps.
 ///
 /// # Safety
 /// As for [`deal`]; the node's waiter is `thread`, and `worker` the calling kernel thread's.
@@ -390,19 +391,19 @@ unsafe fn deal_with_thread<T>(
     }
 }
 
-/// Ends a peer's wait.
+/// Ends a peer's wait and wakes it.
 ///
 /// # Safety
-/// The caller has taken the node out, and it is no ghost. The node is its owner's again when this begins to
-/// wake.
+/// The caller has taken the node out, and it is no undelivered value. The node is its owner's again before
+/// the wake.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
-    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and held over the
-    // notification of a parasite (Party, invariant 3).
+    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and the node is held while
+    // a parasite is notified (Party, invariant 3).
     unsafe {
         let party = &node.as_ref().value;
         let waiter = party.raw_waiter();
-        // Not by a table of jumps: see `Waiter::as_task`.
+        // Ordered tests instead of a jump table, for the reason given at `Waiter::as_task`.
         if let Some(thread) = waiter.as_thread() {
             party.end(met);
             sched::wake_thread(thread, form);
@@ -424,7 +425,7 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
 #[inline(never)]
 unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
     let At::Offer(choice) = party.waiter() else { return };
-    // SAFETY: the choice lives until its node is let go; its waiter is the winner's, read before that.
+    // SAFETY: the choice lives until its node is ended; its waiter is the winner's, and is read before that.
     unsafe {
         if left_out!(EarlyWaiter) {
             party.end(met);
@@ -441,14 +442,14 @@ unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
     }
 }
 
-/// Ends a parasite's wait; the delivery is to be carried out when nothing of the channel is in hand any more.
+/// Ends a parasite's wait. The caller carries the delivery out when it holds nothing of the channel any more.
 ///
 /// # Safety
 /// As for [`wake`]; `task` is the node's waiter.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn notify<T>(party: &Party<T>, task: NonNull<Task>, met: bool) -> Delivery {
     party.hold();
-    // SAFETY: alive while the node is held (Party, invariant 3).
+    // SAFETY: the parasite is alive while the node is held (Party, invariant 3).
     let delivery = unsafe { Task::notify(task) };
     party.end(met);
     delivery

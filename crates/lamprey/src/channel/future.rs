@@ -1,14 +1,14 @@
-//! A send or a receive as a future: the awaitable form of [`exchange`](super::exchange).
+//! A send or a receive as a future: the async form of [`exchange`](super::exchange).
 //!
 //! # Invariants
-//! 1. The node is pinned with the future; while it is queued or taken, the future is not dropped before the
-//!    node is its own again ([`party`](super::party), invariants 1 and 3).
-//! 2. The word says how far it is: New (not polled), Waiting, Met or Closed (not yet returned), and, once it
-//!    has returned, `chan` is gone.
-//! 3. The slot is full: a sender's until it has met, a receiver's from then until it has returned.
+//! 1. The node is pinned with the future. While it is queued or taken, the future is not dropped before it
+//!    owns the node again ([`party`](super::party), invariants 1 and 3).
+//! 2. The word is the future's progress: New (not polled), Waiting, Met or Closed (not yet returned). Once
+//!    the future has returned, `chan` is `None`.
+//! 3. A sender's slot is full until it has met; a receiver's is full from then until the value is returned.
 //!
 //! # Cancellation
-//! A value that a dropped receiver was given goes back into the channel.
+//! A value that a dropped receive future was given goes back into the channel.
 
 use super::exchange::{Chan, deal, reason};
 use super::meeting::{Arrival, Side};
@@ -24,19 +24,19 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// See the module's text. `IS_SEND` says which side.
+/// The future of a send (`IS_SEND`) or a receive.
 #[must_use = "a future does nothing until it is awaited"]
 pub(super) struct Exchange<'a, T, const IS_SEND: bool> {
-    /// `None` once it has returned.
+    /// `None` once the future has returned its result.
     chan: Option<&'a Arc<Chan<T>>>,
     node: PartyNode<T>,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its
-// protocol; what crosses is a `T`.
+// SAFETY: a peer on another kernel thread reaches the node only through the channel's protocol; only values
+// of `T` are moved between threads.
 unsafe impl<T: Send, const IS_SEND: bool> Send for Exchange<'_, T, IS_SEND> {}
-// SAFETY: a shared future can do nothing.
+// SAFETY: a shared reference to this future gives access to nothing.
 unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}
 
 impl<'a, T> Exchange<'a, T, true> {
@@ -56,12 +56,13 @@ impl<'a, T> Exchange<'a, T, false> {
 impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     const SIDE: Side = if IS_SEND { Side::Sender } else { Side::Receiver };
 
-    /// Ready with whether it has met; the slot is then as it would be after a wait.
+    /// Ready with true if it has met, false if the channel is closed; the slot is then as after a blocking
+    /// wait.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_exchange(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let Some(chan) = self.chan else { polled_again() };
         let party = &self.node.value;
-        // In this order, and not by a table of jumps: the first two are the usual ones.
+        // Ordered tests instead of a jump table: the first two states are the usual ones.
         let at = party.at();
         if at == At::New {
             self.arrive(chan, cx)
@@ -87,9 +88,9 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         if sched::gives_way(cx) {
             return Poll::Pending;
         }
-        // SAFETY: without a node of ours there is nothing to promise.
+        // SAFETY: the contract of `meet` is about a node; this call has none.
         match unsafe { chan.meeting.meet(Self::SIDE, None) } {
-            // SAFETY: just taken out; our node is not queued.
+            // SAFETY: the peer was just taken out; our node is not queued.
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
             Arrival::Closed => Poll::Ready(false),
             Arrival::Waiting => self.queue(chan, cx),
@@ -107,10 +108,10 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
             return Poll::Pending;
         }
         party.set_waiter(None);
-        // SAFETY: not queued.
+        // SAFETY: the waiter is in no queued node.
         unsafe { waiter.forget_of_node() };
         match arrival {
-            // SAFETY: just taken out; our node is not queued.
+            // SAFETY: the peer was just taken out; our node is not queued.
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
             _ => Poll::Ready(false),
         }
@@ -138,18 +139,18 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         Waiter::of_node(cx, (&raw const self.node).addr(), reason(Self::SIDE))
     }
 
-    /// Another waker than before; false if the node has been taken.
+    /// Replaces the waker; false if the node has been taken.
     #[cold]
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
         let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
         let old = unsafe { chan.meeting.renew(NonNull::from(&self.node), waiter) };
-        // SAFETY: the old one is in the node no more, or the new one never was.
+        // SAFETY: the old waiter is not in the node any more, or the new one never was.
         unsafe { old.unwrap_or(waiter).forget_of_node() };
         old.is_some()
     }
 
-    /// Dropped before it returned.
+    /// The future is dropped before it returned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn give_up(&self, chan: &Arc<Chan<T>>) {
         let party = &self.node.value;
@@ -186,7 +187,7 @@ impl<T> Future for Exchange<'_, T, true> {
         let met = std::task::ready!(self.poll_exchange(cx));
         // SAFETY: `chan` is not part of what is pinned.
         unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
-        // SAFETY: ours again, and a sender's slot that has not met.
+        // SAFETY: the node is ours again, and a sender's slot that has not met is full.
         Poll::Ready(if met { Ok(()) } else { Err(SendError(unsafe { full(self.node.value.take()) })) })
     }
 }
@@ -199,7 +200,7 @@ impl<T> Future for Exchange<'_, T, false> {
         let met = std::task::ready!(self.poll_exchange(cx));
         // SAFETY: `chan` is not part of what is pinned.
         unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
-        // SAFETY: ours again, and a receiver's slot that has met.
+        // SAFETY: the node is ours again, and a receiver's slot that has met is full.
         Poll::Ready(if met { Ok(unsafe { full(self.node.value.take()) }) } else { Err(RecvError) })
     }
 }

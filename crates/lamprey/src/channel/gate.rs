@@ -1,44 +1,44 @@
-//! What every channel with a state of its own is built from: a state, two queues of those that wait for it,
-//! and a lock around both.
+//! A monitor for channels that have a state of their own: the state, two wait queues, and a lock around all.
 //!
-//! Waiting is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
-//! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
-//! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
-//! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so
-//! nobody is overtaken; and a waiter that goes away with a grant hands it to the next, so nothing is lost.
+//! It has Mesa semantics: an operation tries under the lock, and if it cannot be done it queues its node in
+//! the same section and blocks; when it is woken, it tries again ([`wait`] for threads, [`future`] for
+//! futures, [`node`] for the wait node). A wake comes with a **grant**: a unit (a value, a free place) that
+//! stays in the state, reserved for the woken waiter. Operations that arrive later leave as many units alone
+//! as have been granted, so no waiter is overtaken. A waiter that gives up with a grant hands it to the next,
+//! so no unit is lost.
 //!
 //! # States
-//! Those of [`Guarded`]: a section works on the state, the queues and the nodes that are linked in them;
-//! after its end the wakes that it owes are delivered. A node: NEW, LINKED (waiter set), and unlinked again:
-//! by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//! The lock's states are those of [`Guarded`]: a section works on the state, the queues and the nodes linked
+//! in them; its pending wakes are delivered after its end. A node is NEW, LINKED (waiter set), or unlinked
+//! again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
 //!
 //! # Invariants
 //! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch.
-//!    What is to be dropped or woken is carried out of it.
-//! 2. While a node is queued, no unit that it waits for is there that has not been granted: whoever adds a
-//!    unit, or declines a grant, grants it to the first in the queue ([`Section::offer`]).
-//! 3. A parasite is notified **within** the section that takes its node out. Its future cannot be dropped
-//!    without the lock while it is queued, and the parasite not before its future, so it is alive for the
-//!    notification. After that the [`Delivery`](crate::sched::parasite::notify::Delivery) keeps alive what it
-//!    needs.
-//! 4. A thread is woken after the section; it may not return from its wait without that wake
+//!    Values to drop and waiters to wake are carried out of it.
+//! 2. While a node is queued, every unit that it waits for has been granted: a section that adds a unit or
+//!    declines a grant grants it to the first waiter in the queue ([`Section::offer`]).
+//! 3. A parasite is notified **within** the section that takes its node out. While the node is queued its
+//!    future cannot be dropped without the lock, and the parasite not before its future, so it is alive
+//!    during the notification. After that the [`Delivery`](crate::sched::parasite::notify::Delivery) keeps
+//!    alive what it needs.
+//! 4. A thread is woken after the section, and does not return from its wait without that wake
 //!    ([`sched::block`](crate::sched::block), invariant 1; [`sched::wait`](crate::sched::wait)).
-//! 5. `wake_all` ends: it takes out only those who were queued before it began (`round`), or a moment later,
-//!    who have seen the state that they are woken for, in sections of a few nodes each.
+//! 5. `wake_all` terminates: in sections of a few nodes each, it takes out only nodes that were queued before
+//!    the increment of `round`. Those of them that were queued after the marking section have seen the new
+//!    state, and only try once more.
 //!
 //! # Who may touch what
-//! State, queues and all fields of nodes that are or were queued: the section. A node that was never queued:
-//! its owner.
+//! The state, the queues, and all fields of nodes that are or were queued: the section. A node that was never
+//! queued: its owner.
 //!
 //! # Orderings
-//! A section sees all that earlier ones did ([`Guarded`]).
+//! A section synchronises with all earlier ones ([`Guarded`]).
 //!
 //! # Rejected
-//! * Handing the value over in the waiter's node, as the rendezvous does: a future that is dropped then has
-//!   to put it back, in its old place, in each kind. Here it never leaves the state.
-//! * Waking without a grant: who waits is overtaken by who runs, in an `MVar` for ever.
-//! * A second state of a node (HELD, [`party`](super::party)): needed where nodes are taken by a CAS, not
-//!   under a lock.
+//! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
+//!   it back in its old place, differently in each kind of channel. Here the value stays in the state.
+//! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
+//! * Another state of a node (HELD, [`party`](super::party)): needed where a CAS takes nodes out, not a lock.
 //!
 //! # Checked by
 //! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.
@@ -61,7 +61,7 @@ pub(crate) use node::Owed;
 use node::Waiting;
 use std::ptr::NonNull;
 
-/// See the module's text.
+/// A state, its two wait queues, and the lock around them.
 pub(crate) struct Gate<S>(Guarded<Inner<S>>);
 
 struct Inner<S> {
@@ -73,15 +73,15 @@ struct Queue {
     list: List<Waiting>,
     /// Units that have been granted and not yet been used or declined.
     granted: usize,
-    /// How often all have been woken.
+    /// The number of `wake_all` calls so far.
     round: u32,
 }
 
-/// Where an operation waits.
+/// The queue and position where an operation waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) queue: usize,
-    /// Before all others.
+    /// In front of all other waiters.
     pub(crate) in_front: bool,
     pub(crate) reason: Wait,
 }
@@ -92,10 +92,10 @@ impl Place {
     }
 }
 
-// SAFETY: the state moves and is reached under the lock, by one kernel thread at a time; of the nodes others
-// take waiters.
+// SAFETY: only one kernel thread at a time, the holder of the lock, reaches the state; other threads take
+// only waiters out of nodes.
 unsafe impl<S: Send> Send for Gate<S> {}
-// SAFETY: as above.
+// SAFETY: shared access to the state is serialised by the lock, so `S: Send` is enough.
 unsafe impl<S: Send> Sync for Gate<S> {}
 
 // A section does not unwind (invariant 1), so a panic of the program never leaves the state half changed.
@@ -103,7 +103,7 @@ impl<S> std::panic::UnwindSafe for Gate<S> {}
 impl<S> std::panic::RefUnwindSafe for Gate<S> {}
 
 impl<S> Gate<S> {
-    /// An atomic of the checker cannot be made at compile time.
+    /// Not `const` under the checker, whose atomics cannot be made at compile time.
     #[cfg(loom)]
     pub(crate) fn new(state: S) -> Self {
         Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
@@ -114,17 +114,17 @@ impl<S> Gate<S> {
         Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
     }
 
-    /// Runs `section` under the lock, and then gives the wakes that it owes. It runs no code of the program
-    /// (invariant 1).
+    /// Runs `section` under the lock, and then delivers its pending wakes. `section` runs no code of the
+    /// program (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         self.with_form(Form::AsTask, section)
     }
 
-    /// [`with`](Self::with), where parasites are woken in a form of choice.
+    /// [`with`](Self::with), where the caller chooses the form in which parasites are woken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
-        // In place: what is put together in a section and copied out of it waits for its own stores.
+        // Out parameters: a result struct copied out of the section would wait for its own stores.
         let (mut owed, mut all) = (None, 0);
         let result = self.0.with(|inner| {
             section(&mut Section {
@@ -143,8 +143,8 @@ impl<S> Gate<S> {
         result
     }
 
-    /// Wakes all who wait in the queues whose bits are set; those whose wake runs code of the program last,
-    /// because that may wait for one of the others.
+    /// Wakes all waiters of the queues whose bits are set. Wakes that run code of the program come last,
+    /// because that code may wait for one of the other waiters.
     #[cold]
     #[inline(never)]
     fn wake_rounds(&self, queues: u8) {
@@ -179,7 +179,7 @@ impl Queue {
         Self { list: List::new(), granted: 0, round: 0 }
     }
 
-    /// The first, with a grant.
+    /// Grants a unit to the first waiter and takes it out.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn grant(&mut self) -> Option<Owed> {
         let node = self.list.pop()?;
@@ -191,10 +191,11 @@ impl Queue {
         Some(waiting.take())
     }
 
-    /// The first, if it was queued before `round`.
+    /// Takes the first waiter out, if it was queued before `round`.
     fn take_of_before(&mut self, round: u32) -> Option<Owed> {
         let node = self.list.pop()?;
-        // SAFETY: as in `grant`.
+        // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is
+        // held.
         let waiting = unsafe { &node.as_ref().value };
         if waiting.round.get().wrapping_sub(round).cast_signed() < 0 {
             return Some(waiting.take());
@@ -205,24 +206,24 @@ impl Queue {
     }
 }
 
-/// What a section works on.
+/// The content of the gate, in a section.
 pub(crate) struct Section<'a, S> {
     pub(crate) state: &'a mut S,
     queues: &'a mut [Queue; 2],
     owed: &'a mut Option<Owed>,
-    /// A bit for each queue.
+    /// One bit for each queue.
     all: &'a mut u8,
 }
 
 impl<S> Section<'_, S> {
-    /// How many units of `queue` are there for others, who have been woken for them.
+    /// The number of units of `queue` that are reserved for waiters that have been woken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn reserved(&self, queue: usize) -> usize {
         self.queues[queue].granted
     }
 
-    /// `units` are there now for `queue`: its first waiter gets one if not all are reserved. Once in a
-    /// section, because an operation adds one unit at most.
+    /// `queue` has `units` now: its first waiter gets one if not all are reserved. At most once in a section,
+    /// because an operation adds at most one unit.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn offer(&mut self, queue: usize, units: usize) {
         if units > self.queues[queue].granted {
@@ -240,8 +241,9 @@ impl<S> Section<'_, S> {
         self.owed.is_none() && *self.all == 0
     }
 
-    /// All that wait in `queue` are to try again. One that comes in front meanwhile hides those behind it; so
-    /// this is for queues without grants, and for states in which nobody waits there any more.
+    /// Marks all waiters of `queue` to be woken after the section. A waiter that is queued in front meanwhile
+    /// hides those behind it, so this is only for queues without grants, and for states in which no thread
+    /// queues there any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {
@@ -250,8 +252,8 @@ impl<S> Section<'_, S> {
     }
 
     /// # Safety
-    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place` is
-    /// always the same.
+    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place.queue`
+    /// does not change while it is linked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn push(&mut self, place: Place, node: NonNull<Node<Waiting>>) {
         let queue = &mut self.queues[place.queue];
@@ -271,8 +273,8 @@ impl<S> Section<'_, S> {
         unsafe { self.queues[place.queue].list.remove(NonNull::from(node)) }
     }
 
-    /// The node's owner takes its grant, if it has one: what was reserved for it is there for whoever tries
-    /// next.
+    /// The node's owner uses up its grant, if it has one: the reserved unit is free for the next operation
+    /// that tries. Returns whether it had one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accept(&mut self, place: Place, node: &Node<Waiting>) -> bool {
         let granted = node.value.granted.replace(false);
@@ -282,7 +284,7 @@ impl<S> Section<'_, S> {
         granted
     }
 
-    /// The node's owner goes: a grant that it has is the next one's.
+    /// The node's owner gives up: a grant that it has goes to the next waiter.
     fn decline(&mut self, place: Place, node: &Node<Waiting>) {
         let granted = self.accept(place, node);
         if left_out!(GateDecline) {

@@ -1,60 +1,58 @@
-//! How a sender and a receiver find each other: one word, changed in one atomic step.
+//! The state word of a rendezvous channel: a sender and a receiver meet by one atomic change of it.
 //!
-//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the state of the channel lives in the low bits of
-//! the pointer to its waiters, so that "nobody is there" and "I wait here" cannot come apart. Differs from
-//! the paper in what happens with more than one waiter: those are kept in a list under a bit of the same
-//! word, so that a waiter can leave from the middle (timeout, cancellation), and no thread ever reads a node
-//! that may be gone.
+//! The idea is the paper's (swapstack-taco-2013, 6.1-6.2): the channel's state is in the low bits of the
+//! pointer to its waiters, so checking for a peer and queueing are one step. Unlike the paper, more than one
+//! waiter is kept in a list, which a bit of the same word locks. So a waiter can leave from the middle
+//! (timeout, cancellation), and no thread reads a node that may be freed.
 //!
 //! # States (`word`)
 //! ```text
-//! EMPTY                nobody waits
+//! EMPTY                no thread waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
-//! MANY                 several do; they are in the lists, oldest first
-//! CLOSED               one side is gone for good; the senders' list may have values that were handed back, for receivers that
-//!                      are left
-//! any of them | LOCK   somebody works on the lists, and will store the next state
+//! MANY                 the waiters are in the lists, oldest first
+//! CLOSED               one side is gone for good; the senders' list may hold undelivered values for the remaining receivers
+//! any of them | LOCK   a thread works on the lists, and will store the next state
 //! ```
 //!
 //! # Invariants
-//! 1. Two that match do not both wait: who arrives and finds the other side takes its oldest waiter. Both
-//!    lists have nodes only while an offer is among them that cannot be met: its choice is decided, or waits
-//!    on both sides.
-//! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. Whoever takes it out
-//!    owes its thread the wake and has the node to itself until then ([`sched::block`](crate::sched::block),
-//!    invariant 1; [`sched::wait`](crate::sched::wait)). Of an offer, that holds if it has synched the choice
-//!    too ([`Choice`](crate::events::protocol::Choice)); if not, it only lets the node go.
-//! 3. The value moves by the one who took the node: into it (receiver's) or out of it (sender's). How the
-//!    node's owner learns of it, and when the node is the owner's again: [`party`](super::party).
+//! 1. A sender and a receiver never both wait: the one that arrives second takes the oldest waiter of the
+//!    other side. Both lists have nodes only while one of them is an offer that cannot be met: its choice is
+//!    decided, or waits on both sides.
+//! 2. A node leaves the word or its list exactly once, by the CAS or under the LOCK. The thread that takes it
+//!    out must wake its owner, and owns the node until then ([`sched::block`](crate::sched::block), invariant
+//!    1; [`sched::wait`](crate::sched::wait)). For an offer this holds only after the choice is synched
+//!    ([`Choice`](crate::events::protocol::Choice)); if that fails, the thread only marks the node stale.
+//! 3. The thread that took the node moves the value: into the node (of a receiver) or out of it (of a
+//!    sender). How the owner learns of it and when it owns the node again: [`party`](super::party).
 //! 4. CLOSED is final.
-//! 5. An offer is looked for in the lists and queued under one LOCK, because it must not take a peer out
-//!    before its own choice is synched. Where nobody waits it comes into the word as others do.
+//! 5. An offer searches the lists and is queued under one LOCK, because it must not take a peer out before
+//!    its own choice is synched. If no thread waits, it is put into the word like any other node.
 //!
 //! # Who may touch what
 //! The lists and the nodes' links: the holder of LOCK. The rest of a node: its owner until it is queued and
-//! after it has left; in between, whoever took it out.
+//! after it has left; in between, the thread that took it out.
 //!
 //! # Orderings
 //! Every successful change of the word is AcqRel (or the Release store that drops LOCK): it publishes the
-//! node that it puts in and sees the nodes that others have put in. Loads are Relaxed guesses that a CAS
-//! confirms. The way back (the value) travels with the node's own word.
+//! node that it stores and acquires the nodes that others have stored. Loads are Relaxed guesses that a CAS
+//! confirms. The value on its way back to the owner is published by the node's own word.
 //!
-//! A CAS may succeed although the node went and came back in between (ABA): the node that is in the word is
-//! then a waiter all the same, and nothing of it was read before, so nothing can be stale.
+//! A CAS may succeed although the node left and came back in between (ABA). That is harmless: the node in the
+//! word waits in either case, and nothing of it was read before.
 //!
 //! # Owner bias
-//! While one worker alone uses the channel, the same steps are taken by plain loads and stores, in a section
-//! of [`bias`](crate::bias): `place` is written once for both. In a section nobody else is here, so no guess
-//! fails and LOCK is never seen. It may spin for a choice that is CLAIMED on another kernel thread, which
-//! lasts a few instructions and waits for no section (`event::protocol::choice`, invariant 3).
+//! While a single worker uses the channel, the same steps are plain loads and stores in a section of
+//! [`bias`](crate::bias); `place` is written once for both. In a section no other thread touches the word, so
+//! every guess holds and LOCK is never seen. A section may spin on a choice that is CLAIMED by another kernel
+//! thread; that lasts a few instructions and waits for no section (`events::protocol::choice`, invariant 3).
 //!
 //! # Rejected
 //! * A lock around state and queue: 16 ns a message against 13 (measured on a prototype).
-//! * The paper's queue as it is: it may read nodes that are gone and recovers by a signal handler; undefined
-//!   in Rust.
+//! * The paper's queue unchanged: it may read freed nodes and recovers in a signal handler, which is
+//!   undefined behaviour in Rust.
 //!
 //! # Checked by
-//! `model::channel` (loom: send, recv, timeout, disconnect, three parties), `model::choice` (offers),
+//! `model::channel` (loom: send, recv, timeout, disconnect, three threads), `model::choice` (offers),
 //! `tests/channel/rendezvous.rs`, `tests/stress/mixed.rs`.
 
 mod place;
@@ -76,27 +74,27 @@ pub enum Side {
     Receiver = 2,
 }
 
-/// What came of an arrival.
+/// The result of an arrival.
 pub(super) enum Arrival<T> {
     /// The oldest waiter of the other side: move the value, set `end`, wake it.
     Peer(NonNull<PartyNode<T>>),
-    /// As `Peer`, and it is this thread that waits.
+    /// As `Peer`, where the waiter is this thread.
     Thread(NonNull<PartyNode<T>>, NonNull<Thread>),
-    /// Nobody was there; the node waits now.
+    /// No peer was there; the node is queued now, if one was given.
     Waiting,
     /// The channel is closed.
     Closed,
 }
 
-/// What came of an offer.
+/// The result of an offer.
 pub(super) enum Offering<T> {
-    /// The choice is synched with this peer: as [`Arrival::Peer`].
+    /// The choice is synched with this peer, which is then as in [`Arrival::Peer`].
     Peer(NonNull<PartyNode<T>>),
-    /// Nobody was there; the node waits now.
+    /// No peer was there; the node is queued now.
     Waiting,
-    /// The channel is closed, and the choice synched with that.
+    /// The channel is closed, and the choice is synched with that outcome.
     Closed,
-    /// Somebody has synched the choice before.
+    /// The choice was already decided.
     Lost,
 }
 
@@ -106,16 +104,16 @@ impl Side {
     }
 }
 
-/// See the module's text.
+/// The state word, its wait queues and the bias.
 pub(super) struct Meeting<T>(Place<T>);
 
-// SAFETY: what crosses kernel threads is values of `T`, moved, and waiters; the rest is ordered by the bias
-// and the word.
+// SAFETY: values of `T` are moved between kernel threads, and so are waiters; the bias and the word order all
+// other accesses.
 unsafe impl<T: Send> Send for Meeting<T> {}
-// SAFETY: as above.
+// SAFETY: shared access goes through the bias and the word, and moves values of `T` only.
 unsafe impl<T: Send> Sync for Meeting<T> {}
 
-/// That of the calling kernel thread's worker.
+/// The bias slot of the calling kernel thread's worker.
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn slot() -> Option<&'static Slot> {
@@ -127,7 +125,7 @@ pub(crate) fn slot() -> Option<&'static Slot> {
     crate::model::slot()
 }
 
-/// `$call` on the place, in the mode that is right now: alone in a section, or with others by atomic steps.
+/// Runs `$call` on the place in the present mode: plain steps in an owner's section, or atomic steps.
 macro_rules! enter {
     ($self:ident, $mode:ident => $call:expr) => {
         enter!($self, slot(), $mode => $call)
@@ -160,10 +158,10 @@ impl<T> Meeting<T> {
         self.0.attach_inline
     }
 
-    /// Takes the oldest waiter of the other side, or else waits with `mine` (if it is given).
+    /// Takes the oldest waiter of the other side, or else queues `mine` (if it is given).
     ///
-    /// With `mine`, the arrival is [`Arrival::Waiting`] and the caller must block; without, it only says that
-    /// nobody was there.
+    /// If `mine` was given and the result is [`Arrival::Waiting`], the caller must block; without `mine` that
+    /// result only says that no peer was there.
     ///
     /// # Safety
     /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling
@@ -174,7 +172,7 @@ impl<T> Meeting<T> {
         unsafe { self.meet_from(slot(), side, mine) }
     }
 
-    /// [`meet`](Self::meet) for those who know their slot.
+    /// [`meet`](Self::meet) for callers that have their slot at hand.
     ///
     /// # Safety
     /// As for `meet`; `slot` is the calling kernel thread's.
@@ -185,7 +183,7 @@ impl<T> Meeting<T> {
         side: Side,
         mine: Option<NonNull<PartyNode<T>>>,
     ) -> Arrival<T> {
-        // That nobody is there can be said from outside.
+        // Emptiness can be read outside of a section: a Relaxed guess is enough for that.
         if mine.is_none() && self.0.is_empty() {
             return Arrival::Waiting;
         }
@@ -208,7 +206,7 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.offer(mode, side, mine, choice) })
     }
 
-    /// Takes `mine` out again; false if somebody has it already and owes the wake.
+    /// Takes `mine` out again; false if another thread has taken it and will wake its owner.
     ///
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
@@ -218,8 +216,8 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })
     }
 
-    /// Gives `mine`, if it still waits, another waiter; gives the one that it had. `None` if somebody has
-    /// taken the node.
+    /// Replaces the waiter of `mine` if it is still queued, and returns the old one. `None` if another thread
+    /// has taken the node.
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
@@ -228,23 +226,24 @@ impl<T> Meeting<T> {
         enter!(self, mode => unsafe { self.0.renew(mode, mine, waiter) })
     }
 
-    /// Hands a value back that a receiver was given and does not want: `ghost`, a sender's node without a
-    /// thread, goes before all other senders, and stays also if there is no sender left. Unless a receiver
-    /// waits: then that is returned, and the ghost is still the caller's.
+    /// Hands back a value that a receiver was given and did not return. `ghost`, a sender's node without a
+    /// thread, goes in front of all other senders, and stays even if no sender is left. If a receiver waits,
+    /// it is returned instead, and the ghost is still the caller's.
     ///
     /// # Safety
-    /// As for [`meet`](Self::meet); the node belongs to whoever takes it out. The caller has a receiver.
+    /// As for [`meet`](Self::meet); the thread that takes the node out frees it. The caller has a receiver.
     pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.put_back(mode, ghost) })
     }
 
-    /// Closes the channel, because `side` is gone. `each` gets all of the other side, oldest first, to give
-    /// them their `end` and their wake. Values that were handed back are senders: they stay until the
-    /// receivers are gone too.
+    /// Closes the channel, because `side` is gone. `each` gets all nodes of the other side, oldest first, and
+    /// must end and wake them. Undelivered values count as senders: they stay until the receivers are gone
+    /// too.
     pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
         let left = enter!(self, mode => self.0.close(mode, side));
-        // A node is out of the list before its thread is woken; those behind it have not been let go.
+        // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their
+        // own wake.
         std::iter::from_fn(|| left.pop()).for_each(&mut each);
     }
 }

@@ -1,11 +1,10 @@
 //! The multicast channel of the book on Concurrent ML: a stream that any number of ports read, each at its
 //! own pace.
 //!
-//! The stream is a list: each link holds a message and the next link, and is written once. A port is a place
-//! in the list, so what a port has yet to read is kept by that port, and freed behind the last one.
+//! The stream is a linked list: each link holds a message and the next link, and is written once. A port is a
+//! pointer into the list, so messages live as long as a port has yet to read them.
 //!
-//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the
-//! ports are woken.
+//! Invariant: `last` is the only empty link. A message is in its link before the ports are woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
@@ -21,12 +20,12 @@ use std::time::{Duration, Instant};
 const PORTS: usize = 0;
 const RECV: Place = Place::new(PORTS, Wait::Recv);
 
-/// A channel whose every port gets every message that is sent after the port was made. Nothing is lost and
-/// sends never wait: the memory of what the slowest port has not read is the limit.
+/// A channel where every port gets every message that is sent after the port was made. No message is lost and
+/// sends never wait; memory use is bounded only by what the slowest port has not read.
 /// ([`broadcast`](crate::broadcast()) has a bound instead.)
 ///
-/// When the last sender is gone, ports get what is there and then [`RecvError`]. A send without any port
-/// fails.
+/// When the last sender is gone, ports get the remaining messages and then [`RecvError`]. A send without any
+/// port fails.
 ///
 /// # Examples
 /// ```
@@ -50,13 +49,13 @@ struct Stream<T> {
     ports: usize,
 }
 
-/// A message and what follows it, once they are there.
+/// A message and the next link, once they are written.
 struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 
-/// The sending end of a [`multicast()`] channel, and where ports come from.
+/// The sending end of a [`multicast()`] channel, which also makes ports.
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
 
-/// A place in the stream of a [`multicast()`] channel. A clone reads on from the same place.
+/// A reading position in a [`multicast()`] channel. A clone reads on from the same position.
 pub struct Port<T> {
     gate: Arc<Gate<Stream<T>>>,
     at: Arc<Link<T>>,
@@ -68,7 +67,7 @@ impl<T> Link<T> {
     }
 }
 
-/// A list that nobody reads any more is freed link by link, and not by a recursion as deep as it is long.
+/// Frees an unread list link by link, because a recursion would be as deep as the list is long.
 impl<T> Drop for Link<T> {
     fn drop(&mut self) {
         let mut next = self.0.take();
@@ -79,7 +78,7 @@ impl<T> Drop for Link<T> {
 }
 
 impl<T> Sender<T> {
-    /// Gives `message` to all ports that are there now.
+    /// Sends `message` to all ports that exist now.
     ///
     /// # Errors
     /// [`SendError`] with the message if there is no port.
@@ -94,18 +93,17 @@ impl<T> Sender<T> {
             }
             let (message, next) = content.take()?;
             let old = std::mem::replace(&mut section.state.last, next.clone());
-            // Empty: only the last link is written, and only here.
+            // Cannot fail: only the last link is written, and only here.
             let _ = old.0.set((message, next));
             section.wake_all(PORTS);
             Some(old)
         });
-        // Outside of the lock: perhaps the last port has gone meanwhile, and this was the last to hold the
-        // message.
+        // Dropped outside of the lock: if the last port has gone meanwhile, this drops the message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
     }
 
-    /// A port that gets all messages from now on.
+    /// Makes a port that gets all messages from now on.
     pub fn port(&self) -> Port<T> {
         let at = self.0.with(|section| {
             section.state.ports += 1;
@@ -115,7 +113,7 @@ impl<T> Sender<T> {
     }
 }
 
-/// The content of the link that the port is at; one try.
+/// One try to see whether the port's link is written.
 fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<(), RecvError>> {
     if at.0.get().is_some() {
         return Some(Ok(()));
@@ -124,7 +122,7 @@ fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<
 }
 
 impl<T: Clone> Port<T> {
-    /// Takes what is there without a lock.
+    /// Takes the next message, if it is there, without the lock.
     fn next(&mut self) -> Option<T> {
         let (message, next) = self.at.0.get()?;
         let (message, next) = (message.clone(), next.clone());
@@ -145,17 +143,17 @@ impl<T: Clone> Port<T> {
         }
     }
 
-    /// Takes the next message, waiting for one if need be.
+    /// Takes the next message, waiting for one if necessary.
     ///
     /// # Errors
-    /// [`RecvError`] if all has been read and no sender is left.
+    /// [`RecvError`] if all messages have been read and no sender is left.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here, and has missed nothing.
+    /// A cancelled host unwinds from here; it has missed no message.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
-    /// nothing is there, the call fails as if no sender were left.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
+    /// message is there, the call fails as if no sender were left.
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }
@@ -208,7 +206,7 @@ impl<T: Clone> Port<T> {
         self.recv_until(time::deadline(timeout))
     }
 
-    /// The messages that come, until no sender is left.
+    /// An iterator over the messages, until no sender is left.
     pub fn iter(&mut self) -> Iter<'_, T> {
         Iter(self)
     }

@@ -6,12 +6,13 @@
 //!  └──attempt, offer--> Met or Closed --finish--> Done
 //! ```
 //! # Invariants
-//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of
+//! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
 //!    [`Branch::offer`]).
-//! 2. The slot is full: a sender's in all states but Met and Done, a receiver's in Met.
+//! 2. A sender's slot is full in all states but Met and Done; a receiver's is full in Met.
 //!
 //! # Cancellation
-//! A value that a receiver was given and has not returned when it is dropped goes back into the channel.
+//! A value that a receiver was given goes back into the channel if the branch is dropped before it returns
+//! it.
 
 use super::exchange::{Chan, Ended, deal};
 use super::meeting::{Arrival, Offering, Side};
@@ -30,13 +31,13 @@ use std::task::{Context, Poll};
 
 /// One end of a channel, borrowed or owned.
 pub trait End {
-    /// What goes through the channel.
+    /// The type of the values.
     type Item;
-    /// What the operation of this end gives.
+    /// The result type of this end's operation.
     type Output;
     const SIDE: Side;
     fn chan(&self) -> &Arc<Chan<Self::Item>>;
-    /// The result, made of what is in the slot after it has met, or failed.
+    /// Makes the result from the slot of an operation that has met or failed.
     ///
     /// # Safety
     /// The slot is as the module's invariant 2 says, and is not used again.
@@ -106,7 +107,7 @@ impl<R: End> Event for RecvEvt<R> {
         Offer::new(self.0, MaybeUninit::uninit())
     }
 
-    /// Alone, it is a plain receive.
+    /// A lone receive event is a plain receive.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> R::Output {
         alone::<R>(self.0.chan(), MaybeUninit::uninit())
@@ -121,7 +122,7 @@ impl<S: End> Event for SendEvt<S> {
         Offer::new(self.0, MaybeUninit::new(self.1))
     }
 
-    /// Alone, it is a plain send.
+    /// A lone send event is a plain send.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sync(self) -> S::Output {
         alone::<S>(self.0.chan(), MaybeUninit::new(self.1))
@@ -131,9 +132,9 @@ impl<S: End> Event for SendEvt<S> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn alone<E: End>(chan: &Chan<E::Item>, slot: MaybeUninit<E::Item>) -> E::Output {
     match chan.exchange(E::SIDE, slot, None) {
-        // SAFETY: after an exchange the slot is as it must be.
+        // SAFETY: met: the slot is empty for a sender and full for a receiver.
         Ended::Met(slot) => unsafe { E::output(true, slot) },
-        // SAFETY: as above.
+        // SAFETY: not met: the slot is full for a sender and empty for a receiver.
         Ended::Closed(slot) | Ended::TimedOut(slot) => unsafe { E::output(false, slot) },
     }
 }
@@ -150,7 +151,7 @@ impl<S: End> fmt::Debug for SendEvt<S> {
     }
 }
 
-/// The branch of both events.
+/// The branch of a send or receive event.
 pub struct Offer<E: End> {
     end: E,
     state: Cell<State>,
@@ -166,8 +167,8 @@ enum State {
     Done,
 }
 
-// SAFETY: the node is reached by a peer on another kernel thread through the channel only, under its
-// protocol; what crosses is an item.
+// SAFETY: a peer on another kernel thread reaches the node only through the channel's protocol; only items
+// are moved between threads.
 unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 
 impl<E: End> Offer<E> {
@@ -176,7 +177,7 @@ impl<E: End> Offer<E> {
         Self { end, state: Cell::new(State::New), node: Party::node(None, slot) }
     }
 
-    /// Moves the value.
+    /// Moves the value between the slots of this branch and `peer`.
     ///
     /// # Safety
     /// The caller has just taken `peer` out for this offer, whose node is not queued.
@@ -203,11 +204,11 @@ impl<E: End> Branch for Offer<E> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
-        // SAFETY: without a node of ours there is nothing to promise.
+        // SAFETY: the contract of `meet` is about a node; this call has none.
         match unsafe { self.end.chan().meeting.meet(E::SIDE, None) } {
             Arrival::Waiting => false,
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
-                // SAFETY: just taken out, and no node of ours is queued.
+                // SAFETY: the peer was just taken out, and our node is not queued.
                 unsafe { self.meet(peer) };
                 true
             }
@@ -225,7 +226,7 @@ impl<E: End> Branch for Offer<E> {
         match unsafe { self.end.chan().meeting.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
             Offering::Waiting => Offered::Waiting,
             Offering::Peer(peer) => {
-                // SAFETY: just taken out for us, and our node was not queued.
+                // SAFETY: the peer was just taken out for us, and our node was not queued.
                 unsafe { self.meet(peer) };
                 Offered::Won
             }
@@ -249,7 +250,7 @@ impl<E: End> Branch for Offer<E> {
             State::Done => crate::bug::bug!("an offer was withdrawn after its end"),
         }
         let node = NonNull::from(&self.node);
-        // SAFETY: queued by the owner of this branch.
+        // SAFETY: queued by the owner of this branch, with this side.
         let state = if unsafe { self.end.chan().meeting.leave(E::SIDE, node) } {
             State::New
         } else {
@@ -273,7 +274,8 @@ impl<E: End> Branch for Offer<E> {
             State::Closed => false,
             _ => crate::bug::bug!("an offer that did not win gave a result"),
         };
-        // SAFETY: ours, as the state says, and Done from now on.
+        // SAFETY: the node is ours in Met and Closed, and the slot is not used again, since the state is Done
+        // now.
         Poll::Ready(unsafe { E::output(met, self.node.value.take()) })
     }
 
@@ -295,7 +297,7 @@ impl<E: End> Drop for Offer<E> {
             // SAFETY: not queued (the branch was withdrawn), and full in these states.
             drop(unsafe { self.node.value.take().assume_init() });
         } else if E::SIDE == Side::Receiver && state == State::Met {
-            // SAFETY: ours, and full.
+            // SAFETY: the node is ours in Met, and the slot is full.
             Chan::put_back(self.end.chan(), unsafe { self.node.value.take() });
         }
     }

@@ -1,29 +1,29 @@
-//! What a waiting thread or future shows to its peer: a word and a place for the value.
+//! The wait node of a channel or lock: the word that its owner and its peer share, and a slot for the value.
 //!
 //! # States (`word`)
 //! ```text
-//! NEW --queue--> a waiter --taken by a peer--> MET or CLOSED            a thread, woken after that; a foreign waker
+//! NEW --queue--> a waiter --taken by a peer--> MET or CLOSED            a thread or foreign waker, woken next
 //!                         --taken by a peer--> HELD, then MET or CLOSED a stackless parasite
 //!                         --left by its owner--> (the owner's again)
-//! NEW --queue--> an offer --taken by a peer who synched its choice--> as a waiter, whose waiter is the choice's
-//!                         --taken by a peer who did not--> STALE
+//! NEW --queue--> an offer --taken by a peer that synched its choice--> as a waiter; the waiter is the choice's
+//!                         --taken by a peer that could not--> STALE
 //!                         --left by its owner--> (the owner's again)
-//! GHOST   a value that was handed back: no owner, the node is boxed and belongs to whoever takes it out
+//! GHOST   an undelivered value that was handed back: no owner; the node is boxed, and its taker frees it
 //! ```
 //!
 //! # Invariants
-//! 1. Between "taken" and MET, CLOSED or STALE the node is the peer's, who runs no code of the program
-//!    meanwhile and does not switch: its owner may spin for that.
-//! 2. The peer does not touch the node after it has written MET, CLOSED or STALE, nor the choice behind an
-//!    offer.
-//! 3. **Held**: a parasite may be woken by several nodes at once (a `select!`), by different kernel threads,
-//!    and a wake node holds no reference to it. So the peer notifies it while the word is HELD, and its
-//!    future, which owns the node, is not dropped before HELD has ended: the parasite is alive for the
-//!    notification.
+//! 1. From "taken" until MET, CLOSED or STALE the peer owns the node. In that time the peer runs no code of
+//!    the program and does not switch, so the owner may spin until it ends.
+//! 2. The peer does not touch the node, nor the choice behind an offer, after it has written MET, CLOSED or
+//!    STALE.
+//! 3. **Held**: several nodes (a `select!`) may wake the same parasite at once, from different kernel
+//!    threads, and a wait node holds no reference to it. So the peer notifies the parasite while the word is
+//!    HELD, and the future that owns the node is not dropped before HELD ends: the parasite is alive during
+//!    the notification.
 //!
 //! # Orderings
-//! Every store of the word by the peer is Release, every load by the owner Acquire: the slot's content goes
-//! with it.
+//! The peer stores the word with Release and the owner loads it with Acquire: this publishes the slot's
+//! content.
 //!
 //! # Checked by
 //! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice`
@@ -37,7 +37,7 @@ use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-/// See the module's text.
+/// The payload of a wait node: the word and the slot (states: at the top of this file).
 pub(crate) struct Party<T> {
     word: AtomicPtr<()>,
     pub(crate) slot: UnsafeCell<MaybeUninit<T>>,
@@ -45,21 +45,21 @@ pub(crate) struct Party<T> {
 
 pub(crate) type PartyNode<T> = Node<Party<T>>;
 
-/// What the word says.
+/// The states of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At {
     /// Not queued.
     New,
     Waiting(Waiter),
-    /// As `Waiting`, and who takes the node must synch this choice before all else.
+    /// As `Waiting`; the peer that takes the node must synch this choice before it touches the slot.
     Offer(NonNull<Choice>),
-    /// Taken, but not yet its owner's again.
+    /// Taken by a peer, and still the peer's.
     Held,
-    /// The value has been moved.
+    /// The value was moved.
     Met,
-    /// The other side is gone; the value is where it was.
+    /// The other side is gone; the value was not moved.
     Closed,
-    /// An offer that somebody took who found its choice decided.
+    /// An offer whose choice was already decided when a peer took the node.
     Stale,
     Ghost,
 }
@@ -71,18 +71,19 @@ const CLOSED: usize = 3;
 const GHOST: usize = 4;
 const STALE: usize = 5;
 
-/// The low bits of a word that points at a choice: no thread's, no task's, and more than a foreign waker's.
+/// The tag of a word that points at a choice. Threads and tasks have other tags, and a foreign waker's tag is
+/// smaller.
 const OFFER: usize = 6;
 const TAGS: usize = 7;
 
-/// Of a word that is no code but perhaps NEW.
+/// Decodes a word that is NEW or a pointer.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn waiting(word: *mut ()) -> At {
     let Some(word) = NonNull::new(word) else { return At::New };
     if word.addr().get() & TAGS != OFFER {
         return At::Waiting(crate::queue::inbox::Linked::from_raw(word));
     }
-    // SAFETY: a pointer to a choice, without its tag: not null.
+    // SAFETY: a pointer to a choice is not null without its tag.
     At::Offer(unsafe { NonNull::new_unchecked(word.as_ptr().map_addr(|addr| addr & !TAGS)) }.cast())
 }
 
@@ -97,7 +98,7 @@ impl<T> Party<T> {
         Node::new(Self { word: AtomicPtr::new(word), slot: UnsafeCell::new(slot) })
     }
 
-    /// What the word says now.
+    /// The state of the word now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn at(&self) -> At {
         // Acquire pairs with the Release stores in `end`, `hold` and `set_stale`.
@@ -113,7 +114,7 @@ impl<T> Party<T> {
         }
     }
 
-    /// Owner of a node that has been taken: waits until it is its own again.
+    /// Owner of a node that was taken: spins until the peer is done with it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn settled(&self) -> At {
         let mut spins = 0;
@@ -125,52 +126,53 @@ impl<T> Party<T> {
         }
     }
 
-    /// Peer: the node's waiter, copied out.
+    /// Peer: a copy of the node's waiter.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn waiter(&self) -> At {
-        // Relaxed: written before the node was queued, which the peer has seen by taking it out.
+        // Relaxed: written before the node was queued, and the peer synchronised with that by taking the node
+        // out.
         let word = self.word.load(Ordering::Relaxed);
         if word.addr() == GHOST { At::Ghost } else { waiting(word) }
     }
 
-    /// Peer: as [`waiter`](Self::waiter), of a node that is no ghost; neither thread nor task if it is an
-    /// offer.
+    /// Peer: as [`waiter`](Self::waiter), for a node that is not an undelivered value. For an offer the
+    /// result is neither a thread nor a task.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn raw_waiter(&self) -> Waiter {
-        // Relaxed: as in `waiter`.
+        // Relaxed: written before the node was queued, which the peer has seen.
         let word = self.word.load(Ordering::Relaxed);
         let word =
             NonNull::new(word).unwrap_or_else(|| crate::bug::bug!("a node without a waiter was queued"));
         crate::queue::inbox::Linked::from_raw(word)
     }
 
-    /// Peer, of a node that it has taken out: the thread that waits, if it is a thread.
+    /// Peer of a node that it has taken out: the waiting thread, if the waiter is a thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(&self) -> Option<NonNull<Thread>> {
-        // Relaxed: as in `waiter`.
+        // Relaxed: written before the node was queued, which the peer has seen.
         let word = self.word.load(Ordering::Relaxed);
-        // Of all that a queued node's word may be, only a thread has no tag; NEW is not queued.
+        // A thread is the only waiter without a tag, and a queued node is never NEW.
         debug_assert!(!word.is_null(), "a node without a waiter was queued");
         // SAFETY: not NEW.
         (word.addr() & TAGS == 0).then(|| unsafe { NonNull::new_unchecked(word.cast()) })
     }
 
-    /// Peer: true of a value that was handed back.
+    /// Peer: true for an undelivered value that was handed back.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_ghost(&self) -> bool {
-        // Relaxed: as in `waiter`.
+        // Relaxed: written before the node was queued, which the peer has seen.
         self.word.load(Ordering::Relaxed).addr() == GHOST
     }
 
-    /// Peer: true if the node is an offer, so that its choice is to be synched.
+    /// Peer: true if the node is an offer, whose choice must be synched.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_offer(&self) -> bool {
-        // Relaxed: as in `waiter`.
+        // Relaxed: written before the node was queued, which the peer has seen.
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
 
-    /// Peer, of a node that it has taken out: synchs the choice if this is an offer. False if that was
-    /// decided before: then the node is its owner's again.
+    /// Peer of a node that it has taken out: synchs the choice if this is an offer. False if the choice was
+    /// decided before; the node is then its owner's again.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn accept(&self) -> bool {
         !self.is_offer() || left_out!(PeerSynch) || self.synch()
@@ -180,8 +182,7 @@ impl<T> Party<T> {
     #[inline(never)]
     fn synch(&self) -> bool {
         let At::Offer(choice) = self.waiter() else { return true };
-        // SAFETY: the choice outlives its nodes, and this one is not its owner's before `set_stale`, or
-        // `end`.
+        // SAFETY: the choice outlives its nodes, and this node is the peer's until `set_stale` or `end`.
         let is_ours = unsafe { choice.as_ref() }.synch();
         if !is_ours {
             self.set_stale();
@@ -189,7 +190,7 @@ impl<T> Party<T> {
         is_ours
     }
 
-    /// Peer: the choice of this node was decided before.
+    /// Peer: the choice of this node was decided before; gives the node back.
     pub(crate) fn set_stale(&self) {
         if left_out!(Stale) {
             return;
@@ -198,7 +199,7 @@ impl<T> Party<T> {
         self.word.store(code(STALE), Ordering::Release);
     }
 
-    /// Owner, of a node that is not queued: an offer of `choice`.
+    /// Owner of a node that is not queued: makes it an offer of `choice`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn set_offer(&self, choice: &Choice) {
         let word = ptr::from_ref(choice).cast_mut().cast::<()>().map_addr(|addr| addr | OFFER);
@@ -206,7 +207,7 @@ impl<T> Party<T> {
         self.word.store(word, Ordering::Relaxed);
     }
 
-    /// Peer: the value is in its place.
+    /// Peer: the slot is written; keeps the owner waiting while its parasite is notified.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn hold(&self) {
         if left_out!(Held) {
@@ -216,14 +217,14 @@ impl<T> Party<T> {
         self.word.store(code(HELD), Ordering::Release);
     }
 
-    /// Peer: the node is its owner's again.
+    /// Peer: gives the node back to its owner.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(&self, met: bool) {
         // Release pairs with the Acquire load in `at`.
         self.word.store(code(if met { MET } else { CLOSED }), Ordering::Release);
     }
 
-    /// Owner, of a node that is not queued.
+    /// Owner of a node that is not queued: sets its waiter.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn set_waiter(&self, waiter: Option<Waiter>) {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
@@ -231,14 +232,14 @@ impl<T> Party<T> {
         self.word.store(word, Ordering::Relaxed);
     }
 
-    /// Owner, under the lock of the list that the node is in.
+    /// Owner, under the lock of the list that the node is in: replaces the waiter and returns the old one.
     pub(crate) fn replace_waiter(&self, waiter: Waiter) -> Waiter {
         let At::Waiting(old) = self.waiter() else { crate::bug::bug!("a queued node without a waiter") };
         self.set_waiter(Some(waiter));
         old
     }
 
-    /// Of a node that is about to be handed back.
+    /// Marks a node as an undelivered value before it is queued.
     pub(crate) fn set_ghost(&self) {
         // Relaxed: published by the queueing.
         self.word.store(code(GHOST), Ordering::Relaxed);
@@ -250,7 +251,7 @@ impl<T> Party<T> {
     /// The node is out of the channel and the caller has it to itself.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn take(&self) -> MaybeUninit<T> {
-        // SAFETY: nobody else touches the slot (contract).
+        // SAFETY: no other thread touches the slot (contract).
         self.slot.with(|slot| unsafe { slot.read() })
     }
 }

@@ -1,5 +1,5 @@
-//! The rendezvous channel: a send and a receive happen together, or wait for each other. What happens is in
-//! [`exchange`](super::exchange); this is its public face.
+//! The public face of the rendezvous channel: a send and a receive happen together, or wait for each other
+//! ([`exchange`](super::exchange)).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::exchange::{Chan, Ended, deal};
@@ -17,9 +17,8 @@ use std::time::Duration;
 
 /// A channel without a buffer: `send` and `recv` wait for each other.
 ///
-/// Both ends can be cloned, sent to other threads and used from hosts of any runtime and from OS threads
-/// alike. When one side is gone (all its clones dropped), the other side's calls fail, those that wait
-/// included.
+/// Both ends can be cloned, sent to other threads, and used from hosts of any runtime and from OS threads.
+/// When one side is gone (all its clones dropped), the other side's calls fail, including those that wait.
 ///
 /// # Examples
 /// ```
@@ -38,7 +37,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::new(false))
 }
 
-/// A channel of which no worker ever becomes the owner: for one that is used once, and by whoever comes.
+/// A channel without owner bias: for a channel that is used once, from any thread.
 pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::for_once())
 }
@@ -46,10 +45,10 @@ pub(crate) fn channel_for_once<T>() -> (Sender<T>, Receiver<T>) {
 /// As [`channel`]; a parasite that waits here is attached **inside** the `send` or `recv` that unblocks it:
 /// it runs on the caller's stack, before that call returns (parasitic-threads-2011, 2.2).
 ///
-/// Faster by one queue, and surprising where the caller holds a lock or a `RefCell` borrow that the parasite
-/// wants too: that deadlocks, or panics. Therefore not the default, where it runs at the caller's next
-/// scheduling point. One such attach at most is under way on a stack: a parasite that is unblocked inside it
-/// waits for the next scheduling point after all.
+/// This saves one queue. But if the caller holds a lock or a `RefCell` borrow that the parasite needs too,
+/// the parasite deadlocks or panics. Therefore the default is to run it at the caller's next scheduling
+/// point. At most one such attach is active on a stack: a parasite that is unblocked inside it waits for the
+/// next scheduling point.
 ///
 /// # Examples
 /// ```
@@ -79,26 +78,26 @@ pub struct Sender<T>(pub(super) Arc<Chan<T>>);
 pub struct Receiver<T>(pub(super) Arc<Chan<T>>);
 
 /// # Safety
-/// The slot is full: a receiver's that has met, or a sender's that has not.
+/// The slot is full: a receiver's slot that has met, or a sender's that has not.
 pub(super) unsafe fn full<T>(slot: MaybeUninit<T>) -> T {
     // SAFETY: by contract.
     unsafe { slot.assume_init() }
 }
 
 impl<T> Sender<T> {
-    /// Hands `value` to a receiver, waiting for one if need be.
+    /// Hands `value` to a receiver, waiting for one if necessary.
     ///
     /// # Errors
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when a receiver takes the value, also while this call is blocked. A
-    /// host that is cancelled before that unwinds from here, and the value is dropped; after it the call
-    /// returns as usual, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when a receiver takes the value, even while this call is blocked. A
+    /// host that is cancelled before that unwinds from here, and the value is dropped. A host that is
+    /// cancelled later returns as usual, and unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
-    /// receiver is there, the value comes back as if none were left.
+    /// receiver is there, it gets the error and the value, as if no receiver were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match self.0.exchange(Side::Sender, MaybeUninit::new(value), None) {
@@ -114,8 +113,8 @@ impl<T> Sender<T> {
     /// [`SendError`] with the value if no receiver is left.
     ///
     /// # Cancellation
-    /// Dropping the future takes the offer back: the value has then either been received or is dropped with
-    /// the future. Which of the two, whoever drops it cannot tell; [`send_timeout`](Self::send_timeout) can.
+    /// Dropping the future withdraws it: the value either has been received or is dropped with the future.
+    /// The caller cannot tell which; [`send_timeout`](Self::send_timeout) can.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -124,8 +123,8 @@ impl<T> Sender<T> {
         Exchange::send(&self.0, value)
     }
 
-    /// [`send`](Self::send) as an event: to choose between it and others. If another is chosen, `value` is
-    /// dropped with it.
+    /// [`send`](Self::send) as an event, for a choice. If another event is chosen, `value` is dropped with
+    /// this one.
     ///
     /// # Examples
     /// ```
@@ -142,7 +141,7 @@ impl<T> Sender<T> {
         SendEvt::new(self, value)
     }
 
-    /// [`send_evt`](Self::send_evt) with the sender in it.
+    /// [`send_evt`](Self::send_evt) that owns the sender.
     pub fn into_send_evt(self, value: T) -> SendEvt<Self> {
         SendEvt::new(self, value)
     }
@@ -152,7 +151,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        // SAFETY: without a node of ours there is nothing to promise.
+        // SAFETY: the contract of `meet` is about a node; this call has none.
         let sent = match unsafe { self.0.meeting.meet(Side::Sender, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; our slot is full.
@@ -177,26 +176,26 @@ impl<T> Sender<T> {
             Ended::Met(_) => Ok(()),
             // SAFETY: a sender's slot that has not met.
             Ended::Closed(slot) => Err(SendTimeoutError::Disconnected(unsafe { full(slot) })),
-            // SAFETY: as above.
+            // SAFETY: a sender's slot that has not met is full.
             Ended::TimedOut(slot) => Err(SendTimeoutError::Timeout(unsafe { full(slot) })),
         }
     }
 }
 
 impl<T> Receiver<T> {
-    /// Takes a value from a sender, waiting for one if need be.
+    /// Takes a value from a sender, waiting for one if necessary.
     ///
     /// # Errors
     /// [`RecvError`] if no sender is left.
     ///
     /// # Cancellation
-    /// The commit point is the moment when a sender gives the value, also while this call is blocked. A host
-    /// that is cancelled before that unwinds from here, and has taken nothing; after it the value is
-    /// returned, and the host unwinds at its next blocking call.
+    /// The commit point is the moment when a sender gives the value, even while this call is blocked. A host
+    /// that is cancelled before that unwinds from here, and has taken nothing. A host that is cancelled later
+    /// returns the value, and unwinds at its next blocking call.
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
-    /// sender is there, the call fails as if none were left.
+    /// sender is there, the call fails as if no sender were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn recv(&self) -> Result<T, RecvError> {
         match self.0.exchange(Side::Receiver, MaybeUninit::uninit(), None) {
@@ -212,9 +211,9 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if no sender is left.
     ///
     /// # Cancellation
-    /// Dropping the future takes the offer back, and nothing is lost: a value that it has been given and has
-    /// not yet returned goes to another receiver, or back into the channel, before all values that are
-    /// waiting there. If no sender is left by then, it is what the next receive gets.
+    /// Dropping the future withdraws it, and no value is lost: a value that it was given and has not returned
+    /// goes to another receiver, or back into the channel, in front of all values that wait there. If no
+    /// sender is left by then, the next receive gets it.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -233,7 +232,7 @@ impl<T> Receiver<T> {
         Exchange::recv(&self.0)
     }
 
-    /// [`recv`](Self::recv) as an event: to choose between it and others.
+    /// [`recv`](Self::recv) as an event, for a choice.
     ///
     /// # Examples
     /// ```
@@ -249,7 +248,7 @@ impl<T> Receiver<T> {
         RecvEvt::new(self)
     }
 
-    /// [`recv_evt`](Self::recv_evt) with the receiver in it.
+    /// [`recv_evt`](Self::recv_evt) that owns the receiver.
     pub fn into_recv_evt(self) -> RecvEvt<Self> {
         RecvEvt::new(self)
     }
@@ -259,10 +258,10 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        // SAFETY: without a node of ours there is nothing to promise.
+        // SAFETY: the contract of `meet` is about a node; this call has none.
         let received = match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
-                // SAFETY: just taken out; what a receiver gets is full.
+                // SAFETY: the peer was just taken out; a receiver's slot is full after `deal`.
                 Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer, self.0.form())) })
             }
             Arrival::Waiting => Err(TryRecvError::Empty),
@@ -287,12 +286,12 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The values that come, until no sender is left.
+    /// An iterator over the received values, until no sender is left.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }
 
-    /// The values whose senders are waiting now.
+    /// An iterator over the values whose senders are waiting now.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter(self)
     }
@@ -300,7 +299,7 @@ impl<T> Receiver<T> {
 
 iterates!(&, Receiver<T>, T, |rx: &Receiver<T>| rx.recv().ok());
 
-/// See [`Receiver::try_iter`].
+/// The iterator of [`Receiver::try_iter`].
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
 
@@ -313,24 +312,24 @@ impl<T> Iterator for TryIter<'_, T> {
 }
 
 impl<T> Sender<T> {
-    /// The end of a handle that leaves its side as it is: if this was the last, nobody will ever hear of
-    /// that.
+    /// Drops this handle without closing its side: even if it is the last sender, the receivers are not
+    /// notified.
     pub(crate) fn keep_open(self) {
         let this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: moved out once; the rest of the handle's drop, the count, is left out.
+        // SAFETY: moved out once; only the rest of the handle's drop, the count, is left out.
         drop(unsafe { std::ptr::read(&this.0) });
     }
 
-    /// One more, from the inside.
+    /// Another sending handle of `chan`.
     pub(super) fn of(chan: &Arc<Chan<T>>) -> Self {
         add(&chan.senders);
         Self(chan.clone())
     }
 }
 
-/// Counts a handle of a side. Relaxed: made from a handle that exists, as with `Arc`.
+/// Counts a new handle of a side.
 fn add(count: &AtomicU32) {
-    // Relaxed: see above.
+    // Relaxed: the caller has a handle, which keeps the count above zero, as in `Arc`.
     if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
         crate::bug::say!("a channel has more than {} handles on one side: are they forgotten?", u32::MAX / 2);
         std::process::abort()
@@ -339,7 +338,7 @@ fn add(count: &AtomicU32) {
 
 /// Drops a handle of a side; true if it was the last.
 fn is_last(count: &AtomicU32) -> bool {
-    // AcqRel: pairs with itself, so that the last one sees what the others did before they dropped theirs.
+    // AcqRel pairs with itself: the last handle sees what the others did before they were dropped.
     count.fetch_sub(1, Ordering::AcqRel) == 1
 }
 

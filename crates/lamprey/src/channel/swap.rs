@@ -1,11 +1,11 @@
 //! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
 //!
-//! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What
-//! is sent is a place with the value, and the way back. Whoever receives takes the other's value and answers
-//! with its own, so of two that have met, either both have swapped, or (the receiver was cancelled in
-//! between) the sender finds its value where it was, and offers it again. A sender that must not wait for the
-//! answer takes its value back, if the receiver has not got it yet; that finds the place empty then, and has
-//! met nobody.
+//! Each swap is a choice between a send and a receive on one rendezvous channel. The message is a shared slot
+//! with the sender's value, and a channel for the answer. The receiver takes the value out of the slot and
+//! answers with its own. So after two threads have met, either both have swapped, or (the receiver was
+//! cancelled in between) the sender's value is still in its slot, and it offers it again. A sender that must
+//! not wait for the answer takes its value back if it is still in the slot; the receiver then finds the slot
+//! empty and tries again.
 
 use super::rendezvous::{self, Receiver, Sender};
 use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};
@@ -18,9 +18,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Where threads swap values in pairs: [`swap`](Self::swap) waits for a partner. Clones are the same place.
+/// Threads swap values in pairs here: [`swap`](Self::swap) waits for a partner. Clones share the same
+/// partners.
 ///
-/// It has no sides, so it is never closed: who waits for a partner that never comes waits for ever.
+/// It has no sides, so it is never closed: if no partner comes, a swap waits for ever.
 ///
 /// # Examples
 /// ```
@@ -37,7 +38,7 @@ pub struct SwapChannel<T> {
     rx: Receiver<Offer<T>>,
 }
 
-/// A value until it is swapped.
+/// A value until it is swapped, shared with the partner.
 struct Mine<T>(Arc<Mutex<Option<T>>>);
 
 struct Offer<T> {
@@ -45,12 +46,12 @@ struct Offer<T> {
     answer: oneshot::Sender<T>,
 }
 
-/// How two have met.
+/// The result of a meeting.
 enum Met<T> {
     Swapped(T),
-    /// The other one has our offer, and will answer.
+    /// The partner has our offer, and will answer.
     Offered(oneshot::Receiver<T>),
-    /// Not at all: the caller unwinds, and nobody was there; or the other one did, and has taken its value
+    /// No partner: the caller unwinds and none was there, or the partner unwound and has taken its value
     /// back.
     Nobody,
 }
@@ -68,20 +69,20 @@ impl<T> Mine<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What must be there: the value of one that has just met another.
+    /// Takes the value, which must be there because the thread has just met a partner.
     fn swapped(&self) -> T {
         self.take().unwrap_or_else(|| crate::bug::bug!("a value was swapped twice"))
     }
 }
 
 impl<T> SwapChannel<T> {
-    /// A place of its own.
+    /// A new channel without waiters.
     pub fn new() -> Self {
         let (tx, rx) = rendezvous::channel();
         Self { tx, rx }
     }
 
-    /// Meets a partner.
+    /// The event of meeting a partner.
     #[expect(clippy::type_complexity, reason = "an opaque type would hide that its branches are Send")]
     fn meet_evt<'a>(
         &'a self,
@@ -103,15 +104,15 @@ impl<T> SwapChannel<T> {
                 else {
                     return Met::Nobody;
                 };
-                // An error: the other was cancelled since. It has met us all the same.
+                // An error means that the partner was cancelled since then; it counts as having swapped.
                 let _ = offer.answer.send(ours.swapped());
                 Met::Swapped(theirs)
             }),
         ))
     }
 
-    /// The end of a swap that has met. `None`: there was no partner, or it was cancelled, and ours is where
-    /// it was.
+    /// Completes a meeting. `None` if there was no partner, or it was cancelled; our value is then still in
+    /// its slot.
     fn end(&self, met: Met<T>, mine: &Mine<T>) -> Option<T> {
         match met {
             Met::Swapped(value) => Some(value),
@@ -121,8 +122,8 @@ impl<T> SwapChannel<T> {
         }
     }
 
-    /// Waits for the partner's answer. Who is cancelled meanwhile takes its value back; if the partner has
-    /// got that, they have swapped.
+    /// Waits for the partner's answer. A thread that is cancelled meanwhile takes its value back; if the
+    /// partner has taken it already, they have swapped.
     fn answer(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
         let unwinding = match catch_unwind(AssertUnwindSafe(|| answered.recv_until(None))) {
             Ok(answer) => return answer.ok(),
@@ -135,8 +136,8 @@ impl<T> SwapChannel<T> {
         resume_unwind(unwinding)
     }
 
-    /// For a caller that must not wait: its own value, unless the partner has that. Then the answer is a few
-    /// steps away, on another kernel thread.
+    /// For a caller that must not wait: takes its own value back, unless the partner has it. In that case the
+    /// partner, on another kernel thread, is a few steps away from its answer.
     #[cold]
     fn end_at_once(mut answered: oneshot::Receiver<T>, mine: &Mine<T>) -> Option<T> {
         let mut spins = 0;
@@ -161,16 +162,16 @@ impl<T> SwapChannel<T> {
         }
     }
 
-    /// Gives `value` to a partner and returns the partner's, waiting for one if need be.
+    /// Gives `value` to a partner and returns the partner's, waiting for one if necessary.
     ///
     /// # Cancellation
     /// The commit point is the moment when one of the two has the other's value. A host that is cancelled
-    /// before that unwinds from here, and `value` is dropped; after it the call returns what it got, and the
-    /// host unwinds at its next blocking call.
+    /// before that unwinds from here, and `value` is dropped. A host that is cancelled later returns the
+    /// value that it got, and unwinds at its next blocking call.
     ///
     /// # Blocking
-    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
-    /// partner is there whose value it can have at once, it gets `value` back.
+    /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: unless
+    /// a partner is there whose value it can take at once, it gets `value` back.
     pub fn swap(&self, value: T) -> T {
         self.swap_shared(&Mine::new(value))
     }
@@ -178,7 +179,7 @@ impl<T> SwapChannel<T> {
     /// As [`swap`](Self::swap), waiting at most `limit` for a partner.
     ///
     /// # Errors
-    /// `value` itself if none came.
+    /// `value` itself if no partner came.
     ///
     /// # Cancellation
     /// As for `swap`.
@@ -194,8 +195,8 @@ impl<T> SwapChannel<T> {
     /// [`swap`](Self::swap) for async code.
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, it has met nobody, and `value` is dropped; or it has just
-    /// swapped, and what it got is.
+    /// If the future is dropped before it is ready, it has met no partner and `value` is dropped, or it has
+    /// just swapped and the partner's value is dropped.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -216,18 +217,18 @@ impl<T> SwapChannel<T> {
         }
     }
 
-    /// [`swap`](Self::swap) as an event. If another is chosen, `value` has not been swapped, and is dropped
-    /// with it.
+    /// [`swap`](Self::swap) as an event. If another event is chosen, `value` has not been swapped, and is
+    /// dropped with this one.
     ///
     /// # Cancellation
     /// As for [`swap`](Self::swap).
     ///
     /// # Blocking
-    /// Once it has met its partner it waits, if need be as a thread, until that has answered: at once, unless
-    /// the partner is a future that nobody polls. A task of an executor of one thread that swaps with another
-    /// of its own uses [`swap_async`](Self::swap_async). Two swaps on one channel in one
-    /// [`choose_all`](crate::event::choose_all) may meet each other, and then wait for each other without
-    /// end: the answer of one would come from the caller itself.
+    /// After meeting its partner it waits, if necessary by blocking the thread, for the answer. That comes at
+    /// once, unless the partner is a future that is not polled. A task of a single-threaded executor that
+    /// swaps with another task of it must use [`swap_async`](Self::swap_async). Two swaps on one channel in
+    /// one [`choose_all`](crate::event::choose_all) may meet each other, and then wait for ever: each waits
+    /// for an answer from its own caller.
     pub fn swap_evt(&self, value: T) -> BoxedEvent<'_, T>
     where
         T: Send,

@@ -1,10 +1,10 @@
-//! How futures wait at a [`Gate`](super::Gate).
+//! Waiting of futures at a [`Gate`](super::Gate).
 //!
 //! # Invariants
-//! 1. The node is pinned with the future; `is_queued` is set before it is linked for the first time. From
-//!    then on the future is not dropped without the lock.
-//! 2. What an operation gives is in the state until the poll that returns it: a future that is dropped has
-//!    taken nothing. A grant that it has goes to the next.
+//! 1. The node is pinned with the future. `is_queued` is set before the node is linked for the first time,
+//!    and from then on the future is dropped only with the lock.
+//! 2. The result of an operation stays in the state until the poll that returns it, so a dropped future has
+//!    taken nothing. A grant that it has goes to the next waiter.
 
 use super::node::{Waiting, forget};
 use super::{Gate, Place, Section};
@@ -18,10 +18,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// An operation as a future: see [`Gate::wait`], whose awaitable form it is.
+/// An operation as a future: the async form of [`Gate::wait`].
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct GateFuture<'a, S, F> {
-    /// `None` once it has returned.
+    /// `None` once the future has returned its result.
     gate: Option<&'a Gate<S>>,
     op: F,
     place: Place,
@@ -32,15 +32,15 @@ pub(crate) struct GateFuture<'a, S, F> {
 
 // SAFETY: the node is reached by other kernel threads under the gate's lock only.
 unsafe impl<S: Send, F: Send> Send for GateFuture<'_, S, F> {}
-// SAFETY: a shared future can do nothing.
+// SAFETY: a shared reference to this future gives access to nothing.
 unsafe impl<S: Send, F: Send> Sync for GateFuture<'_, S, F> {}
 
-/// What a look at the node has shown.
+/// The result of looking at the node.
 enum Look<R> {
     Ready(R),
-    /// It waits with the right waker.
+    /// It waits with this waker.
     Waits,
-    /// It does not wait, or with another waker.
+    /// It does not wait, or waits with another waker.
     Waker,
 }
 
@@ -63,7 +63,7 @@ impl<S> Gate<S> {
 }
 
 impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
-    /// Not queued yet.
+    /// First poll: not queued yet.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         if sched::gives_way(cx) {
@@ -75,7 +75,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
         }
     }
 
-    /// Queued before, woken or not.
+    /// Later poll: the node has been queued, and may have been taken out since.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn look(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         let look = gate.with(|section| {
@@ -92,7 +92,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
         }
     }
 
-    /// Waits, with the waker of `cx`, unless the operation can be done after all.
+    /// Queues the node with the waker of `cx`, unless the operation can be done now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
         let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), self.place.reason);
@@ -108,7 +108,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
                 return (result, Some(waiter));
             }
             node.value.waiter.set(Some(waiter));
-            // SAFETY: unlinked and pinned; taken out before the future goes.
+            // SAFETY: unlinked and pinned; taken out before the future is dropped.
             unsafe { section.push(self.place, NonNull::from(node)) };
             (None, None)
         });
@@ -142,7 +142,7 @@ impl<S, F> Drop for GateFuture<'_, S, F> {
     fn drop(&mut self) {
         if let Some(gate) = self.gate.filter(|_| self.is_queued) {
             let waiter = gate.with_form(Form::Soon, |section| {
-                // SAFETY: queued here by this future.
+                // SAFETY: queued by this future at this place.
                 if unsafe { section.leave(self.place, &self.node) } {
                     return self.node.value.waiter.take();
                 }

@@ -1,8 +1,7 @@
-//! What stands in a queue of a [`Gate`](super::Gate), and the wake that is owed to it once it has been taken
-//! out.
+//! The wait node of a [`Gate`](super::Gate), and the pending wake of a node that has been taken out.
 //!
-//! Invariant: of a node that is or was queued, everything here is touched in sections only. The waiter is
-//! there exactly while the node is linked.
+//! Invariant: if a node is or was queued, all its fields are touched in sections only. It has a waiter
+//! exactly while it is linked.
 
 use crate::queue::list::Node;
 use crate::sched::parasite::notify::Delivery;
@@ -13,22 +12,22 @@ use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::task::Context;
 
-/// What a node carries.
+/// The payload of a node.
 pub(super) struct Waiting {
     pub(super) waiter: Cell<Option<Waiter>>,
     /// A unit is reserved for it.
     pub(super) granted: Cell<bool>,
-    /// When it was queued.
+    /// The queue's `round` when it was queued.
     pub(super) round: Cell<u32>,
 }
 
-/// A wake that is owed: to be delivered after the section.
+/// A pending wake, to be delivered after the section.
 pub(crate) enum Owed {
-    /// A thread, or a waker.
+    /// A thread or a foreign waker.
     Waiter(Waiter),
-    /// A parasite, which has been notified.
+    /// A parasite that has been notified.
     Task(Delivery),
-    /// The broken variant: it has not.
+    /// The broken variant: a parasite that has not been notified yet.
     #[cfg(loom)]
     Late(Waiter),
 }
@@ -39,7 +38,7 @@ impl Waiting {
         Node::new(Self { waiter: Cell::new(waiter), granted: Cell::new(false), round: Cell::new(0) })
     }
 
-    /// The wake of a node that has just been taken out, in the same section.
+    /// The wake of a node that was just taken out, in the same section.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&self) -> Owed {
         let Some(waiter) = self.waiter.take() else { crate::bug::bug!("a node without a waiter was queued") };
@@ -54,10 +53,11 @@ impl Waiting {
         }
     }
 
-    /// True if a future that is polled in `cx` would be woken by what is there already. The node is linked.
+    /// True if the node's waiter wakes a future that is polled in `cx`. The node is linked.
     pub(super) fn would_wake(&self, cx: &Context<'_>) -> bool {
         self.waiter.get().is_some_and(|waiter| match waiter.who() {
-            // SAFETY: the box is the node's while it is linked; the comparison runs no code of the program.
+            // SAFETY: the waker's box is the node's while it is linked; the comparison runs no code of the
+            // program.
             Who::Foreign(waker) => unsafe { waker.as_ref() }.will_wake(cx.waker()),
             _ => waiter.is_of(cx),
         })
@@ -65,7 +65,7 @@ impl Waiting {
 }
 
 impl Owed {
-    /// True if [`deliver`](Self::deliver) would run code that is not of this crate, also in [`Form::Soon`].
+    /// True if [`deliver`](Self::deliver) would run code that is not of this crate, even in [`Form::Soon`].
     pub(crate) fn runs_code(&self) -> bool {
         match self {
             Self::Waiter(waiter) => waiter.is_foreign(),
@@ -75,29 +75,29 @@ impl Owed {
         }
     }
 
-    /// Gives the wake. Nothing of the gate may be in hand: this may run anything, or switch.
+    /// Delivers the wake. The caller must hold nothing of the gate: this may run any code, or switch.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn deliver(self, form: Form) {
         match self {
             Self::Waiter(waiter) => match waiter.as_thread() {
                 // SAFETY: taken out of its node, once; the thread waits for this wake.
                 Some(thread) => unsafe { wake_thread(thread, form) },
-                // SAFETY: as above, and the waker was the node's.
+                // SAFETY: taken out of its node, once, with the waker that the node owned.
                 None => unsafe { waiter.run_kept(form) },
             },
             Self::Task(delivery) => delivery.deliver(form),
             #[cfg(loom)]
-            // SAFETY: none: the broken variant.
+            // SAFETY: none; this is the broken variant, and the model must find the fault.
             Self::Late(waiter) => unsafe { waiter.wake() },
         }
     }
 }
 
-/// A waiter that was not used.
+/// Frees a waiter that was not used.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn forget(waiter: Option<Waiter>) {
     if let Some(waiter) = waiter {
-        // SAFETY: taken out of its node, or never put there.
+        // SAFETY: taken out of its node, or never stored there.
         unsafe { waiter.forget_of_node() };
     }
 }

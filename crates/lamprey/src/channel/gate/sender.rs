@@ -1,7 +1,7 @@
-//! The sending end that most kinds have: counted in the state, and the last one to go wakes those who
-//! receive.
+//! The sending end of most gate channels: the state counts the senders, and the last one to be dropped wakes
+//! the receivers.
 
-/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state counts `senders`.
+/// Clone, Drop and Debug of `Sender<T>(Arc<Gate<State<T>>>)`, whose state has the count `senders`.
 macro_rules! sender {
     ($name:literal, wakes $queue:expr) => {
         impl<T> Clone for Sender<T> {

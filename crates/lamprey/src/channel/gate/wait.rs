@@ -1,4 +1,4 @@
-//! How threads wait at a [`Gate`](super::Gate).
+//! Waiting of threads at a [`Gate`](super::Gate).
 
 use super::node::Waiting;
 use super::{Gate, Place, Section};
@@ -8,7 +8,7 @@ use crate::sched::{self, coop};
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// Why an operation has not been done.
+/// Why an operation was not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupted {
     TimedOut,
@@ -17,10 +17,11 @@ pub(crate) enum Interrupted {
 }
 
 impl<S> Gate<S> {
-    /// Does `op`, a section that says `None` if it has to be tried again later; waits for that at `place`.
+    /// Runs the section `op`, which returns `None` if it must be tried again; waits at `place` until it
+    /// succeeds.
     ///
     /// # Cancellation
-    /// A cancelled thread unwinds from here, as if it had never come.
+    /// A cancelled thread unwinds from here and leaves the gate unchanged.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<R>(
         &self,
@@ -49,7 +50,7 @@ impl<S> Gate<S> {
                 tried = self.try_or_queue(place, &node, &mut op);
                 tried.is_none()
             };
-            // SAFETY: queued here by this thread.
+            // SAFETY: the node was queued by this thread at this place.
             let leave = |_| self.with(|section| unsafe { section.leave(place, &node) });
             let waited = wait::wait(place.reason, deadline, enter, leave);
             match (waited, tried) {
@@ -58,7 +59,7 @@ impl<S> Gate<S> {
                 _ => self.after_early(place, &node, waited)?,
             }
             let result = self.with(|section| {
-                // A grant that came to nothing keeps its place.
+                // A waiter whose grant was not enough keeps its place in front.
                 place.in_front |= section.accept(place, &node);
                 op(section)
             });
@@ -70,8 +71,8 @@ impl<S> Gate<S> {
         }
     }
 
-    /// Does `op`, or queues the node in the same section, which then owes nobody a wake: it has changed
-    /// nothing.
+    /// Runs `op`, or queues the node in the same section. In that case the section has no pending wake: `op`
+    /// has changed nothing.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_or_queue<R>(
         &self,
@@ -83,15 +84,15 @@ impl<S> Gate<S> {
             let tried = op(section);
             if tried.is_none() {
                 debug_assert!(section.owes_nothing(), "an operation that is to be tried again owes a wake");
-                // SAFETY: fresh, with its waiter; its owner does not return before it is out again.
+                // SAFETY: new, with its waiter; its owner does not return before it is out again.
                 unsafe { section.push(place, NonNull::from(node)) };
             }
             tried
         })
     }
 
-    /// The wait has not begun, or has ended early: an error, unless the node had been taken out for a wake.
-    /// Who is cancelled unwinds from here.
+    /// The wait did not begin or ended early. An error, unless the node had been taken out for a wake. A
+    /// cancelled thread unwinds from here.
     #[cold]
     #[inline(never)]
     fn after_early(&self, place: Place, node: &Node<Waiting>, waited: Waited) -> Result<(), Interrupted> {
@@ -107,8 +108,8 @@ impl<S> Gate<S> {
     }
 }
 
-/// What a thread's operation gives. That the other side is gone often means that a runtime ends: then the
-/// caller may have been cancelled, and is to hear of that first.
+/// The result of a thread's operation. An error often means that a runtime was cancelled and ends; if the
+/// caller has been cancelled too, it unwinds instead.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(in crate::channel) fn or_cancelled<T, E>(result: Result<T, E>) -> Result<T, E> {
     if result.is_err() && sched::is_cancelled() {

@@ -1,4 +1,4 @@
-//! The place where two sides meet: the word and the lists, and what is done with them, in either [`Mode`].
+//! The state word and the wait lists of a channel, and the operations on them, in either [`Mode`].
 
 use super::super::party::{Party, PartyNode};
 use super::waiters::Waiters;
@@ -19,23 +19,24 @@ const TAGS: usize = 7;
 
 /// How the word is changed.
 pub(super) trait Mode: Copy {
-    /// Changes `word` in one step, from what the caller has seen; on failure gives what is there instead.
+    /// Changes `word` in one step from the value that the caller has seen; on failure returns the present
+    /// value.
     fn change<T>(self, word: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<(), *mut T>;
 }
 
-/// Others may be here too.
+/// Other threads may touch the word.
 #[derive(Clone, Copy)]
 pub(super) struct Atomic;
 
-/// Nobody else is, since the caller has read the word and until it has changed it: the owner's section.
+/// No other thread touches the word between the caller's read and its change: the owner's section.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 
 impl Mode for Atomic {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<(), *mut T> {
-        // AcqRel pairs with every other change of the word (see Orderings). Relaxed on failure: only a new
-        // guess.
+        // AcqRel pairs with every other change of the word (`meeting`, Orderings). Relaxed on failure: only a
+        // new guess.
         word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
     }
 }
@@ -43,15 +44,16 @@ impl Mode for Atomic {
 impl Mode for Plain {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, _: *mut T, to: *mut T) -> Result<(), *mut T> {
-        // Relaxed: whoever is here next comes after the section's end (`bias`).
+        // Relaxed: the next thread comes after the section's end, which orders it (`bias`).
         word.store(to, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// See the module's text. Every function is called in the mode that the channel's bias says.
+/// The fields of a [`Meeting`](super::Meeting). Every function is called in the mode that the channel's bias
+/// says.
 ///
-/// What each operation looks at comes first: 16 bytes, which are in one line of the cache.
+/// The fields that each operation reads come first: 16 bytes, in one cache line.
 #[repr(C)]
 pub(super) struct Place<T> {
     word: AtomicPtr<PartyNode<T>>,
@@ -64,12 +66,12 @@ pub(super) fn side_of<T>(word: *mut T) -> usize {
     word.addr() & SIDE
 }
 
-/// The node in the word, if there is one; a word that is not locked.
+/// The node in a word that is not locked, if there is one.
 fn node_of<T>(word: *mut T) -> Option<NonNull<T>> {
     alone_of(word, Side::Sender).or_else(|| alone_of(word, Side::Receiver))
 }
 
-/// The node of the one of `side` who waits alone, and nobody works on the lists.
+/// The node of a lone waiter of `side`, if the word is that and not locked.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn alone_of<T>(word: *mut T, side: Side) -> Option<NonNull<T>> {
     // SAFETY: only ONE has these low bits, and that has a node.
@@ -81,7 +83,7 @@ fn bare<T>(tags: usize) -> *mut T {
     ptr::without_provenance_mut(tags)
 }
 
-/// True if the lists have somebody, and nobody works on them.
+/// True if waiters are in the lists and the lists are not locked.
 fn is_many<T>(word: *mut T) -> bool {
     word.addr() == MANY
 }
@@ -92,17 +94,18 @@ impl<T> Place<T> {
         Self { word: AtomicPtr::new(bare(EMPTY)), bias, attach_inline, lists }
     }
 
-    /// True if nobody waited just now; also for those who are not here properly.
+    /// True if no thread waited just now; may be called outside of a section.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_empty(&self) -> bool {
-        // Relaxed: whoever came before the caller (happens-before) is seen; of others nothing was promised.
+        // Relaxed: a waiter whose queueing happened before this call is seen; nothing is promised about
+        // others.
         self.word.load(Ordering::Relaxed).addr() == EMPTY
     }
 
-    /// See [`Meeting::meet`](super::Meeting::meet).
+    /// The body of [`Meeting::meet`](super::Meeting::meet).
     ///
     /// # Safety
-    /// As said there.
+    /// As for `Meeting::meet`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet<M: Mode>(
         &self,
@@ -118,7 +121,7 @@ impl<T> Place<T> {
                     // SAFETY: just taken out.
                     Ok(()) => match unsafe { peer.as_ref() }.value.as_thread() {
                         Some(thread) => return Arrival::Thread(peer, thread),
-                        // SAFETY: as above.
+                        // SAFETY: just taken out, and not a thread's node.
                         None if unsafe { peer.as_ref() }.value.accept() => return Arrival::Peer(peer),
                         None => word = bare(EMPTY),
                     },
@@ -174,10 +177,10 @@ impl<T> Place<T> {
         Ok(arrival)
     }
 
-    /// See [`Meeting::offer`](super::Meeting::offer).
+    /// The body of [`Meeting::offer`](super::Meeting::offer).
     ///
     /// # Safety
-    /// As said there.
+    /// As for `Meeting::offer`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer<M: Mode>(
         &self,
@@ -197,7 +200,7 @@ impl<T> Place<T> {
         unsafe { self.offer_in_list(mode, side, mine, choice) }
     }
 
-    /// The rarer half of [`offer`](Self::offer): somebody else is there, or the channel is closed.
+    /// The rarer half of [`offer`](Self::offer): another waiter is there, or the channel is closed.
     ///
     /// # Safety
     /// As for [`offer`](Self::offer).
@@ -220,7 +223,7 @@ impl<T> Place<T> {
         };
         let is_closed = side_of(word) == CLOSED;
         let offering = self.with_lists(|lists| {
-            // SAFETY: the lock is held; a channel that is closed has nobody alone.
+            // SAFETY: the lock is held; a closed channel has no lone waiter.
             unsafe { lists.list_alone(alone, word) };
             match lists.meet_choice(side.other(), choice) {
                 Offering::Waiting if is_closed => {
@@ -240,13 +243,13 @@ impl<T> Place<T> {
         offering
     }
 
-    /// See [`Meeting::leave`](super::Meeting::leave).
+    /// The body of [`Meeting::leave`](super::Meeting::leave).
     ///
     /// # Safety
-    /// As said there.
+    /// As for `Meeting::leave`.
     pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
-        // Relaxed: a guess. If it does not show our node or side, whoever took the node out did so before,
-        // and what it did arrives with its wake.
+        // Relaxed: a guess. If it does not show our node or its list, another thread has taken the node out,
+        // and that thread's wake publishes what it did.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let locked = word.addr() & LOCK != 0;
@@ -257,7 +260,7 @@ impl<T> Place<T> {
             } else {
                 self.lock(mode, word).map(|alone| {
                     let left = self.with_lists(|lists| {
-                        // SAFETY: the lock is held; if our node is linked, then in this list.
+                        // SAFETY: the lock is held; if our node is linked, it is linked in this list.
                         unsafe {
                             lists.list_alone(alone, word);
                             lists.of(side).remove(mine)
@@ -274,17 +277,17 @@ impl<T> Place<T> {
         }
     }
 
-    /// See [`Meeting::renew`](super::Meeting::renew).
+    /// The body of [`Meeting::renew`](super::Meeting::renew).
     ///
     /// # Safety
-    /// As said there.
+    /// As for `Meeting::renew`.
     pub(super) unsafe fn renew<M: Mode>(
         &self,
         mode: M,
         mine: NonNull<PartyNode<T>>,
         waiter: Waiter,
     ) -> Option<Waiter> {
-        // Relaxed: a guess, as in `leave`.
+        // Relaxed: a guess; a node that it does not show was taken, and the wake publishes the rest.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let unlocked = word.addr() & LOCK == 0;
@@ -307,8 +310,8 @@ impl<T> Place<T> {
         }
     }
 
-    /// A receiver has come to a closed channel: there may be a value that was handed back after the last
-    /// sender had gone.
+    /// A receiver at a closed channel: takes an undelivered value that was handed back after the last sender
+    /// had gone, if there is one.
     fn take_left_over<M: Mode>(
         &self,
         mode: M,
@@ -320,10 +323,10 @@ impl<T> Place<T> {
         Ok(ghost.map_or(Arrival::Closed, Arrival::Peer))
     }
 
-    /// See [`Meeting::put_back`](super::Meeting::put_back).
+    /// The body of [`Meeting::put_back`](super::Meeting::put_back).
     ///
     /// # Safety
-    /// As said there.
+    /// As for `Meeting::put_back`.
     pub(super) unsafe fn put_back<M: Mode>(
         &self,
         mode: M,
@@ -356,9 +359,9 @@ impl<T> Place<T> {
         }
     }
 
-    /// See [`Meeting::close`](super::Meeting::close).
+    /// The body of [`Meeting::close`](super::Meeting::close).
     pub(super) fn close<M: Mode>(&self, mode: M, side: Side) -> List<Party<T>> {
-        // Relaxed: a guess; a channel that is closed stays so.
+        // Relaxed: a guess, confirmed by the CAS in `lock`; CLOSED is final.
         let mut word = self.word.load(Ordering::Relaxed);
         while side == Side::Receiver || side_of(word) != CLOSED {
             match self.lock(mode, word) {
@@ -377,8 +380,8 @@ impl<T> Place<T> {
         List::new()
     }
 
-    /// Takes the LOCK if the word is still `word`, and with it the node that waited alone, if one did. On
-    /// failure gives the word as it is now, not locked.
+    /// Takes the LOCK if the word is still `word`; returns the lone waiter's node, if the word had one. On
+    /// failure returns the present word, which is not locked.
     fn lock<M: Mode>(
         &self,
         mode: M,
@@ -394,7 +397,7 @@ impl<T> Place<T> {
         let mut spins = 0;
         while now.addr() & LOCK != 0 {
             relax(&mut spins);
-            // Relaxed: only waits; the caller looks again.
+            // Relaxed: only spins; the caller reads again and confirms by CAS.
             now = self.word.load(Ordering::Relaxed);
         }
         Err(now)

@@ -1,4 +1,4 @@
-//! The lists of a channel's waiters, for whoever works on them.
+//! The wait lists of a channel, for the holder of its LOCK.
 
 use super::super::party::{At, Party, PartyNode};
 use super::place::side_of;
@@ -8,7 +8,7 @@ use crate::queue::list::List;
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
-/// Who waits, in the lists.
+/// The wait lists, one for each side.
 pub(super) struct Waiters<T> {
     pub(super) senders: List<Party<T>>,
     pub(super) receivers: List<Party<T>>,
@@ -23,7 +23,7 @@ impl<T> Waiters<T> {
         if side == Side::Sender { &self.senders } else { &self.receivers }
     }
 
-    /// Takes the oldest of `side` out who can be met.
+    /// Takes out the oldest waiter of `side` that can be met.
     pub(super) fn pop(&self, side: Side) -> Option<NonNull<PartyNode<T>>> {
         loop {
             let node = self.of(side).pop()?;
@@ -34,20 +34,20 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Puts the one that waited alone in `word` into its list.
+    /// Moves the lone waiter of `word` into its list.
     ///
     /// # Safety
     /// The lock has just been taken from this `word`.
     pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<PartyNode<T>>>, word: *mut PartyNode<T>) {
         if let Some(node) = alone {
             let list = if side_of(word) == Side::Sender as usize { &self.senders } else { &self.receivers };
-            // SAFETY: it was alone in the word, so in no list; its owner waits until it is out.
+            // SAFETY: a lone waiter is in no list; its owner waits until the node is taken out.
             unsafe { list.push(node) };
         }
     }
 
-    /// The oldest of `side` whom `choice` can meet, taken out, with the choice synched. Not one of its own
-    /// offers.
+    /// Takes out the oldest waiter of `side` that `choice` can meet, with both choices synched. Skips offers
+    /// of `choice` itself.
     pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering<T> {
         let list = self.of(side);
         loop {
