@@ -1,13 +1,13 @@
-//! The barrier: nobody passes before all have come.
+//! The barrier: no thread passes before all have arrived.
 //!
 //! # Invariants
-//! 1. `arrived` counts those who wait in the present `round`, and is less than `n`: the last one begins the
-//!    next round, in the section in which it comes.
-//! 2. Who waits has an [`Arrival`], which takes its arrival back when it goes, unless the round is over by
-//!    then. So a wait that times out, is cancelled or dropped leaves nothing behind.
+//! 1. `arrived` counts the threads that wait in the present `round`, and is less than `n`: the last thread
+//!    begins the next round, in the section in which it arrives.
+//! 2. A waiting thread has an [`Arrival`], whose drop takes the arrival back unless the round is over by
+//!    then. So a wait that times out, is cancelled or dropped leaves no trace.
 //!
-//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: nobody
-//! is handed anything here, all go at once, whatever their order.)
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the wait queue of the locks:
+//! nothing is handed over here, and all waiters go at once, in any order.)
 //!
 //! # Checked by
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/barrier.rs`.
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 0;
 const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
 
-/// Makes `n` threads wait for each other, again and again.
+/// Makes `n` threads wait for each other, repeatedly.
 ///
 /// # Examples
 /// ```
@@ -55,12 +55,12 @@ struct State {
     round: u64,
 }
 
-/// What [`Barrier::wait`] gives.
+/// The result of [`Barrier::wait`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// True for one of those who pass together: the last one to come.
+    /// True for exactly one of the threads that pass together: the last one to arrive.
     ///
     /// # Examples
     /// ```
@@ -71,14 +71,14 @@ impl BarrierWaitResult {
     }
 }
 
-/// That a thread has come and not passed yet.
+/// The arrival of a thread that has not passed yet.
 struct Arrival<'a> {
     barrier: &'a Barrier,
     round: u64,
 }
 
 impl Arrival<'_> {
-    /// False if the round is over.
+    /// Takes the arrival back; false if the round is over.
     fn take_back(&self) -> bool {
         self.barrier.gate.with(|section| {
             let is_present = section.state.round == self.round;
@@ -96,7 +96,7 @@ impl Drop for Arrival<'_> {
 
 impl Barrier {
     crate::sync_shim::const_fn! {
-        /// A barrier for `n` threads; 0 is taken for 1.
+        /// A barrier for `n` threads; 0 means 1.
         ///
         /// # Examples
         /// ```
@@ -107,18 +107,19 @@ impl Barrier {
         }
     }
 
-    /// Waits until all have come. Then the barrier is as new, for the next round.
+    /// Waits until all threads have arrived. The barrier is then ready for the next round.
     ///
     /// # Examples
     /// See [`Barrier`].
     ///
     /// # Panics
-    /// If the caller is a host that is unwinding from a panic, which must not wait, and is not the last one.
+    /// If the caller is a host that is unwinding from a panic, which must not wait, and is not the last to
+    /// arrive.
     ///
     /// # Cancellation
-    /// The commit point is the arrival of the last one. A host that is cancelled before that takes its
-    /// arrival back and unwinds from here: the others wait for somebody else. One that is cancelled after
-    /// that counts as having come, and unwinds from here all the same.
+    /// The commit point is the arrival of the last thread. A host that is cancelled before that takes its
+    /// arrival back and unwinds from here; the others wait for another thread. A host that is cancelled later
+    /// unwinds from here too, but counts as arrived.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -129,7 +130,7 @@ impl Barrier {
         })
     }
 
-    /// As [`wait`](Self::wait), for `timeout` at most.
+    /// [`wait`](Self::wait) for `timeout` at most.
     ///
     /// # Examples
     /// ```
@@ -139,7 +140,8 @@ impl Barrier {
     /// ```
     ///
     /// # Errors
-    /// If not all have come by then: this one has not come either. And where [`wait`](Self::wait) panics.
+    /// If not all threads have arrived by then; this arrival is taken back. Also where [`wait`](Self::wait)
+    /// panics.
     ///
     /// # Cancellation
     /// As for [`wait`](Self::wait).
@@ -150,7 +152,7 @@ impl Barrier {
         self.wait_until(time::deadline(timeout)).map_err(|_| TimedOut)
     }
 
-    /// [`wait`](Self::wait) for async code. It has come when it is polled for the first time.
+    /// [`wait`](Self::wait) for async code. The first poll counts as the arrival.
     ///
     /// # Examples
     /// ```
@@ -164,8 +166,8 @@ impl Barrier {
     /// ```
     ///
     /// # Cancellation
-    /// Dropped before all have come, the future takes its arrival back. Dropped between that and the poll
-    /// that would have told, it counts as having come.
+    /// Dropped before all threads have arrived, the future takes its arrival back. Dropped after that but
+    /// before the poll that returns the result, it counts as arrived.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -177,7 +179,7 @@ impl Barrier {
         BarrierWaitResult(false)
     }
 
-    /// [`wait`](Self::wait) as an event. It has come when a thread begins to wait for the event.
+    /// [`wait`](Self::wait) as an event. It arrives when a thread begins to wait for the event.
     ///
     /// # Examples
     /// ```
@@ -194,8 +196,8 @@ impl Barrier {
     /// ```
     ///
     /// # Cancellation
-    /// Where another event is chosen, the arrival is taken back, unless all have come by then: in that case
-    /// it counts, though the choice went elsewhere.
+    /// If another event is chosen, the arrival is taken back, unless all threads have arrived by then. In
+    /// that case it counts, although another event was chosen.
     #[cfg(not(loom))]
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = BarrierWaitResult> + use<'_>> {
         future_evt(self.wait_async())
@@ -206,12 +208,12 @@ impl Barrier {
         let round = arrival.round;
         let waited = self.gate.wait(WAIT, deadline, |section| (section.state.round != round).then_some(()));
         let has_left = waited.is_err() && arrival.take_back();
-        // Done: taken back, or passed.
+        // Nothing left for its drop: the arrival was taken back, or the thread has passed.
         std::mem::forget(arrival);
         if has_left { waited.map(|()| BarrierWaitResult(false)) } else { Ok(BarrierWaitResult(false)) }
     }
 
-    /// Comes; `None` for the last one.
+    /// Arrives; `None` for the last thread.
     fn arrive(&self) -> Option<Arrival<'_>> {
         let round = self.gate.with(|section| {
             let state = &mut section.state;

@@ -1,59 +1,57 @@
-//! The wait line of every lock: who waits, in which order, and the state that they wait for, in one word and
-//! a small state.
+//! The wait queue of every lock: one word for the queue and its bits, and a small state.
 //!
 //! # States (`word`: a pointer to the last node of a ring, and three bits)
 //! ```text
-//! last    whoever waits; the first is behind it. A lone node is linked to itself
-//! HELD    the state says no to everybody: who comes may queue without a look at it
-//! WOKEN   one who waited has been taken out to try again, and will say how that ended
-//! EDIT    somebody works on ring and state, and will store the next word
+//! last    the waiters; the first one follows the last. A lone node is linked to itself
+//! HELD    the state refuses every acquisition: a thread may queue without reading the state
+//! WOKEN   a waiter was taken out to try again, and has not tried yet
+//! EDIT    a thread works on ring and state, and will store the next word
 //! ```
-//! A node is a [`Party`]: taken out, it ends MET (its owner has what it wants), CLOSED (its owner is to try
-//! again), or STALE (an offer of a choice that was decided elsewhere).
+//! A node is a [`Party`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its owner
+//! must try again), or STALE (an offer of a choice that was decided elsewhere).
 //!
 //! # Invariants
-//! 1. State check and enqueueing are one step: a CAS from HELD to a first node, or all under one EDIT. So
-//!    nobody queues behind a release that did not see it.
-//! 2. When EDIT ends (of a batch: the last one), the first in line cannot have what it wants, or WOKEN is
-//!    set. Whoever changes the state, leaves the line or ends WOKEN looks at the first again
+//! 1. Checking the state and queueing are one step: a CAS from HELD to a first node, or both under one EDIT.
+//!    So no thread queues behind a release that did not see it.
+//! 2. When EDIT ends (in a batch: the last one), the first waiter cannot have what it wants, or WOKEN is set.
+//!    A thread that changes the state, leaves the queue or clears WOKEN checks the first waiter again
 //!    ([`Edit::serve`]), under the same EDIT.
-//! 3. **Handing over**: who is taken out with MET has what it wants; the state says so already. If it does
-//!    not want it any more (cancelled, a future dropped, a branch that was not finished), it gives it back as
-//!    if it had held it.
-//! 4. EDIT lasts a few instructions: no program code, no switch, at most [`BATCH`] taken out. Wakes are
-//!    delivered after it. It may spin for a choice that is CLAIMED, which waits for nothing
-//!    (`event::protocol::choice`, invariant 3).
-//! 5. Who has just queued itself, or has found its node taken out, serves nobody: it has changed nothing that
-//!    others wait for, and a wake is perhaps owed to it, which program code behind their wakes could take
-//!    ([`sched::wait`](crate::sched::wait)).
-//! 6. An offer is taken out for good only if its choice is synched; the state is changed after that.
+//! 3. **Handing over**: a waiter that is taken out with MET has what it wants; the state already says so. If
+//!    it does not want it any more (cancelled, a future dropped, a branch not finished), it releases it as if
+//!    it had held it.
+//! 4. EDIT lasts a few instructions: no code of the program, no switch, at most [`BATCH`] nodes taken out.
+//!    Wakes are delivered after it. It may spin on a choice that is CLAIMED, which waits for nothing
+//!    (`events::protocol::choice`, invariant 3).
+//! 5. A thread that has just queued itself, or has found its node taken out, serves no other waiter. It has
+//!    changed nothing that others wait for, and its own wake may be pending, which program code run by the
+//!    others' wakes could consume ([`sched::wait`](crate::sched::wait)).
+//! 6. An offer is taken out with a grant only if its choice is synched; the state is changed after that.
 //!
 //! # Who may touch what
 //! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while
-//! EDIT is not set, else the holder of EDIT. Nodes otherwise: as [`Party`] says.
+//! EDIT is not set, otherwise the holder of EDIT. All else of a node: as for [`Party`].
 //!
 //! # Orderings
-//! Taking EDIT is an Acquire CAS, the store that ends it is Release; the CAS that queues a first node is
-//! Release. A lock that is nothing but HELD takes it with Acquire and lets it go with Release. What a grant
-//! says travels with the node's word. A CAS that only adds or removes bits may succeed although the ring was
-//! another in between (ABA): nothing of it was read.
+//! Taking EDIT is an Acquire CAS, and the store that ends it is Release; the CAS that queues a first node is
+//! Release. A lock whose state is only HELD sets it with Acquire and clears it with Release. A grant is
+//! published by the node's word. A CAS that only sets or clears bits may succeed although the ring changed in
+//! between (ABA), which is harmless: it has read nothing of the ring.
 //!
 //! # Where this differs from the paper (swapstack-taco-2013, 6.1-6.2)
-//! There, a thread may read a node that is gone, and a signal handler mends that. Here nobody reads a node
-//! but its owner and the holder of EDIT, whom the owner waits for before it goes. Threads leave from the
-//! middle (timeout, cancellation). The state may be larger than two bits.
+//! There, a thread may read a freed node, and a signal handler repairs that. Here only its owner and the
+//! holder of EDIT read a node, and the owner waits for the holder before it frees the node. Threads can leave
+//! from the middle (timeout, cancellation). The state may be larger than two bits.
 //!
 //! # Owner bias
-//! Of a kind whose state is nothing but HELD, the worker that owns the line changes the word by plain stores,
-//! in sections of [`bias`](crate::bias). Everything else is done by the atomic steps, after a look that
-//! nobody is in such a section on another kernel thread ([`Line::share`]): the owner too does it so, and if
-//! the line is taken away from it meanwhile, both do.
+//! For a kind whose state is only HELD, the worker that owns the line changes the word by plain stores, in
+//! sections of [`bias`](crate::bias). All other steps are atomic, after a check that no other kernel thread
+//! is in such a section ([`Line::share`]). The owner takes them too, and if the line is revoked meanwhile,
+//! both threads use atomic steps.
 //!
 //! # Rejected
-//! * A lock beside the word ([`channel::gate`](crate::channel)): two words to change for each lock and
-//!   unlock.
-//! * Retrying only (no hand-over): who waits may starve, and a choice cannot be told to try again. Handing
-//!   over only: each lock of a mutex that has a waiter costs a switch (see [`mutex`](super::mutex)).
+//! * A lock beside the word ([`channel::gate`](crate::channel)): each lock and unlock would change two words.
+//! * Retrying only (no hand-over): waiters may starve, and a choice cannot retry. Handing over only: each
+//!   lock of a mutex that has a waiter costs a switch (see [`mutex`](super::mutex)).
 //!
 //! # Checked by
 //! `model::mutex`, `model::rwlock`, `model::semaphore`, `model::condvar` (loom, with broken variants),
@@ -82,45 +80,45 @@ const WOKEN: usize = 2;
 const EDIT: usize = 4;
 const TAGS: usize = 7;
 
-/// How many are taken out under one EDIT at most. (Two under the checker, which has to see the second batch.)
+/// The number of waiters that one EDIT takes out at most. (Two under the checker, which must see the second
+/// batch.)
 pub(super) const BATCH: usize = if cfg!(loom) { 2 } else { 8 };
 
-/// What the first in line is told.
+/// The decision for the first waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// It waits on.
     Waits,
     /// It has what it wants: the state is changed.
     Has,
-    /// It is to try again, against those who come meanwhile. Only for one that may lose; never for one that
-    /// is an offer.
+    /// It must try again, against the threads that come meanwhile. Only for a waiter that may lose; never for
+    /// an offer.
     Tries,
 }
 
-/// The rules of a lock: a small state, changed under EDIT. Nothing here may panic, block or run code of the
+/// The rules of a lock: a small state, changed under EDIT. No method may panic, block or run code of the
 /// program.
 ///
-/// `held` is the bit of the word: a kind that sets it promises that `arrive` says no for as long as it is
-/// set. `want` is what the caller of `acquire` asked for, and may be changed: its last value comes back to
-/// that caller.
+/// `held` is the HELD bit: a kind that sets it promises that `arrive` returns false as long as it is set.
+/// `want` is the argument of `acquire`, and may be changed: its last value is returned to that caller.
 pub trait Kind: Copy {
-    /// Somebody comes (`behind`: others wait): true if it has what it wants. If not, it queues (or goes, if
-    /// it only tries: then the changed state is forgotten).
+    /// A thread arrives: true if it has what it wants. If not, it queues, or gives up if it only tries (the
+    /// changed state is then discarded).
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
         comes != Comes::Behind && self.take(held, want) == Turn::Has
     }
 
-    /// What is to become of the first in line. The state is changed only if that is not `Waits`.
+    /// The decision for the first waiter. The state is changed only if it is not `Waits`.
     fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn;
 
-    /// Somebody gives back what it was granted with `want`.
+    /// A thread releases what it was granted with `want`.
     fn give_back(&mut self, held: &mut bool, want: u32);
 
-    /// Somebody leaves the line without having been granted anything.
+    /// A waiter leaves the queue without a grant.
     fn left(&mut self, _held: &mut bool, _want: u32) {}
 }
 
-/// See the module's text.
+/// A wait queue with its state, its bias and the policies of its lock.
 pub struct Line<S> {
     word: AtomicPtr<PartyNode<u32>>,
     bias: Bias,
@@ -129,10 +127,10 @@ pub struct Line<S> {
     state: UnsafeCell<S>,
 }
 
-// SAFETY: the state moves and is reached under EDIT, by one kernel thread at a time; of nodes others take
-// waiters.
+// SAFETY: only one kernel thread at a time, the holder of EDIT, reaches the state; other threads take only
+// waiters out of nodes.
 unsafe impl<S: Send> Send for Line<S> {}
-// SAFETY: as above.
+// SAFETY: shared access to the state is serialised by EDIT, so `S: Send` is enough.
 unsafe impl<S: Send> Sync for Line<S> {}
 
 // An EDIT does not unwind (invariant 4), so a panic of the program never leaves the state half changed.
@@ -158,14 +156,14 @@ fn last(word: *mut PartyNode<u32>) -> *const PartyNode<u32> {
 
 impl<S> Line<S> {
     crate::sync_shim::const_fn! {
-        /// Of a state that nobody waits for.
+        /// A line with `state` and no waiters.
         pub(crate) const fn new(state: S, order: Order, wake: Wake) -> Self {
             Self::with_bias(state, order, wake, Bias::shared())
         }
     }
 
     crate::sync_shim::const_fn! {
-        /// As [`new`](Self::new), perhaps with an owner.
+        /// [`new`](Self::new) with a bias, so that a worker may own the line.
         pub(crate) const fn with_bias(state: S, order: Order, wake: Wake, bias: Bias) -> Self {
             Self { word: AtomicPtr::new(ptr::null_mut()), bias, order, wake, state: UnsafeCell::new(state) }
         }
@@ -178,14 +176,15 @@ impl<S> Line<S> {
         self.word.load(Ordering::Relaxed).addr() & HELD != 0
     }
 
-    /// True if somebody waited just now, or works on the line.
+    /// True if a thread waited just now, or works on the line.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn has_waiters(&self) -> bool {
-        // Relaxed: whoever came before the caller (happens-before) is seen; of others nothing was promised.
+        // Relaxed: a waiter whose queueing happened before this call is seen; nothing is promised about
+        // others.
         self.word.load(Ordering::Relaxed).addr() & !HELD != 0
     }
 
-    /// Sets HELD if it is not, and nobody waits. For kinds whose state is nothing but HELD.
+    /// Sets HELD if it is not set and no thread waits. For kinds whose state is only HELD.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn try_hold(&self) -> bool {
         if !self.bias.is_shared() {
@@ -202,27 +201,27 @@ impl<S> Line<S> {
     fn change_if_owned(&self, from: usize, to: usize) -> bool {
         // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
         let Access::Owner(_section) = (unsafe { self.bias.enter(slot()) }) else { return false };
-        // Relaxed: nobody else is here; who was before, or comes next, is ordered by the bias.
+        // Relaxed: no other thread is in the section; the bias orders it with the sections before and after.
         let is_from = self.word.load(Ordering::Relaxed).addr() == from;
         if is_from {
-            // Relaxed: as above.
+            // Relaxed: within the section, which the bias orders with the others.
             self.word.store(ptr::without_provenance_mut(to), Ordering::Relaxed);
         }
         is_from
     }
 
-    /// Before any atomic step: nobody is in a section of another worker. (A step of the owner itself needs no
-    /// section: the plain ones are of the same kernel thread, and whoever takes the line away from it uses
-    /// atomic ones.)
+    /// To be called before any atomic step: waits until no other worker is in a section. (The owner's own
+    /// atomic steps need no section: its plain steps are on the same kernel thread, and a thread that revokes
+    /// the line uses atomic steps.)
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn share(&self) {
         if !self.bias.is_shared() && !left_out!(LineShare) {
-            // SAFETY: as in `change_if_owned`; the section ends here.
+            // SAFETY: the slot is this kernel thread's, and the section ends here, so it enters no other.
             drop(unsafe { self.bias.enter(slot()) });
         }
     }
 
-    /// As [`try_hold`](Self::try_hold), whoever waits.
+    /// [`try_hold`](Self::try_hold) that ignores waiters.
     pub(crate) fn barge(&self) -> bool {
         self.share();
         let mut spins = 0;
@@ -233,7 +232,8 @@ impl<S> Line<S> {
                 return false;
             }
             let held = word.map_addr(|addr| addr | HELD);
-            // Acquire and Relaxed: as in `try_hold`.
+            // Acquire pairs with the Release in `let_go` and at the end of an EDIT. Relaxed on failure:
+            // nothing read.
             if bits(word) & EDIT == 0
                 && self.word.compare_exchange(word, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
             {
@@ -243,8 +243,8 @@ impl<S> Line<S> {
         }
     }
 
-    /// Clears HELD if nobody waits; false, and nothing done, if somebody does. For kinds whose state is
-    /// nothing but HELD.
+    /// Clears HELD if no thread waits; otherwise does nothing and returns false. For kinds whose state is
+    /// only HELD.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn let_go(&self) -> bool {
         if !self.bias.is_shared() {
@@ -255,7 +255,8 @@ impl<S> Line<S> {
         self.word.compare_exchange(held, ptr::null_mut(), Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// As [`let_go`](Self::let_go), also if one has been woken who will look after the others.
+    /// [`let_go`](Self::let_go) that also succeeds if a waiter was woken to try again: that one serves the
+    /// others.
     pub(crate) fn let_go_to_woken(&self) -> bool {
         self.share();
         let mut spins = 0;
@@ -267,7 +268,8 @@ impl<S> Line<S> {
                     return false;
                 }
                 let free = word.map_addr(|addr| addr & !HELD);
-                // Release and Relaxed: as in `let_go`.
+                // Release pairs with the Acquire CASes that take HELD or EDIT. Relaxed on failure: nothing
+                // read.
                 if self.word.compare_exchange(word, free, Ordering::Release, Ordering::Relaxed).is_ok() {
                     return true;
                 }
@@ -276,7 +278,7 @@ impl<S> Line<S> {
         }
     }
 
-    /// Takes EDIT; gives the word without it.
+    /// Takes EDIT; returns the word without it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn enter(&self) -> *mut PartyNode<u32> {
         self.share();
@@ -298,7 +300,7 @@ impl<S> Line<S> {
     fn enter_slowly(&self) -> *mut PartyNode<u32> {
         let mut spins = 0;
         loop {
-            // Relaxed: as in `enter`.
+            // Relaxed: a guess, confirmed by the CAS.
             let word = self.word.load(Ordering::Relaxed);
             if bits(word) & EDIT == 0 && self.try_enter(word) {
                 return word;
@@ -307,7 +309,7 @@ impl<S> Line<S> {
         }
     }
 
-    /// Ends an EDIT.
+    /// Ends an EDIT: stores the next word.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn exit(&self, edit: &Edit<'_, S>) {
         let bits = if edit.held { HELD } else { 0 } | if edit.woken { WOKEN } else { 0 };
@@ -317,12 +319,13 @@ impl<S> Line<S> {
         self.word.store(word, order);
     }
 
-    /// Queues a node where the word is HELD and nobody waits, in one step.
+    /// Queues a node in one step, if the word is HELD without waiters.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue_first(&self, node: NonNull<PartyNode<u32>>) -> bool {
         let held = ptr::without_provenance_mut(HELD);
         let alone = List::new();
-        // SAFETY: the node is in no list (contract of the callers), and the list ends here or is the word's.
+        // SAFETY: the node is in no list (contract of the callers); this list is discarded here or becomes
+        // the word's.
         unsafe { alone.push(node) };
         let word = node.as_ptr().map_addr(|addr| addr | HELD);
         // Release pairs with the Acquire CAS in `try_enter`: publishes the node. Relaxed on failure: nothing
@@ -336,7 +339,7 @@ impl<S> Line<S> {
 }
 
 impl<S: Kind> Line<S> {
-    /// Works on ring and state; then serves those who can go on with that, and gives them their wakes.
+    /// Runs `work` on ring and state, serves the waiters that can go on then, and delivers their wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn edit<R>(&self, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let word = self.enter();
@@ -359,9 +362,8 @@ impl<S: Kind> Line<S> {
         result
     }
 
-    /// Gives the wakes that an EDIT has left behind, and goes on serving if there were too many for it.
-    /// Nothing may be owed to the caller, nor anything of the line be in hand: this may run anything, or
-    /// switch.
+    /// Delivers the wakes of an EDIT, and serves on if a batch was not enough. The caller must have no
+    /// pending wake and hold nothing of the line: this may run any code, or switch.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deliver(&self, batch: Batch) {
         if batch.is_several() {
@@ -372,7 +374,7 @@ impl<S: Kind> Line<S> {
         }
     }
 
-    /// Those whose wake runs code of the program come last, because that may wait for one of the others.
+    /// Wakes that run code of the program come last, because that code may wait for one of the other waiters.
     #[cold]
     #[inline(never)]
     fn deliver_several(&self, mut batch: Batch) {
@@ -388,7 +390,7 @@ impl<S: Kind> Line<S> {
         last.into_iter().for_each(|owed| owed.deliver(Form::Soon));
     }
 
-    /// One EDIT, which has been taken; the wakes are the caller's to deliver.
+    /// One EDIT, which has been taken; the caller must deliver the wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn serve_once<R>(
         &self,
@@ -409,7 +411,8 @@ impl<S: Kind> Line<S> {
         (result, batch)
     }
 
-    /// Changes the state: `change` gets it, `held`, and whether somebody waits. Then those go on who can.
+    /// Changes the state: `change` gets it, `held`, and whether a thread waits. Then serves the waiters that
+    /// can go on.
     #[inline]
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut S, &mut bool, bool) -> R) -> R {
         self.edit(|edit| {
@@ -418,14 +421,14 @@ impl<S: Kind> Line<S> {
         })
     }
 
-    /// Gives back what was granted with `want`: it goes to whoever can have it now.
+    /// Releases what was granted with `want`; waiters that can have it now get it.
     #[inline]
     pub(crate) fn release(&self, want: u32) {
         self.change(|state, held, _| state.give_back(held, want));
     }
 
-    /// As [`release`](Self::release), for kinds that serve one at a time; the wake is the caller's to
-    /// deliver.
+    /// [`release`](Self::release) for kinds that serve one waiter at a time; the caller must deliver the
+    /// wake.
     #[inline]
     pub(crate) fn release_owing(&self, want: u32) -> Option<Owed> {
         let batch = self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1;
@@ -433,7 +436,7 @@ impl<S: Kind> Line<S> {
         batch.into_single()
     }
 
-    /// Takes what it wants if that can be had at once; gives the last value of `want`.
+    /// Takes `want` if it can be had at once; returns the last value of `want`.
     #[inline]
     pub(crate) fn try_acquire(&self, mut want: u32) -> Option<u32> {
         if self.is_held() {
@@ -445,8 +448,8 @@ impl<S: Kind> Line<S> {
     /// Takes what the node wants, or queues it: true if it has it.
     ///
     /// # Safety
-    /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left, or has
-    /// been taken out and let go.
+    /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left the queue,
+    /// or was taken out and ended.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn join(&self, node: NonNull<PartyNode<u32>>, again: bool) -> bool {
         self.share();
@@ -459,7 +462,7 @@ impl<S: Kind> Line<S> {
         self.edit(|edit| unsafe { edit.arrive(node, again, self.order) })
     }
 
-    /// Takes the node out of the line; false if somebody else has done so.
+    /// Takes the node out of the queue; false if another thread has taken it out.
     ///
     /// # Safety
     /// The node was queued here by the caller, if at all.
@@ -468,8 +471,8 @@ impl<S: Kind> Line<S> {
         self.edit(|edit| unsafe { edit.leave(node) })
     }
 
-    /// As [`leave`](Self::leave); the wakes that it leaves behind are the caller's to
-    /// [`deliver`](Self::deliver). None if it is false.
+    /// [`leave`](Self::leave); the caller must [`deliver`](Self::deliver) the wakes. There are none if it
+    /// returns false.
     ///
     /// # Safety
     /// As for `leave`.
@@ -478,18 +481,18 @@ impl<S: Kind> Line<S> {
         self.serve_once(self.enter(), |edit| unsafe { edit.leave(node) })
     }
 
-    /// One who was woken to try again goes instead: another one may.
+    /// A waiter that was woken to try again gives up: clears WOKEN, so another one is woken.
     fn pass_on(&self) {
         self.edit(|edit| edit.woken &= left_out!(LinePass));
     }
 }
 
-/// What a node's owner wanted, as it was left by whoever has granted it.
+/// The last value of `want`, as the thread that granted it has left it.
 ///
 /// # Safety
-/// The node is its owner's, who calls this.
+/// The caller owns the node.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn want_of(party: &Party<u32>) -> u32 {
-    // SAFETY: ours (contract); written when the node was made.
+    // SAFETY: the node is ours (contract); the slot was written when the node was made.
     party.slot.with(|want| unsafe { (*want).assume_init_read() })
 }

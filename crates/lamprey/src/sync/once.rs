@@ -1,4 +1,4 @@
-//! Once: code that runs one time, whoever comes first.
+//! Once: code that runs one time, in the first thread that asks for it.
 //!
 //! # States (`Phase`)
 //! ```text
@@ -6,14 +6,14 @@
 //!                                  --it unwinds or its future is dropped--> Poisoned
 //! ```
 //! # Invariants
-//! 1. Running belongs to one [`Running`]; whoever drops that wakes all who wait here.
-//! 2. `done` is set before the phase is Done, and after all that the code did.
+//! 1. Running belongs to one [`Running`], whose drop wakes all waiters.
+//! 2. `done` is set before the phase is Done, and after everything that the code did.
 //!
-//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the line of the locks: who
-//! waits for the end must not stand before who would bring it about.)
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the wait queue of the locks: a
+//! thread that waits for the end must not be queued in front of one that could run the code.)
 //!
 //! # Orderings
-//! `done` is set Release and looked at Acquire: who sees it sees what the code did.
+//! `done` is stored with Release and loaded with Acquire: a thread that sees it sees what the code did.
 //!
 //! # Checked by
 //! `model::once` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/once.rs`.
@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 0;
 const WAIT: Place = Place::new(QUEUE, Wait::Once);
 
-/// Runs code one time only, however many threads ask for it; all of them go on when it has been run.
+/// Runs code one time only, however many threads ask for it; all of them go on when it has run.
 ///
 /// # Examples
 /// ```
@@ -69,14 +69,14 @@ enum Phase {
     Done,
 }
 
-/// What the code of [`Once::call_once_force`] is told.
+/// The argument of the code of [`Once::call_once_force`].
 #[derive(Debug)]
 pub struct OnceState {
     poisoned: bool,
 }
 
 impl OnceState {
-    /// True if code that was to run once has panicked, or was cancelled.
+    /// True if earlier code has panicked, or was cancelled.
     ///
     /// # Examples
     /// ```
@@ -88,7 +88,7 @@ impl OnceState {
     }
 }
 
-/// The right to run the code, and the duty to say how it ended.
+/// The right to run the code; the drop sets the phase that it ended in.
 struct Running<'a> {
     once: &'a Once,
     state: OnceState,
@@ -96,7 +96,7 @@ struct Running<'a> {
     is_tracked: bool,
 }
 
-/// What whoever asks for the code is told.
+/// The answer to a thread that asks to run the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Run { poisoned: bool },
@@ -105,7 +105,7 @@ enum Turn {
 }
 
 impl Running<'_> {
-    /// The code has returned.
+    /// The code has returned: sets the end to Done.
     fn done(self) {
         self.end.set(Phase::Done);
     }
@@ -117,8 +117,8 @@ impl Drop for Running<'_> {
             self.once.order.unlocked();
         }
         if self.end.get() == Phase::Done {
-            // Release pairs with the Acquire load in `is_completed`; Relaxed is what the model `once` must
-            // refute.
+            // Release pairs with the Acquire load in `is_completed`; Relaxed is the broken variant that
+            // `model::once` must refute.
             let order = if left_out!(OnceDone) { Ordering::Relaxed } else { Ordering::Release };
             self.once.done.store(true, order);
         }
@@ -141,7 +141,7 @@ fn unwinding() -> ! {
 
 impl Once {
     crate::sync_shim::const_fn! {
-        /// One whose code has not been run.
+        /// A `Once` whose code has not run.
         ///
         /// # Examples
         /// See [`Once`].
@@ -150,19 +150,19 @@ impl Once {
         }
     }
 
-    /// Runs `code`, if none has been run here. If another thread is at it, waits until that is done.
+    /// Runs `code`, if no code has run here. If another thread is running code, waits until it ends.
     ///
     /// # Examples
     /// See [`Once`].
     ///
     /// # Panics
-    /// If earlier code panicked or was cancelled; if `code` does; if another thread is at it and the caller
-    /// is a host that is unwinding, which must not wait. In debug builds, if `code` itself comes here again,
-    /// which otherwise waits for ever.
+    /// If earlier code panicked or was cancelled; if `code` panics; if another thread runs the code and the
+    /// caller is a host that is unwinding, which must not wait. In debug builds, if `code` calls this
+    /// recursively, which otherwise deadlocks.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is
-    /// cancelled in `code` leaves this poisoned, as a panic does.
+    /// A host that is cancelled while it waits unwinds from here, and nothing has changed. A host that is
+    /// cancelled in `code` poisons this, as a panic does.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -174,7 +174,7 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Self::call_once), and runs `code` also if earlier code panicked or was cancelled.
+    /// As [`call_once`](Self::call_once), but runs `code` even if earlier code panicked or was cancelled.
     ///
     /// # Examples
     /// ```
@@ -186,7 +186,7 @@ impl Once {
     /// ```
     ///
     /// # Panics
-    /// As [`call_once`](Self::call_once), but for the earlier code.
+    /// As for [`call_once`](Self::call_once), except for earlier code.
     ///
     /// # Cancellation
     /// As for [`call_once`](Self::call_once).
@@ -201,7 +201,7 @@ impl Once {
         }
     }
 
-    /// [`call_once`](Self::call_once) for async code: awaits the future that `code` makes, if none has been
+    /// [`call_once`](Self::call_once) for async code: awaits the future that `code` returns, if no code has
     /// run here.
     ///
     /// # Examples
@@ -217,8 +217,8 @@ impl Once {
     /// If earlier code panicked or was cancelled, or the future does.
     ///
     /// # Cancellation
-    /// Dropped while it waits, it has changed nothing. Dropped while it awaits what `code` gave, it leaves
-    /// this poisoned.
+    /// If the future is dropped while it waits, nothing has changed. If it is dropped while it awaits the
+    /// future of `code`, it poisons this.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -229,7 +229,7 @@ impl Once {
         }
     }
 
-    /// True once code has run to its end here. All that it did is visible then.
+    /// True once code has run here to its end. All its effects are then visible.
     ///
     /// # Examples
     /// See [`Once`].
@@ -239,7 +239,7 @@ impl Once {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until code has run to its end here. Nothing is run by this.
+    /// Waits until code has run here to its end. Runs no code itself.
     ///
     /// # Examples
     /// ```
@@ -254,7 +254,8 @@ impl Once {
     /// ```
     ///
     /// # Panics
-    /// If the code panics or is cancelled, or if it would have to wait on a host that is unwinding.
+    /// If the code panics or is cancelled, or if the caller is a host that is unwinding and would have to
+    /// wait.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here and has changed nothing.
@@ -269,7 +270,7 @@ impl Once {
         }
     }
 
-    /// As [`wait`](Self::wait), for `timeout` at most: whether the code has run.
+    /// [`wait`](Self::wait) for `timeout` at most; returns whether the code has run.
     ///
     /// # Examples
     /// ```
@@ -345,7 +346,7 @@ impl Once {
         }
     }
 
-    /// The right to run the code, if it has not been run; waits for whoever is at it.
+    /// Begins to run the code, if it has not run; waits while another thread runs it.
     ///
     /// # Errors
     /// If it would have to wait and must not.
@@ -361,7 +362,7 @@ impl Once {
         Ok(running)
     }
 
-    /// As [`begin`](Self::begin).
+    /// [`begin`](Self::begin) for async code, without lock order checking.
     async fn begin_async(&self, force: bool) -> Option<Running<'_>> {
         if self.is_completed() {
             return None;
@@ -383,7 +384,7 @@ impl Once {
         }
     }
 
-    /// Waits until code has run to its end, whoever fails before.
+    /// Waits until code has run to its end, ignoring failures.
     async fn wait_for_success_async(&self) {
         self.gate.future(WAIT, |section| ended(section, true)).await;
     }
@@ -400,7 +401,7 @@ impl Once {
     }
 }
 
-/// Begins, if nobody is at it.
+/// Begins, if no thread is running the code.
 fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Turn> {
     let turn = match *section.state {
         Phase::Running => return None,
@@ -414,7 +415,7 @@ fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Turn> {
     Some(turn)
 }
 
-/// Whether it ended well, if it has ended. With `force`, a failure is not the end.
+/// Whether the code succeeded, if it has ended. With `force`, a failure is not the end.
 fn ended(section: &mut Section<'_, Phase>, force: bool) -> Option<bool> {
     match *section.state {
         Phase::Done => Some(true),

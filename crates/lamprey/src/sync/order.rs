@@ -1,38 +1,38 @@
-//! The order in which locks are taken, watched in debug builds: two threads that take two locks in opposite
-//! orders will wait for each other for ever some day, and the day before that this says so.
+//! Lock order checking in debug builds: reports two locks that are taken in opposite orders, which may
+//! deadlock, even in runs that do not deadlock.
 //!
 //! Each lock has an [`Id`]. Each thread of control (host, stackful parasite, OS thread) has a list of the
-//! locks that it holds ([`held`]). Taking B while A is held says "A before B" in one [`graph`] for the
-//! process; what contradicts the orders seen before is reported, once for each pair of locks.
+//! locks that it holds ([`held`]). Taking B while A is held adds the edge "A before B" to one [`graph`] for
+//! the process. An edge that contradicts earlier ones is reported, once for each pair of locks.
 //!
 //! # What a lock calls, and when
 //! | call | when |
 //! |---|---|
-//! | [`Id::before_lock`] | before it looks at its state, where it would wait without a limit |
-//! | [`Id::locked`] | it has the lock, also by a `try_lock` or a limited wait: those cannot deadlock, so they say nothing of an order |
-//! | [`Id::unlocked`] | it is about to let go |
-//! | [`Id::before_code`] | instead of `before_lock`, of what is held while code runs, by no guard |
-//! | the `_shared` forms | a lock that several can hold at once; it is let go with the [`Shared`] that the guard keeps |
+//! | [`Id::before_lock`] | before a lock reads its state, if it would wait without a limit |
+//! | [`Id::locked`] | the thread has the lock, also by a `try_lock` or a limited wait: those cannot deadlock, so they add no edge |
+//! | [`Id::unlocked`] | before the lock is released |
+//! | [`Id::before_code`] | instead of `before_lock`, for a lock that is held while code runs, without a guard |
+//! | the `_shared` forms | for a lock that several threads can hold at once; the drop of the guard's [`Shared`] releases it |
 //!
-//! An acquisition whose guard belongs to a future calls none of them: such a guard goes from thread to
-//! thread, and a future that waits for a lock holds up no thread. For the same reason nothing is noted inside
-//! of a stackless parasite.
+//! An acquisition whose guard belongs to a future calls none of them: such a guard moves between threads, and
+//! a future that waits for a lock blocks no thread. For the same reason nothing is recorded inside a
+//! stackless parasite.
 //!
 //! # Invariants
 //! 1. In a release build, and under the checker, [`Id`] has no size and its methods do nothing.
-//! 2. Numbers are never used again, so a lock is not taken for another that was where it is now.
-//! 3. A dropped lock leaves the graph, and what is left of it in lists is stale. So is what is left of a
-//!    guard that was sent to another thread and ended there (`held`).
-//! 4. Nothing in here waits for anything but a mutex of `std` that is held for a few instructions without a
+//! 2. Numbers are never reused, so a lock is not confused with an earlier one at the same address.
+//! 3. A dropped lock is removed from the graph, and its entries in lists become stale. So do the entries of a
+//!    guard that was sent to another thread and dropped there (`held`).
+//! 4. Nothing in this module blocks, except on a mutex of `std` that is held for a few instructions without a
 //!    switch.
 //!
 //! # `LAMPREY_LOCK_ORDER`
-//! `panic` makes a report a panic of the thread that takes the locks in the wrong order; `off` turns all of
-//! this off.
+//! `panic` turns a report into a panic of the thread that takes the locks in the wrong order; `off` disables
+//! the checking.
 //!
 //! # A lock that the thread holds already
-//! That it takes it again is reported, and no panic: the guard may have been sent to a thread that will let
-//! it go. Where nothing could have been sent (`Once`) it is a panic, in any case but `off`.
+//! Taking it again is reported without a panic: the guard may have been sent to a thread that will release
+//! it. Where there is no guard to send (`Once`), it is a panic, unless the checking is off.
 
 #[cfg(all(debug_assertions, not(loom)))]
 mod graph;
@@ -45,7 +45,7 @@ mod tests;
 
 use std::panic::Location;
 
-/// Where something was called.
+/// The place of a call.
 pub(crate) type Site = &'static Location<'static>;
 
 #[cfg(all(debug_assertions, not(loom)))]
@@ -58,7 +58,7 @@ pub(crate) use unwatched::{Id, Shared};
 mod unwatched {
     use super::Site;
 
-    /// Nothing: this build does not watch the order of locks.
+    /// Empty: this build does not check the order of locks.
     #[derive(Debug)]
     pub(crate) struct Id;
 
@@ -83,7 +83,7 @@ mod unwatched {
         }
     }
 
-    /// Nothing either.
+    /// Empty, as [`Id`] is.
     #[derive(Debug)]
     pub(crate) struct Shared;
 
@@ -101,7 +101,7 @@ mod watched {
     use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, OnceLock};
 
-    /// A lock, as far as the order of locks goes.
+    /// The identity of a lock in the checking.
     #[derive(Debug)]
     pub(crate) struct Id(OnceLock<Arc<Lock>>);
 
@@ -113,14 +113,14 @@ mod watched {
         Code,
     }
 
-    /// What lists and graph know of a lock.
+    /// The part of a lock that lists and graph refer to.
     #[derive(Debug)]
     pub(super) struct Lock {
         pub(super) number: usize,
-        /// How often it has been let go by one who had it for itself: an entry in a list with another number
-        /// is stale. That happens where a guard was sent away, or forgotten and its lock dropped.
+        /// The number of exclusive releases: an entry of a list that has another number is stale. That
+        /// happens if a guard was sent away, or was forgotten and its lock dropped.
         pub(super) turn: AtomicUsize,
-        /// It has been reported that a thread took this while it held it.
+        /// Set once it was reported that a thread took this lock while it held it.
         pub(super) taken_twice: AtomicBool,
     }
 
@@ -128,13 +128,13 @@ mod watched {
 
     impl Lock {
         pub(super) fn turn(&self) -> usize {
-            // Relaxed: to take a stale entry for a fresh one, the thread must not have heard of the end of
-            // the guard that it sent away. Then the lock may as well be held still.
+            // Relaxed: a thread that reads an old number has no happens-before with the end of the guard that
+            // it sent away. To that thread the lock may as well be held still.
             self.turn.load(Ordering::Relaxed)
         }
 
         fn end_turn(&self) {
-            // Relaxed: as in `turn`.
+            // Relaxed: the readers in `turn` need no ordering.
             self.turn.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -144,26 +144,25 @@ mod watched {
             Self(OnceLock::new())
         }
 
-        /// The calling thread is going to take the lock for itself, and to wait for it as long as it takes.
+        /// The calling thread is about to take the lock exclusively, and waits for it without a limit.
         pub(crate) fn before_lock(&self, site: Site) {
             self.before(site, Way::Alone);
         }
 
-        /// As [`before_lock`](Self::before_lock), of a lock that nobody can let go for the thread that holds
-        /// it.
+        /// [`before_lock`](Self::before_lock) for a lock that only the thread that holds it can release.
         ///
         /// # Panics
-        /// If that is the calling thread.
+        /// If the calling thread holds it.
         pub(crate) fn before_code(&self, site: Site) {
             self.before(site, Way::Code);
         }
 
-        /// The calling thread has the lock for itself.
+        /// The calling thread has the lock exclusively.
         pub(crate) fn locked(&self, site: Site) {
             self.push(site, None);
         }
 
-        /// The calling thread, which has had the lock for itself, lets it go.
+        /// The calling thread, which holds the lock exclusively, releases it.
         pub(crate) fn unlocked(&self) {
             if let Some(lock) = self.0.get() {
                 held::remove(lock.number);
@@ -171,12 +170,12 @@ mod watched {
             }
         }
 
-        /// As [`before_lock`](Self::before_lock), to share it.
+        /// [`before_lock`](Self::before_lock) of a shared acquisition.
         pub(crate) fn before_shared(&self, site: Site) {
             self.before(site, Way::Shared);
         }
 
-        /// As [`locked`](Self::locked), with others: held as long as what this gives, wherever that goes.
+        /// [`locked`](Self::locked) of a shared acquisition: held until the result is dropped, on any thread.
         pub(crate) fn locked_shared(&self, site: Site) -> Shared {
             let shared = Shared::new();
             self.push(site, shared.0.clone());
@@ -186,7 +185,7 @@ mod watched {
         fn lock(&self) -> &Arc<Lock> {
             self.0.get_or_init(|| {
                 Arc::new(Lock {
-                    // Relaxed: only that no two are the same matters.
+                    // Relaxed: the numbers must only be unique.
                     number: NEXT.fetch_add(1, Ordering::Relaxed),
                     turn: AtomicUsize::new(0),
                     taken_twice: AtomicBool::new(false),
@@ -200,7 +199,7 @@ mod watched {
         }
 
         fn before(&self, site: Site, way: Way) {
-            // A host that unwinds does not wait: it is told that the lock is held.
+            // A host that unwinds does not wait: it gets an error if the lock is held.
             if settings::is_off() || crate::sched::must_not_block() {
                 return;
             }
@@ -217,12 +216,12 @@ mod watched {
         }
     }
 
-    /// That a lock is held with others; a part of the guard.
+    /// The part of a guard that records a shared acquisition.
     #[derive(Debug)]
     pub(crate) struct Shared(Option<Arc<AtomicBool>>);
 
     impl Shared {
-        /// Of a guard that nobody's list has.
+        /// For a guard that is in no thread's list.
         pub(crate) fn unwatched() -> Self {
             Self(None)
         }

@@ -1,5 +1,5 @@
-//! What stays of a thread that unwound while it held a lock, and what the locks that can be poisoned share
-//! besides.
+//! Poisoning: the mark of a thread that unwound while it held a lock, and other code that the locks with
+//! poisoning share.
 
 use super::err::{Poisoned, TryLockError};
 use crate::sync_shim::Ordering;
@@ -10,7 +10,7 @@ use std::ops::Deref;
 /// Whether a holder has unwound.
 pub(super) struct Poison(AtomicBool);
 
-/// Kept by a holder, to tell an unwind that began while it held the lock from one that was under way.
+/// Taken by a holder, to tell an unwind that began while it held the lock from one that had begun before.
 #[derive(Clone, Copy)]
 pub(super) struct Since {
     was_panicking: bool,
@@ -23,26 +23,26 @@ impl Poison {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_set(&self) -> bool {
-        // Relaxed: set by one who held the lock, and travels with it.
+        // Relaxed: set by a holder of the lock, so the lock's own ordering publishes it.
         self.0.load(Ordering::Relaxed)
     }
 
     pub(super) fn clear(&self) {
-        // Relaxed: as in `is_set`.
+        // Relaxed: a flag that orders nothing; the caller need not hold the lock.
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// `what`, or an error with it in it.
+    /// `what`, as an error if the lock is poisoned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn check<G>(&self, what: G) -> Result<G, Poisoned<G>> {
         if self.is_set() { Err(Poisoned::new(what)) } else { Ok(what) }
     }
 
-    /// The holder goes: sets it if the calling thread has begun to unwind since then.
+    /// The holder releases: sets the mark if the calling thread has begun to unwind since `since`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn set_if_unwinding(&self, since: Since) {
         if std::thread::panicking() && !since.was_panicking {
-            // Relaxed: as in `is_set`.
+            // Relaxed: the lock's own ordering publishes it to later holders.
             self.0.store(true, Ordering::Relaxed);
         }
     }
@@ -55,7 +55,7 @@ impl Since {
     }
 }
 
-/// Shows a lock with its value, if that can be had at once.
+/// Formats a lock, with its value if the lock is free.
 pub(super) fn show<G: Deref>(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -74,7 +74,7 @@ where
     shown.field("poisoned", &poison.is_set()).finish_non_exhaustive()
 }
 
-/// Guards are shown as what they guard.
+/// Debug and Display of guards, which format the value.
 macro_rules! shown_as_its_value {
     ($($guard:ident)+) => {$(
         impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $guard<'_, T> {

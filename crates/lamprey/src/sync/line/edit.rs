@@ -1,4 +1,4 @@
-//! What is done to a line under EDIT, and the wakes that it leaves behind.
+//! The operations on a line under EDIT, and the wakes that they leave pending.
 
 use super::super::policy::{Order, Wake};
 use super::{BATCH, HELD, Kind, Turn, WOKEN};
@@ -10,28 +10,29 @@ use crate::sched::parasite::task::{Form, Task};
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
-/// How somebody comes to a line.
+/// How a thread comes to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comes {
-    /// Nobody waits.
+    /// No thread waits.
     First,
-    /// Others do.
+    /// Other threads wait.
     Behind,
-    /// It was woken to try again, and goes before all others if it has to wait again.
+    /// It was woken to try again, and is queued in front if it must wait again.
     Again,
 }
 
-/// The holder of EDIT.
+/// The content of a line, for the holder of EDIT.
 pub(super) struct Edit<'a, S> {
     pub(super) state: &'a mut S,
     pub(super) list: List<Party<u32>>,
     pub(super) held: bool,
     pub(super) woken: bool,
-    /// Whether others may go on now: not when somebody has only queued itself, or found its node taken out.
+    /// Whether other waiters are served: not after a thread has only queued itself, or found its node taken
+    /// out.
     pub(super) serves: bool,
 }
 
-/// Wakes that are owed.
+/// Pending wakes.
 pub(super) struct Batch {
     owed: [Option<Owed>; BATCH],
     len: usize,
@@ -49,7 +50,7 @@ impl<S: Kind> Edit<'_, S> {
         if self.list.is_empty() { Comes::First } else { Comes::Behind }
     }
 
-    /// As one who does not wait.
+    /// An arrival of a thread that does not wait.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn arrive_or_go(&mut self, want: &mut u32) -> bool {
         let (mut state, mut held) = (*self.state, self.held);
@@ -68,10 +69,10 @@ impl<S: Kind> Edit<'_, S> {
         if again && !left_out!(LineWoken) {
             self.woken = false;
         }
-        // SAFETY: not queued, so its owner's, who is the caller.
+        // SAFETY: not queued, so it is its owner's, the caller's.
         let party = unsafe { &node.as_ref().value };
         let has = !left_out!(LineBlind)
-            // SAFETY: as above; written when the node was made.
+            // SAFETY: not queued, so its slot is the caller's too; written when the node was made.
             && party.slot.with_mut(|want| unsafe {
                 arrives(self.state, &mut self.held, (*want).assume_init_mut(), comes, order)
             });
@@ -83,7 +84,7 @@ impl<S: Kind> Edit<'_, S> {
         has
     }
 
-    /// As [`arrive`](Self::arrive), of an offer of `choice`.
+    /// [`arrive`](Self::arrive) of an offer of `choice`.
     ///
     /// # Safety
     /// As for `arrive`; the choice is the caller's.
@@ -94,9 +95,9 @@ impl<S: Kind> Edit<'_, S> {
         order: Order,
     ) -> Offered {
         let (mut state, mut held) = (*self.state, self.held);
-        // SAFETY: not queued, so its owner's, who is the caller; written when the node was made.
+        // SAFETY: not queued, so it is its owner's, the caller's.
         let slot = unsafe { &node.as_ref().value.slot };
-        // SAFETY: as above.
+        // SAFETY: the slot is the caller's, since the node is not queued; written when the node was made.
         let has = slot.with_mut(|want| unsafe {
             arrives(&mut state, &mut held, (*want).assume_init_mut(), self.comes(), order)
         });
@@ -128,23 +129,23 @@ impl<S: Kind> Edit<'_, S> {
         // SAFETY: linked in this list, if at all (contract).
         let has_left = unsafe { self.list.remove(node) };
         if has_left {
-            // SAFETY: the node is its owner's again, who is the caller.
+            // SAFETY: the node is its owner's again, the caller's.
             self.state.left(&mut self.held, unsafe { super::want_of(&node.as_ref().value) });
         }
         self.serves = has_left;
         has_left
     }
 
-    /// Takes out all that can go on now, as far as the batch has room.
+    /// Takes out the waiters that can go on now, until the batch is full.
     pub(super) fn serve(&mut self, batch: &mut Batch) {
         while !self.woken
             && !batch.is_full()
             && let Some(node) = self.list.first()
         {
-            // SAFETY: linked, so alive, and its slot is the holder's of EDIT.
+            // SAFETY: linked, so alive, and the holder of EDIT owns its slot.
             let party = unsafe { &node.as_ref().value };
             let (mut state, mut held) = (*self.state, self.held);
-            // SAFETY: as above; written when the node was made.
+            // SAFETY: the holder of EDIT owns the slot of a linked node; written when the node was made.
             let turn =
                 party.slot.with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
             if turn == Turn::Waits {
@@ -152,7 +153,7 @@ impl<S: Kind> Edit<'_, S> {
             }
             // SAFETY: linked in this list.
             unsafe { self.list.remove(node) };
-            // From here on the node of an offer that is stale may be gone.
+            // If `accept` returns false, the node of the stale offer may be freed already.
             if party.accept() {
                 (*self.state, self.held, self.woken) = (state, held, turn == Turn::Tries);
                 batch.push(end(party, turn == Turn::Has));
@@ -161,23 +162,23 @@ impl<S: Kind> Edit<'_, S> {
     }
 }
 
-/// [`Kind::arrive`], also of one who goes before those who wait: then it is the first in line.
+/// [`Kind::arrive`], also for a thread that is queued in front: it would be the first waiter.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
     let is_first = comes == Comes::Behind && order == Order::Lifo;
     state.arrive(held, want, comes) || (is_first && state.take(held, want) == Turn::Has)
 }
 
-/// Ends the wait of one who has just been taken out, and whose choice, if it is an offer, is synched.
+/// Ends the wait of a node that was just taken out; if it is an offer, its choice is synched.
 ///
-/// Its owner does not go before its wake, if it is a thread, and not before this EDIT ends, if it is a
-/// future: that leaves the line (or finds that it has left) under EDIT before it is dropped. So a parasite is
-/// alive for the notification.
+/// A thread does not free the node before its wake. A future leaves the line (or finds its node taken out)
+/// under EDIT before it is dropped, so it is not dropped before this EDIT ends: a parasite is alive during
+/// the notification.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end(party: &Party<u32>, has: bool) -> Owed {
     let waiter = match party.waiter() {
         At::Waiting(waiter) => waiter,
-        // SAFETY: the choice lives until its node is let go; its waiter is the winner's.
+        // SAFETY: the choice lives until its node is ended; its waiter is the winner's.
         At::Offer(choice) => unsafe { choice.as_ref() }.waiter(),
         _ => crate::bug::bug!("a node without a waiter was queued"),
     };
@@ -185,7 +186,7 @@ fn end(party: &Party<u32>, has: bool) -> Owed {
     match waiter.as_task() {
         #[cfg(loom)]
         Some(_) if left_out!(GateNotify) => Owed::Late(waiter),
-        // SAFETY: alive until EDIT ends (see above).
+        // SAFETY: the parasite is alive until EDIT ends: its future is dropped only after an EDIT of its own.
         Some(task) => Owed::Task(unsafe { Task::notify(task) }),
         None => Owed::Waiter(waiter),
     }
@@ -211,14 +212,14 @@ impl Batch {
         self.len > 1
     }
 
-    /// The only one.
+    /// The wake of a batch of at most one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn into_single(self) -> Option<Owed> {
         let [owed, ..] = self.owed;
         owed
     }
 
-    /// Gives the wakes that run no code of the program, oldest first; the others are kept in `last`.
+    /// Delivers the wakes that run no code of the program, oldest first; the others are pushed to `last`.
     pub(super) fn deliver_to_threads(self, last: &mut Vec<Owed>) {
         for owed in self.owed.into_iter().flatten() {
             if owed.runs_code() { last.push(owed) } else { owed.deliver(Form::Soon) }
@@ -227,7 +228,7 @@ impl Batch {
 }
 
 impl Owed {
-    /// Gives the only wake of an EDIT.
+    /// Delivers the only wake of an EDIT.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn deliver_by(self, wake: Wake) {
         match self {
@@ -237,11 +238,11 @@ impl Owed {
     }
 }
 
-/// Wakes `waiter` by going over to it at once, if it is a host of this worker.
+/// Wakes `waiter` and switches to it at once, if it is a host of this worker.
 fn switch_over(waiter: Waiter) {
     #[cfg(not(loom))]
     if let Some(thread) = waiter.as_thread()
-        // SAFETY: it was taken out of its node, and is woken once: here, or below.
+        // SAFETY: it was taken out of its node, and is woken once: here, or at the end of this function.
         && unsafe { crate::sched::switch_over(thread) }
     {
         return;

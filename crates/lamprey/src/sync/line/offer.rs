@@ -1,4 +1,4 @@
-//! A place in a line as an event: one of the offers of a choice, or what a future waits with.
+//! An acquisition as an event: an offer of a choice, or the wait of a future.
 //!
 //! # States (`State`)
 //! ```text
@@ -6,9 +6,10 @@
 //!  └──attempt, offer--> Has --finish--> Done          New --refuse--> Refused --finish--> Done
 //! ```
 //! # Invariants
-//! 1. The node is queued in Offered only, and the branch stays where it is then (contract of
+//! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
 //!    [`Branch::offer`]).
-//! 2. In Has the state of the line says that we have it. Dropped in Has, it gives it back.
+//! 2. In Has the state of the line counts this branch as a holder. A branch that is dropped in Has releases
+//!    that.
 
 use super::{Kind, Line, want_of};
 use crate::channel::{At, Party, PartyNode};
@@ -19,20 +20,21 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// What an event wants of a line, and what it makes of that.
+/// What an event wants from a line, and how it makes its result.
 pub trait Claim {
     /// The lock's rules.
     type Kind: Kind;
-    /// What the event gives.
+    /// The result type of the event.
     type Output;
     fn line(&self) -> &Line<Self::Kind>;
     fn want(&self) -> u32;
-    /// The result: `got` is the last value of `want`, or `None` if the caller must not wait. `is_future`: it
-    /// is not for the calling thread, but for a future that may go elsewhere. Called once.
+    /// Makes the result: `got` is the last value of `want`, or `None` if the caller must not wait.
+    /// `is_future`: the result is not for the calling thread, but for a future that may move to another
+    /// thread. Called once.
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output;
 }
 
-/// The branch of the event of any lock.
+/// The branch of any lock's event.
 pub struct Offer<C: Claim> {
     claim: C,
     state: Cell<State>,
@@ -48,7 +50,7 @@ enum State {
     Done,
 }
 
-// SAFETY: the node is reached by other kernel threads through the line only, under its protocol.
+// SAFETY: other kernel threads reach the node only through the line's protocol.
 unsafe impl<C: Claim + Send> Send for Offer<C> {}
 
 impl<C: Claim> Offer<C> {
@@ -82,7 +84,7 @@ impl<C: Claim> Branch for Offer<C> {
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         let party = &self.node.value;
         party.set_offer(choice.0);
-        // SAFETY: not queued.
+        // SAFETY: the node is not queued, so its slot is ours.
         party.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
         self.state.set(State::Offered);
         let line = self.claim.line();
@@ -91,7 +93,7 @@ impl<C: Claim> Branch for Offer<C> {
             line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
         match offered {
             Offered::Waiting => {}
-            // SAFETY: not queued, and granted.
+            // SAFETY: the node was not queued, and has been granted.
             Offered::Won => self.state.set(unsafe { self.has() }),
             Offered::Lost => self.state.set(State::New),
         }
@@ -108,7 +110,7 @@ impl<C: Claim> Branch for Offer<C> {
         // SAFETY: queued by the owner of this branch.
         let has_left = unsafe { self.claim.line().leave(NonNull::from(&self.node)) };
         let state = if !has_left && self.node.value.settled() == At::Met {
-            // SAFETY: taken out and let go, with a grant.
+            // SAFETY: taken out and ended, with a grant.
             unsafe { self.has() }
         } else {
             State::New

@@ -1,4 +1,4 @@
-//! How threads wait in a line: hosts, stackful parasites, OS threads.
+//! Waiting of threads in a line: hosts, stackful parasites, OS threads.
 
 use super::edit::Batch;
 use super::{Kind, Line, want_of};
@@ -11,11 +11,11 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;
 
-/// How a wait has ended.
+/// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Ended<W = u32> {
-    /// The caller has what it wanted; this is the last value of `want`.
+    /// The caller has what it wanted, with the last value of `want`.
     Has(W),
     TimedOut,
     /// It would have had to wait, and unwinds.
@@ -23,7 +23,7 @@ pub(crate) enum Ended<W = u32> {
 }
 
 impl Ended {
-    /// For those whose `want` says nothing.
+    /// For kinds that do not use `want`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn without_want(self) -> Ended<()> {
         match self {
@@ -35,10 +35,11 @@ impl Ended {
 }
 
 impl<S: Kind> Line<S> {
-    /// Takes what it wants, waiting for that until `deadline` at most.
+    /// Takes `want`, waiting until `deadline` at most.
     ///
     /// # Cancellation
-    /// A cancelled thread unwinds from here, as if it had never come: what it was granted goes to the next.
+    /// A cancelled thread unwinds from here and leaves the line unchanged: what it was granted goes to the
+    /// next.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> Ended {
         if sched::must_not_block() {
@@ -47,10 +48,10 @@ impl<S: Kind> Line<S> {
         self.acquire_then(want, deadline, reason, || None)
     }
 
-    /// As [`acquire`](Self::acquire), of one who may block. `queued` is called once it is in the line, before
-    /// it blocks: no code of the program may run there, which might block too and take our wake for its own.
-    /// A wake that would run some is returned: it is delivered out of the line, and then the caller has what
-    /// it wanted.
+    /// [`acquire`](Self::acquire) of a thread that may block. `queued` is called after the thread has been
+    /// queued and before it blocks. It must run no code of the program, which might block too and consume our
+    /// wake. If `queued` returns a wake that runs such code, the wake is delivered after the node has left
+    /// the queue; the caller then has what it wanted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_then(
         &self,
@@ -60,15 +61,15 @@ impl<S: Kind> Line<S> {
         queued: impl FnOnce() -> Option<Owed>,
     ) -> Ended {
         let mut queued = Some(queued);
-        // Asked for once: it lets woken parasites run, and one that blocked here while we have been woken
-        // would wait for our next try.
+        // Called only once: it lets woken parasites run, and a parasite that blocks here after we have been
+        // woken would wait for our next try.
         let me = sched::waiter();
         let node = Party::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
             // SAFETY: unlinked; stays here until the wait has ended.
             if unsafe { self.join(NonNull::from(&node), again) } {
-                // SAFETY: not queued.
+                // SAFETY: the node is not queued.
                 return Ended::Has(unsafe { want_of(&node.value) });
             }
             if let Some(owed) = queued.take().and_then(|queued| queued()) {
@@ -86,7 +87,7 @@ impl<S: Kind> Line<S> {
                 return self.after_early(&node, waited, left);
             }
             match node.value.at() {
-                // SAFETY: taken out and let go.
+                // SAFETY: taken out and ended.
                 At::Met => return Ended::Has(unsafe { want_of(&node.value) }),
                 At::Closed => {}
                 _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
@@ -97,7 +98,7 @@ impl<S: Kind> Line<S> {
         }
     }
 
-    /// It does not wait: it has come to have `owed`, which may run code of the program.
+    /// Does not wait: it has been given `owed`, a wake that may run code of the program.
     #[cold]
     #[inline(never)]
     fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> Ended {
@@ -109,7 +110,7 @@ impl<S: Kind> Line<S> {
         Ended::Has(unsafe { want_of(&node.value) })
     }
 
-    /// The wait has ended early; `left` is what our leaving has given others.
+    /// The wait ended early; `left` has the wakes of our leaving.
     #[cold]
     #[inline(never)]
     fn after_early(&self, node: &PartyNode<u32>, waited: Waited, left: Option<Batch>) -> Ended {
@@ -134,7 +135,7 @@ impl<S: Kind> Line<S> {
         }
     }
 
-    /// Its time is up, but it has been woken to try again.
+    /// Last try of a thread whose time is up, but that was woken to try again.
     fn try_last(&self, mut want: u32) -> Ended {
         let has = self.edit(|edit| {
             edit.woken &= left_out!(LinePass);
@@ -143,9 +144,9 @@ impl<S: Kind> Line<S> {
         if has { Ended::Has(want) } else { Ended::TimedOut }
     }
 
-    /// Waits a moment for a holder that runs on another kernel thread. On the only worker of a runtime there
-    /// is none: a host that holds it there is blocked, and 90 % of `sysbench_threads` went into looking at
-    /// it. (An OS thread may hold it; it is waited for as others are.)
+    /// Spins a moment for a holder on another kernel thread. A runtime with one worker has no other: there a
+    /// host that holds the lock is blocked, and 90 % of `sysbench_threads` went into spinning. (If an OS
+    /// thread holds the lock, the caller just blocks.)
     pub(crate) fn spin_while_held(&self) -> bool {
         let mut looks = if sched::is_alone() { 0 } else { SPINS };
         while looks > 0 && self.is_held() {
@@ -156,7 +157,7 @@ impl<S: Kind> Line<S> {
     }
 }
 
-/// How often a lock is looked at before its thread blocks: about 100 ns. Eight hosts on two workers took 18
-/// ns a turn without that, 15 with 10 looks, 13 with 40; but a host of the same worker that holds the lock
-/// while it is blocked is looked at in vain.
+/// The number of spins before a thread blocks: about 100 ns. Eight hosts on two workers took 18 ns an
+/// operation without spinning, 15 with 10 spins, 13 with 40. But spinning on a holder of the same worker,
+/// which is blocked, is wasted.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };

@@ -1,7 +1,7 @@
-//! A value that is made by its own closure when it is needed.
+//! A value that its own closure makes on first use.
 //!
-//! Invariant: the closure is touched by whoever initialises `value`, one at a time. If it has been taken and
-//! the value is not there, it has failed, for good.
+//! Invariant: only the thread that initialises `value` touches the closure, one thread at a time. If the
+//! closure has been taken and there is no value, it has failed for good.
 
 use super::OnceLock;
 use crate::events::{FutureEvt, future_evt};
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// A value that is made when it is used for the first time, by the closure that it was given.
+/// A value that is made on first use, by the closure that it was created with.
 ///
 /// # Examples
 /// ```
@@ -25,11 +25,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// ```
 ///
 /// # Panics
-/// A use panics if the closure does, now or before, or its host was cancelled in it: it is poisoned then, for
-/// good. Also if another thread is at it and the caller is a host that is unwinding, which must not wait.
+/// A use panics if the closure panics, now or before, or if its host was cancelled in it: the value is then
+/// poisoned for good. It also panics if another thread runs the closure and the caller is a host that is
+/// unwinding, which must not wait.
 ///
 /// # Cancellation
-/// A host that is cancelled while it waits for another's making unwinds from there and has changed nothing.
+/// A host that is cancelled while it waits for another thread's closure unwinds from there, and nothing has
+/// changed.
 ///
 /// # Blocking
 /// A use waits for the closure: a host or stackful parasite switches away; an OS thread parks.
@@ -38,15 +40,15 @@ pub struct LazyLock<T, F = fn() -> T> {
     make: Cell<Option<F>>,
 }
 
-// SAFETY: of the closure, one thread takes it, once, as the module's invariant says: it is sent there. The
-// value: as in `OnceLock`.
+// SAFETY: only one thread takes the closure, once (module's invariant), so `F: Send` is enough. The value is
+// shared as in `OnceLock`, which needs `T: Send + Sync`.
 unsafe impl<T: Send + Sync, F: Send> Sync for LazyLock<T, F> {}
 
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// One whose value `make` will make.
+    /// A value that `make` will make.
     ///
     /// # Examples
     /// See [`LazyLock`].
@@ -54,7 +56,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         Self { value: OnceLock::new(), make: Cell::new(Some(make)) }
     }
 
-    /// The value, made now if it is not there: what a plain use of the lock does.
+    /// The value, which is made now if it is not there, as by a dereference.
     ///
     /// # Examples
     /// ```
@@ -63,13 +65,13 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// ```
     ///
     /// # Panics
-    /// As [`LazyLock`] says.
+    /// As for [`LazyLock`].
     ///
     /// # Cancellation
-    /// As [`LazyLock`] says.
+    /// As for [`LazyLock`].
     ///
     /// # Blocking
-    /// As [`LazyLock`] says.
+    /// As for [`LazyLock`].
     #[inline]
     #[track_caller]
     pub fn force(this: &Self) -> &T {
@@ -87,13 +89,13 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// ```
     ///
     /// # Panics
-    /// If the closure does, or has.
+    /// If the closure panics, or has panicked before.
     ///
     /// # Cancellation
     /// Dropping the future changes nothing.
     ///
     /// # Blocking
-    /// Only in the closure; the future is pending while another thread is at it.
+    /// Only in the closure; the future is pending while another thread runs it.
     pub fn force_async(this: &Self) -> impl Future<Output = &T> {
         this.value.get_or_init_async(|| async { this.made() })
     }
@@ -131,7 +133,7 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
 }
 
 impl<T: Default> Default for LazyLock<T> {
-    /// Makes the default value when it is used.
+    /// A value that is `T::default()`, made on first use.
     fn default() -> Self {
         Self::new(T::default)
     }

@@ -1,7 +1,7 @@
 //! A value that is written once.
 //!
-//! Invariant: the place is written by whoever holds the `Running` of `once`, and by nobody once that is
-//! completed.
+//! Invariant: only the holder of the `Running` of `once` writes the value, and nothing writes it once `once`
+//! is completed.
 
 use super::{Interrupted, Once, unwinding};
 #[cfg(not(loom))]
@@ -14,10 +14,10 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
-/// A value that is made once, by whoever needs it first; the others wait meanwhile.
+/// A value that is made once, by the first thread that needs it; other threads wait meanwhile.
 ///
-/// If making it fails (an error, a panic, a cancelled host, a dropped future), the next one tries: it is not
-/// poisoned.
+/// If making it fails (an error, a panic, a cancelled host, a dropped future), it is not poisoned: the next
+/// thread tries.
 ///
 /// # Examples
 /// ```
@@ -35,7 +35,7 @@ pub struct OnceLock<T> {
 }
 
 // SAFETY: the value may be made on one thread and dropped on another (`Send`), and is read by all (`Sync`);
-// the one who writes does so before all of them (module's invariant).
+// the write happens before all reads (module's invariant).
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
@@ -43,7 +43,7 @@ impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     crate::sync_shim::const_fn! {
-        /// An empty one.
+        /// An empty `OnceLock`.
         ///
         /// # Examples
         /// See [`OnceLock`].
@@ -52,7 +52,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value, if it is there.
+    /// The value, if there is one.
     ///
     /// # Examples
     /// ```
@@ -66,11 +66,11 @@ impl<T> OnceLock<T> {
         if !self.once.is_completed() {
             return None;
         }
-        // SAFETY: completed, so nobody writes (module's invariant).
+        // SAFETY: completed, so no thread writes (module's invariant).
         unsafe { &*self.value.get() }.as_ref()
     }
 
-    /// The value, to be changed, if it is there.
+    /// The value, mutably, if there is one.
     ///
     /// # Examples
     /// ```
@@ -82,7 +82,7 @@ impl<T> OnceLock<T> {
         self.value.get_mut().as_mut()
     }
 
-    /// Writes the value. If another thread is making one, waits until it is known what came of that.
+    /// Writes the value. If another thread is making one, waits until that has ended.
     ///
     /// # Examples
     /// ```
@@ -91,35 +91,35 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Errors
-    /// `value` itself if there is one already; and if it would have to wait on a host that is unwinding.
+    /// `value` itself if there is a value already, or if the caller is a host that is unwinding and would
+    /// have to wait.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here: the value has been dropped, and not
-    /// written.
+    /// A host that is cancelled while it waits unwinds from here; the value is dropped and not written.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        // Who unwinds has its value back.
+        // An error means that the caller unwinds; `value` is then still there and returned.
         let _ = self.initialise(|| Ok::<T, Infallible>(value.take().unwrap_or_else(|| unreachable!())));
         value.map_or(Ok(()), Err)
     }
 
-    /// The value; made by `make` if it is not there.
+    /// The value; `make` makes it if there is none.
     ///
     /// # Examples
     /// See [`OnceLock`].
     ///
     /// # Panics
-    /// If `make` does: then the next one tries. If another thread is making it and the caller is a host that
-    /// is unwinding, which must not wait. In debug builds, if `make` itself comes here again, which otherwise
-    /// waits for ever.
+    /// If `make` panics; the next thread then tries. If another thread is making the value and the caller is
+    /// a host that is unwinding, which must not wait. In debug builds, if `make` calls this recursively,
+    /// which otherwise deadlocks.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here and has changed nothing. One that is
-    /// cancelled in `make` has made nothing, and the next one tries.
+    /// A host that is cancelled while it waits unwinds from here, and nothing has changed. If a host is
+    /// cancelled in `make`, there is no value, and the next thread tries.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -130,7 +130,7 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value; made by `make` if it is not there and `make` can.
+    /// The value; `make` makes it, or fails, if there is none.
     ///
     /// # Examples
     /// ```
@@ -140,7 +140,7 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Errors
-    /// Those of `make`: then the next one tries.
+    /// The error of `make`; the next thread then tries.
     ///
     /// # Panics
     /// As [`get_or_init`](Self::get_or_init).
@@ -160,8 +160,8 @@ impl<T> OnceLock<T> {
         Ok(self.made())
     }
 
-    /// [`get_or_init`](Self::get_or_init) for async code: the future that `make` gives is awaited, if need
-    /// be.
+    /// [`get_or_init`](Self::get_or_init) for async code: awaits the future that `make` returns, if there is
+    /// no value.
     ///
     /// # Examples
     /// ```
@@ -172,10 +172,10 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Panics
-    /// If the future does: then the next one tries.
+    /// If the future panics; the next caller then tries.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, it has made nothing, and the next one tries.
+    /// If it is dropped before it is ready, it has made no value, and the next caller tries.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -195,7 +195,7 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Errors
-    /// Those of the future: then the next one tries.
+    /// The error of the future; the next caller then tries.
     ///
     /// # Panics
     /// As [`get_or_init_async`](Self::get_or_init_async).
@@ -211,14 +211,14 @@ impl<T> OnceLock<T> {
     {
         if let Some(running) = self.once.begin_async(true).await {
             let value = make().await?;
-            // SAFETY: ours to write while `running` is there (module's invariant).
+            // SAFETY: only the holder of `running` writes (module's invariant).
             unsafe { self.value.get().write(Some(value)) };
             running.done();
         }
         Ok(self.made())
     }
 
-    /// The value; waits until somebody has made it.
+    /// The value; waits until a thread has made it.
     ///
     /// # Examples
     /// ```
@@ -232,7 +232,7 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Panics
-    /// If it would have to wait on a host that is unwinding.
+    /// If the caller is a host that is unwinding and would have to wait.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here and has changed nothing.
@@ -247,7 +247,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// As [`wait`](Self::wait), for `timeout` at most; `None` after that, and on a host that is unwinding.
+    /// [`wait`](Self::wait) for `timeout` at most; `None` after that, and on a host that is unwinding.
     ///
     /// # Examples
     /// ```
@@ -300,7 +300,7 @@ impl<T> OnceLock<T> {
         future_evt(self.wait_async())
     }
 
-    /// The value; the place is empty after that.
+    /// Takes the value out, leaving this empty.
     ///
     /// # Examples
     /// ```
@@ -321,19 +321,19 @@ impl<T> OnceLock<T> {
         self.value.into_inner()
     }
 
-    /// Makes the value, if it is not there.
+    /// Makes the value, if there is none.
     #[cold]
     #[track_caller]
     fn initialise<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Result<(), E>, Interrupted> {
         let Some(running) = self.once.begin(true)? else { return Ok(Ok(())) };
         Ok(make().map(|value| {
-            // SAFETY: ours to write while `running` is there (module's invariant).
+            // SAFETY: only the holder of `running` writes (module's invariant).
             unsafe { self.value.get().write(Some(value)) };
             running.done();
         }))
     }
 
-    /// The value, of which the caller knows that it is there.
+    /// The value, which the caller knows to be there.
     fn made(&self) -> &T {
         self.get().unwrap_or_else(|| crate::bug::bug!("a value that was made is not there"))
     }
@@ -346,11 +346,11 @@ impl<T> Default for OnceLock<T> {
 }
 
 impl<T> From<T> for OnceLock<T> {
-    /// One that is full.
+    /// A `OnceLock` with `value` in it.
     fn from(value: T) -> Self {
         let place = Self::new();
         place.once.call_once(|| {
-            // SAFETY: nobody else knows it.
+            // SAFETY: no other thread has a reference to it.
             unsafe { place.value.get().write(Some(value)) };
         });
         place
@@ -358,7 +358,7 @@ impl<T> From<T> for OnceLock<T> {
 }
 
 impl<T: Clone> Clone for OnceLock<T> {
-    /// A place of its own, with a clone of the value, if that is there.
+    /// A new `OnceLock`, with a clone of the value if there is one.
     fn clone(&self) -> Self {
         self.get().map_or_else(Self::new, |value| Self::from(value.clone()))
     }

@@ -1,10 +1,10 @@
-//! Which lock was taken while which other was held, in the whole process.
+//! The graph of lock orders in the process: which lock was taken while which other was held.
 //!
 //! Invariants:
-//! 1. The orders that have been accepted have no cycle: one that would close a cycle is kept as reported, and
-//!    not followed.
-//! 2. `after` and `before` say the same thing from both ends.
-//! 3. A lock that nobody has taken together with another is not here, and one that was dropped neither.
+//! 1. The accepted edges have no cycle: an edge that would close a cycle is kept, marked as reported, and not
+//!    followed.
+//! 2. `after` and `before` hold the same edges from both ends.
+//! 3. A lock that was never taken together with another is not in the graph, and neither is a dropped one.
 
 use super::{Site, settings};
 use std::collections::{HashMap, HashSet};
@@ -14,21 +14,21 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 struct Graph(HashMap<usize, Place>);
 
-/// A lock among the others.
+/// The edges of a lock.
 #[derive(Default)]
 struct Place {
-    /// What was taken while this was held.
+    /// The locks taken while this one was held.
     after: HashMap<usize, Taken>,
-    /// What was held while this was taken.
+    /// The locks held while this one was taken.
     before: HashSet<usize>,
 }
 
 #[derive(Clone, Copy)]
 struct Taken {
-    /// Where the lock that was held had been taken.
+    /// Where the held lock had been taken.
     held_at: Site,
     at: Site,
-    /// It contradicted what was known.
+    /// It contradicted earlier edges.
     reported: bool,
 }
 
@@ -38,8 +38,8 @@ fn graph() -> MutexGuard<'static, Graph> {
     GRAPH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `taken` is about to be taken at `site` while `held` are held: notes it, and reports what contradicts
-/// earlier orders.
+/// `taken` is about to be taken at `site` while `held` are held: adds the edges, and reports those that
+/// contradict earlier ones.
 ///
 /// # Panics
 /// If the environment asks for a panic instead of a report.
@@ -51,7 +51,7 @@ pub(super) fn check(held: &[(usize, Site)], taken: usize, site: Site) {
     reports.iter().for_each(|text| settings::report(text));
 }
 
-/// The lock is no more.
+/// Removes a dropped lock.
 pub(super) fn forget(lock: usize) {
     let mut graph = graph();
     let Some(place) = graph.0.remove(&lock) else { return };
@@ -77,7 +77,7 @@ pub(super) fn neighbours_of(lock: usize) -> Vec<usize> {
 }
 
 impl Graph {
-    /// The report, if the order is new and wrong.
+    /// Adds an edge; returns a report if the edge is new and contradicts earlier ones.
     fn note(&mut self, held: usize, held_at: Site, taken: usize, at: Site) -> Option<String> {
         if self.0.get(&held).is_some_and(|place| place.after.contains_key(&taken)) {
             return None;
@@ -89,7 +89,7 @@ impl Graph {
         text
     }
 
-    /// The locks from `from` to `to`, each taken while the one before it was held.
+    /// A path from `from` to `to`, where each lock was taken while the one before it was held.
     fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came_from = HashMap::from([(from, from)]);
         let mut open = vec![from];
@@ -113,7 +113,7 @@ impl Graph {
         None
     }
 
-    /// `path` leads from the lock that is being taken to one that is held.
+    /// The text of a report; `path` leads from the lock that is being taken to one that is held.
     fn describe(&self, path: &[usize], held_at: Site, at: Site) -> String {
         let (taken, held) = (path[0], path[path.len() - 1]);
         let mut text = format!(

@@ -1,9 +1,9 @@
 //! The locks that the calling thread of control holds.
 //!
-//! Invariant: a list is touched only by the thread whose it is, and no borrow of it lasts across anything
-//! that could use it again. An entry is stale once its lock was let go elsewhere: of one that was held alone,
-//! if `turn` is not the lock's any more; of one that was shared, if that is over. Stale ones go when the list
-//! is used next.
+//! Invariant: only the list's own thread touches it, and no borrow of it is held across code that could use
+//! the list again. An entry is stale once its lock was released elsewhere: an exclusive entry if its `turn`
+//! is not the lock's any more, a shared one if its flag is set. Stale entries are removed when the list is
+//! next used.
 
 use super::watched::{Lock, Way};
 use super::{Site, settings};
@@ -13,20 +13,20 @@ use crate::thread::local::host_local;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A lock that is held.
+/// A lock that the thread holds.
 pub(super) struct Held {
     lock: Arc<Lock>,
     turn: usize,
-    /// Held with others, until this is true.
+    /// For a shared acquisition; true once it was released.
     shared: Option<Arc<AtomicBool>>,
-    /// Where it was taken.
+    /// Where the lock was taken.
     site: Site,
 }
 
 impl Held {
     fn is_stale(&self) -> bool {
         self.turn != self.lock.turn()
-            // Relaxed: as in `Lock::turn`.
+            // Relaxed: no ordering needed; an old value means "still held".
             || self.shared.as_ref().is_some_and(|is_over| is_over.load(Ordering::Relaxed))
     }
 }
@@ -38,8 +38,8 @@ host_local! {
 }
 
 std::thread_local! {
-    /// Of kernel threads that run no host. (Not the host-local value: that cannot be had while the thread's values are being
-    /// dropped, where locks may be taken, too.)
+    /// The list of a kernel thread that runs no host. (Not the host-local value: that is not available while
+    /// the thread's values are being dropped, and locks may be taken then, too.)
     static OF_OS_THREAD: List = const { RefCell::new(Vec::new()) };
 }
 
@@ -61,7 +61,7 @@ pub(super) fn push(lock: &Arc<Lock>, site: Site, shared: Option<Arc<AtomicBool>>
     });
 }
 
-/// Takes out the entry of that lock, held alone, if there is one.
+/// Removes the exclusive entry of that lock, if there is one.
 pub(super) fn remove(number: usize) {
     with(|list| {
         let mut list = list.borrow_mut();
@@ -70,12 +70,11 @@ pub(super) fn remove(number: usize) {
     });
 }
 
-/// The numbers of the locks that are held already while `lock` is about to be taken at `site`, and where they
-/// were taken. Reports if `lock` is among them.
+/// The numbers of the locks that are held while `lock` is about to be taken at `site`, and where they were
+/// taken. Reports if `lock` itself is held.
 ///
 /// # Panics
-/// If the environment asks for that instead of a report; or if it is certain that the thread would wait for
-/// itself.
+/// If the environment asks for a panic instead of a report, or if the thread would certainly wait for itself.
 pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
     let mut again = None;
     let others = with(|list| {
@@ -93,7 +92,7 @@ pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
         if way == Way::Code {
             panic!("{text}it would wait for itself for ever");
         }
-        // Relaxed: only that it is said once matters.
+        // Relaxed: only the uniqueness of the report matters.
         if settings::is_panic() || !lock.taken_twice.swap(true, Ordering::Relaxed) {
             settings::report(&(text + if shared { SHARED_TWICE } else { TWICE }));
         }

@@ -1,4 +1,4 @@
-//! What the environment variable `LAMPREY_LOCK_ORDER` asks for, read once.
+//! The environment variable `LAMPREY_LOCK_ORDER`, read once.
 
 use std::sync::OnceLock;
 
@@ -36,7 +36,7 @@ pub(super) fn is_panic() -> bool {
     mode() == Mode::Panic
 }
 
-/// Tells of something that may go wrong one day. In the middle of a panic it is never another panic.
+/// Reports a possible deadlock. During a panic it never panics again.
 ///
 /// # Panics
 /// If the environment asks for it.
