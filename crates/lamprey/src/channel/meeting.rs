@@ -10,7 +10,7 @@
 //! EMPTY                no thread waits
 //! ONE(side, node)      one thread of that side waits; the node is on its stack
 //! MANY                 the waiters are in the lists, oldest first
-//! CLOSED               one side is gone for good; the senders' list may hold undelivered values for the remaining receivers
+//! CLOSED               one side is gone for good; the senders' list may hold undelivered values for receivers
 //! any of them | LOCK   a thread works on the lists, and will store the next state
 //! ```
 //!

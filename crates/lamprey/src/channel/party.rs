@@ -2,10 +2,10 @@
 //!
 //! # States (`word`)
 //! ```text
-//! NEW --queue--> a waiter --taken by a peer--> MET or CLOSED            a thread or foreign waker, woken next
+//! NEW --queue--> a waiter --taken by a peer--> MET or CLOSED            a thread or foreign waker
 //!                         --taken by a peer--> HELD, then MET or CLOSED a stackless parasite
 //!                         --left by its owner--> (the owner's again)
-//! NEW --queue--> an offer --taken by a peer that synched its choice--> as a waiter; the waiter is the choice's
+//! NEW --queue--> an offer --taken by a peer that synched its choice--> as a waiter, the choice's
 //!                         --taken by a peer that could not--> STALE
 //!                         --left by its owner--> (the owner's again)
 //! GHOST   an undelivered value that was handed back: no owner; the node is boxed, and its taker frees it

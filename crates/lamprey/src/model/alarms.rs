@@ -1,8 +1,8 @@
-//! Alarms of futures: none is lost and none rings for what is gone, whoever drops, moves or polls the future
-//! meanwhile.
+//! Alarms of futures: none is lost and none rings for a dropped future, although the future is dropped, moved
+//! or polled meanwhile.
 //!
-//! The wheel's time is a number; the model moves it beyond all deadlines. (The clock's deadline does not
-//! come.)
+//! The wheel's time is a number, which the model moves beyond all deadlines. (The clock's own deadline never
+//! passes.)
 
 use super::{Broken, check, must_fail};
 use crate::sched::wakers::wake;
@@ -22,7 +22,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Alarms>>> = RefCell::new(None);
 }
 
-/// Those of the worker that the calling loom thread plays.
+/// The alarms of the worker that the calling loom thread plays.
 pub(crate) fn current() -> Option<Arc<Alarms>> {
     CURRENT.with(|current| current.borrow().clone())
 }
@@ -35,12 +35,12 @@ fn play_with(alarms: &Arc<Alarms>) {
     CURRENT.with(|current| *current.borrow_mut() = Some(alarms.clone()));
 }
 
-/// Counts its wakes.
+/// A waker that counts its wakes.
 struct Count(AtomicUsize);
 
 impl Wake for Count {
     fn wake(self: Arc<Self>) {
-        // Relaxed: a number, read when all have ended.
+        // Relaxed: a number that is read after all threads have ended.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -52,7 +52,7 @@ impl Count {
     }
 
     fn get(&self) -> usize {
-        // Relaxed: as above.
+        // Relaxed: all threads have ended.
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -91,7 +91,7 @@ fn a_future_is_dropped_while_its_alarm_rings() {
     });
 }
 
-/// Another thread polls it, with another waker.
+/// Another thread polls the future with another waker.
 fn polled_again_while_it_rings() {
     let (home, (_, first), (woken, second)) = (alarms(), Count::new(), Count::new());
     play_with(&home);

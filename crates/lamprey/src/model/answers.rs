@@ -1,5 +1,5 @@
-//! The survey: whoever asks does not wait for ever, and each worker counts once, whether it answers, ends, or
-//! is looked at and answers then.
+//! The survey: the asking thread does not wait for ever, and each worker counts once, whether it answers,
+//! ends, or answers after it was inspected.
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::inspect::answers::Answers;
@@ -12,21 +12,21 @@ struct Workers {
 }
 
 impl Workers {
-    /// The end of a worker that has come by its root once since the runtime stops.
+    /// The end of a worker that has passed its root once since the runtime stops.
     fn end(&self, worker: usize) {
         if self.answers.is_asked() {
             self.answers.answer(worker, vec![worker]);
         }
-        // Relaxed: a number that nothing else goes by.
+        // Relaxed: a flag that orders nothing.
         self.ended[worker].store(true, Ordering::Relaxed);
     }
 
-    /// Asks; the first worker is given up at the first look, if `gives_up`.
+    /// Surveys the workers; if `gives_up`, the first worker is given up at the first check.
     fn survey(&self, gives_up: bool) -> Vec<usize> {
         self.answers.ask();
         let look = |&worker: &usize| {
             thread::yield_now();
-            // Relaxed: as above.
+            // Relaxed: a flag that orders nothing.
             let has_ended = self.ended[worker].load(Ordering::Relaxed);
             if has_ended { Some(Vec::new()) } else { (gives_up && worker == 0).then(|| vec![worker]) }
         };

@@ -1,19 +1,18 @@
-//! Atomics of objects that are freed by protocol: they know when that has happened, so that a touch that is
-//! too late (or that nothing orders before the end) is a failure of the model; and a broken variant makes
-//! their changes Relaxed.
+//! Atomics of objects that are freed by protocol. They record the free, so an access that comes too late (or
+//! that nothing orders before the free) fails the model. In a broken variant their changes are Relaxed.
 
 use super::{Broken, is_broken};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::Ordering;
 
-/// The order of a change, or Relaxed in the variant that leaves `what` out.
+/// The order of a change, or Relaxed in the broken variant `what`.
 fn unless(what: Broken, order: Ordering) -> Ordering {
     if is_broken(what) { Ordering::Relaxed } else { order }
 }
 
 macro_rules! mortal {
     ($name:ident, $inner:ty, $value:ty, $broken:expr, [$($change:ident)*]) => {
-        /// See the module's text.
+        /// An atomic that records when its object is freed.
         #[derive(Debug)]
         pub(crate) struct $name {
             atomic: $inner,
@@ -26,14 +25,14 @@ macro_rules! mortal {
             }
 
             fn alive(&self) -> &$inner {
-                // SAFETY: loom checks that nobody writes it meanwhile.
+                // SAFETY: loom checks that no thread writes it meanwhile.
                 self.gone.with(|gone| assert!(!unsafe { *gone }, "touched after it was freed"));
                 &self.atomic
             }
 
-            /// Whoever frees the object says so.
+            /// Called when the object is freed.
             pub(crate) fn free(&self) {
-                // SAFETY: loom checks that all who have touched it did so before.
+                // SAFETY: loom checks that all accesses came before this.
                 self.gone.with_mut(|gone| assert!(!unsafe { std::mem::replace(&mut *gone, true) }, "freed twice"));
             }
 
@@ -76,7 +75,7 @@ macro_rules! mortal {
 mortal!(AtomicU8, loom::sync::atomic::AtomicU8, u8, Broken::LifeOrder, [fetch_or fetch_and]);
 mortal!(AtomicU32, loom::sync::atomic::AtomicU32, u32, Broken::RefsOrder, [fetch_or fetch_and fetch_add fetch_sub]);
 
-/// A pointer whose stores, or whose exchanges, are Relaxed in a broken variant.
+/// A pointer whose stores or exchanges are Relaxed in a broken variant.
 #[derive(Debug)]
 pub(crate) struct AtomicPtr<T>(loom::sync::atomic::AtomicPtr<T>);
 
@@ -118,7 +117,7 @@ impl<T> AtomicPtr<T> {
     }
 }
 
-/// A plain cell that loom watches, for what one party at a time has.
+/// A plain cell that loom checks, for data that one thread at a time owns.
 #[derive(Debug, Default)]
 pub(crate) struct Cell<T>(UnsafeCell<T>);
 
@@ -128,7 +127,7 @@ impl<T: Copy> Cell<T> {
     }
 
     pub(crate) fn get(&self) -> T {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.0.with(|value| unsafe { *value })
     }
 
@@ -137,7 +136,7 @@ impl<T: Copy> Cell<T> {
     }
 
     pub(crate) fn replace(&self, value: T) -> T {
-        // SAFETY: as above.
+        // SAFETY: loom checks that no other thread reads or writes it meanwhile.
         self.0.with_mut(|place| unsafe { std::mem::replace(&mut *place, value) })
     }
 }

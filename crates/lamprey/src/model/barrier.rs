@@ -1,4 +1,4 @@
-//! `Barrier`: all pass together or nobody does, and what was done before it is seen after it.
+//! `Barrier`: either all threads pass together or none does, and writes before it are visible after it.
 
 use super::gate::Quiet;
 use super::{Broken, check_bounded, must_fail};
@@ -6,7 +6,7 @@ use crate::sync::Barrier;
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::time::Duration;
 
-/// A barrier for two, and what each of them writes before it.
+/// A barrier for two threads, and what each of them writes before it.
 struct Place {
     barrier: Barrier,
     written: [UnsafeCell<u32>; 2],
@@ -15,7 +15,7 @@ struct Place {
 // SAFETY: each value is written by one thread before the barrier, and read by the other one after it; loom
 // checks that.
 unsafe impl Sync for Place {}
-// SAFETY: as above.
+// SAFETY: each value is written before the barrier and read after it; loom checks that.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -23,12 +23,12 @@ impl Place {
         Arc::new(Self { barrier: Barrier::new(2), written: [UnsafeCell::new(0), UnsafeCell::new(0)] })
     }
 
-    /// Writes one's own, waits, reads the other's; true for the leader.
+    /// Writes its own value, waits, and reads the other's; true for the leader.
     fn pass(&self, own: usize) -> bool {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no other thread reads or writes it meanwhile.
         self.written[own].with_mut(|value| unsafe { *value = 7 });
         let is_leader = self.barrier.wait().is_leader();
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.written[1 - own].with(|value| assert_eq!(unsafe { *value }, 7));
         is_leader
     }
@@ -62,7 +62,7 @@ fn a_barrier_is_as_new_after_each_round() {
     });
 }
 
-/// Of two that do not wait for ever, both have passed or nobody has; and nobody is left in it.
+/// Two threads with limited waits: both pass or neither does, and no arrival is left.
 fn both_may_go() {
     let place = Quiet::new(Place::new());
     let theirs = Quiet::new(Arc::clone(&place));

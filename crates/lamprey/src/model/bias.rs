@@ -1,15 +1,14 @@
-//! Owner bias: owner and others never touch the object at once, and each sees what was done before, whoever
-//! comes first, in whatever order, and when a tenure or a worker ends.
+//! Owner bias: the owner and other threads never access the object at once, and each sees the earlier
+//! accesses, in whatever order they come, and when an epoch or a worker ends.
 //!
-//! The object is in a loom cell, so any overlap, and any order that is missing, is a failure by itself. Those
-//! who share it use a lock (a blocking one: the checker follows spinning without end); the owner uses
-//! nothing.
+//! The object is in a loom cell, so any overlap or missing ordering fails the model. Threads that share it
+//! use a lock (a blocking one: the checker would follow spinning without end); the owner uses none.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
 use crate::bias::{Access, Bias, Lease, Slot, storm::CALM};
 use crate::sync_shim::{Arc, Mutex, UnsafeCell, thread};
 
-/// What a bias is for.
+/// A biased object.
 struct Object {
     bias: Bias,
     count: UnsafeCell<u32>,
@@ -18,7 +17,7 @@ struct Object {
 
 // SAFETY: loom checks every access to the cell; that is the test.
 unsafe impl Sync for Object {}
-// SAFETY: as above.
+// SAFETY: loom checks every access to the cell.
 unsafe impl Send for Object {}
 
 impl Object {
@@ -44,31 +43,31 @@ impl Object {
     }
 
     fn touch(&self) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no other thread is here meanwhile.
         self.count.with_mut(|count| unsafe { *count += 1 });
     }
 
-    /// When all other threads have ended.
+    /// The count, after all other threads have ended.
     fn count(&self) -> u32 {
-        // SAFETY: as above.
+        // SAFETY: all other threads have ended; loom checks that.
         self.count.with(|count| unsafe { *count })
     }
 }
 
-/// Has `count` revocations have happened to the owner in this window.
+/// Records `count` revocations of the owner's objects in this window.
 fn stir(lease: &Lease, count: u32) {
     for _ in 0..count {
         lease.slot().storm.is_due();
     }
 }
 
-/// Its next revocation ends the owner's tenure.
+/// Makes the owner's next revocation end its epoch.
 fn storm_is_near(lease: &Lease) {
     stir(lease, CALM - 1);
 }
 
-/// Runs `body` on a thread of its own, with a slot that it gives back. (Taken here: that saves the checker a
-/// lot.)
+/// Runs `body` on a new thread with a slot that it gives back. (The slot is taken here, which saves the
+/// checker many states.)
 fn worker<R: 'static>(body: impl FnOnce(&'static Slot) -> R + 'static) -> thread::JoinHandle<R> {
     let lease = Lease::take().unwrap();
     thread::spawn(move || body(lease.slot()))
@@ -111,7 +110,7 @@ fn outsider_while_owner_is_in_another() {
     assert_eq!((object.count(), other.count()), (3, 2));
 }
 
-/// An outsider ends the owner's tenure by taking one object, and then comes to another.
+/// An outsider ends the owner's epoch by taking one object, and then comes to another object.
 fn tenure_ends_while_owner_works() {
     let (object, other) = (Object::new(), Object::new());
     let lease = Lease::take().unwrap();
@@ -125,7 +124,7 @@ fn tenure_ends_while_owner_works() {
     assert_eq!((object.count(), other.count()), (2, 3));
 }
 
-/// As above, but somebody else comes to the other object.
+/// As `tenure_ends_while_owner_works`, but a third thread comes to the other object.
 fn tenure_ends_while_others_come() {
     let (object, other) = (Object::new(), Object::new());
     let lease = Lease::take().unwrap();
@@ -172,7 +171,8 @@ fn worker_and_outsider_come_to_an_unused_object() {
     });
 }
 
-/// Three threads at two preemptions, or one where all may wait: above that the checker explores the waiting.
+/// Three threads at two preemptions, or at one where all may wait: with more, the checker explores the
+/// waiting without end.
 #[test]
 fn two_revokers_at_once() {
     check_bounded(2, two_outsiders_against_owner);
@@ -271,7 +271,7 @@ fn next_worker_in_the_slot_and_an_outsider() {
     });
 }
 
-/// The revoker has read the old worker's tenure when the next worker is about.
+/// The revoker has read the old worker's epoch when the next worker comes.
 #[test]
 fn next_worker_in_the_slot_uses_its_objects() {
     check_bounded(5, || {

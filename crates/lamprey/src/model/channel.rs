@@ -1,6 +1,6 @@
-//! Rendezvous: a value is received exactly once or comes back, whoever times out or leaves.
+//! Rendezvous: a value is received exactly once or comes back, whichever thread times out or leaves.
 //!
-//! Under the checker every thread blocks as an OS thread, and a deadline may pass at any moment.
+//! In these models every thread blocks as an OS thread, and a deadline may pass at any moment.
 
 use super::{check, check_bounded};
 use crate::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, channel};
@@ -128,8 +128,8 @@ fn receiver_goes_after_one_of_two_senders_left_the_list() {
     });
 }
 
-/// With three threads that may all wait for the LOCK, the checker follows the spinning without end above one
-/// preemption; the pairs are explored further by the other models.
+/// With three threads that may all spin for the LOCK, the checker does not terminate above one preemption;
+/// the models of pairs explore more.
 #[test]
 fn receiver_goes_while_two_senders_wait() {
     check_bounded(1, || {

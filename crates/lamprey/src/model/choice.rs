@@ -1,8 +1,9 @@
-//! Choices of threads: whoever meets, times out or leaves, each value is received once or comes back, and
-//! nobody who could meet waits. Those of futures: [`choice_future`](super::choice_future).
+//! Choices of threads: whichever thread meets, times out or leaves, each value is received once or comes
+//! back, and no two threads that could meet both wait. Choices of futures:
+//! [`choice_future`](super::choice_future).
 //!
 //! Threads block as OS threads, and a deadline may pass at any moment. Channel and choice are the real ones;
-//! that a choice ends only after all others are done with it is checked where it is dropped.
+//! the drop of a choice checks that all other threads are done with it.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, Sender, channel};
@@ -14,23 +15,23 @@ use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Passed when it is asked for, which the checker moves about.
+/// A deadline that passes as soon as it is checked; the checker varies when that is.
 const SOON: Duration = Duration::ZERO;
 
 pub(super) type Value = Box<u32>;
 type Tx = Sender<Value>;
 type Rx = Receiver<Value>;
 
-/// What a choice of a send and a receive came to.
+/// The result of a choice of a send and a receive.
 #[derive(Debug, PartialEq)]
 enum Did {
     Sent,
     Got(u32),
-    /// The other side of the chosen channel had gone.
+    /// The other side of the chosen channel was gone.
     Failed,
 }
 
-/// Sends or receives.
+/// A choice of a send and a receive.
 fn either<'a>(tx: &'a Tx, value: u32, rx: &'a Rx) -> impl Event<Output = Did> + 'a {
     choose((
         tx.send_evt(Box::new(value)).wrap(|sent| if sent.is_ok() { Did::Sent } else { Did::Failed }),
@@ -38,7 +39,7 @@ fn either<'a>(tx: &'a Tx, value: u32, rx: &'a Rx) -> impl Event<Output = Did> + 
     ))
 }
 
-/// The same in the other order.
+/// The same choice in the other order.
 fn either_from_behind<'a>(tx: &'a Tx, value: u32, rx: &'a Rx) -> impl Event<Output = Did> + 'a {
     choose((
         received(rx),
@@ -50,7 +51,7 @@ fn received(rx: &Rx) -> impl Event<Output = Did> + '_ {
     rx.recv_evt().wrap(|got| got.map_or(Did::Failed, |value| Did::Got(*value)))
 }
 
-/// 1 if it has found a receiver.
+/// Returns 1 if it met a receiver.
 pub(super) fn try_send(tx: &Tx, value: u32) -> u32 {
     u32::from(tx.try_send(Box::new(value)).is_ok())
 }
@@ -89,12 +90,12 @@ fn crossing_with_time_outs() {
     let mine = either(&a, 1, &b_rx).sync_timeout(SOON);
     let pair = (mine, other.join().unwrap());
     let met = matches!(pair, (Some(Did::Sent), Some(Did::Got(1))) | (Some(Did::Got(2)), Some(Did::Sent)));
-    // Who comes second may find that the first has gone, closed its ends, and failed with that.
+    // The second thread may find that the first has failed and closed its ends, and then fails with that.
     let missed = matches!(pair, (None | Some(Did::Failed), None | Some(Did::Failed)));
     assert!(met || missed, "{pair:?}");
 }
 
-/// One choice offers both sides of one channel; a thread comes for one of them.
+/// One choice offers both sides of one channel; another thread comes for one of them.
 fn itself(sends: bool) {
     let (tx, rx) = channel();
     let (tx2, rx2) = (tx.clone(), rx.clone());
@@ -107,7 +108,7 @@ fn itself(sends: bool) {
     assert_eq!((did, got), if sends { (Did::Got(2), 0) } else { (Did::Sent, 1) });
 }
 
-/// Two of these meet each other.
+/// Two choices of both sides of one channel meet each other.
 fn itself_twice() {
     let (tx, rx) = channel();
     let (tx2, rx2) = (tx.clone(), rx.clone());
@@ -116,7 +117,7 @@ fn itself_twice() {
     assert!(matches!(pair, (Did::Sent, Did::Got(1)) | (Did::Got(2), Did::Sent)), "{pair:?}");
 }
 
-/// A peer comes that does not wait.
+/// A peer that does not wait comes to a choice that times out.
 fn times_out() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let (keep, keep2) = (tx.clone(), tx2.clone());
@@ -129,7 +130,7 @@ fn times_out() {
     drop((keep, keep2));
 }
 
-/// Two peers come, each for one of its offers, while time passes.
+/// Two peers come, each for one of the offers, while the choice times out.
 fn times_out_between_two() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let (keep, keep2) = (tx.clone(), tx2.clone());
@@ -139,7 +140,7 @@ fn times_out_between_two() {
     drop((keep, keep2));
 }
 
-/// One peer that waits on one channel and then comes to the other.
+/// A peer waits on one channel, leaves, and comes to the other.
 fn meets_one_who_waits() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let keep = (tx.clone(), tx2.clone());
@@ -150,7 +151,7 @@ fn meets_one_who_waits() {
         (sent, begun || with_strange_context(|cx| waiting.as_mut().poll(cx)).is_ready())
     });
     let got = choose([rx.recv_evt(), rx2.recv_evt()]).sync_timeout(SOON).map(Result::unwrap);
-    // The second one may be taken while it is dropped.
+    // The second value may be taken while it is dropped.
     match peer.join().unwrap() {
         (true, false) => assert_eq!(got.as_deref(), Some(&1)),
         (false, true) => assert_eq!(got.as_deref(), Some(&2)),
@@ -160,8 +161,8 @@ fn meets_one_who_waits() {
     drop(keep);
 }
 
-/// A choice looks for a peer in a channel where one that has just ended is on its way out; then a sender
-/// comes to its other one.
+/// A choice looks for a peer in a channel where an ended choice is leaving; then a sender comes to its other
+/// channel.
 fn a_peer_is_on_its_way_out() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     // Not dropped in the broken variant, where the nodes of a thread that was given up are still queued.
@@ -182,7 +183,7 @@ fn a_peer_is_on_its_way_out() {
     drop(ManuallyDrop::into_inner(keep));
 }
 
-/// One side goes, a value comes on another channel.
+/// One channel is closed while a value comes on another.
 fn disconnects() {
     let ((tx, rx), (tx2, rx2)) = (channel::<Value>(), channel());
     let keep = tx2.clone();
@@ -194,7 +195,7 @@ fn disconnects() {
     drop(keep);
 }
 
-/// Both channels of a choice are closed, and another choice crosses it: it may be claimed when that happens.
+/// Both channels of a choice are closed while another choice crosses it, which may have claimed it.
 fn disconnects_while_claimed() {
     let ((a, a_rx), (b, b_rx), (c, c_rx)) = (channel(), channel(), channel::<Value>());
     let other = thread::spawn(move || either_from_behind(&b, 2, &a_rx).sync());
@@ -205,14 +206,14 @@ fn disconnects_while_claimed() {
         c_rx.recv_evt().wrap(|_| Did::Failed),
     ))
     .sync();
-    drop((a, b_rx)); // ends the other's, if it has not met
+    drop((a, b_rx)); // ends the other choice, if it has not met
     let pair = (mine, other.join().unwrap());
     let met = matches!(pair, (Did::Sent, Did::Got(1)) | (Did::Got(2), Did::Sent));
     assert!(met || pair == (Did::Failed, Did::Failed), "{pair:?}");
     closer.join().unwrap();
 }
 
-/// Each may meet either neighbour; one of the three stays alone.
+/// Three choices in a ring: each may meet either neighbour, and one stays alone.
 fn ring() {
     let ((ab, from_ab), (bc, from_bc), (ca, from_ca)) = (channel(), channel(), channel());
     let keep = [(ab.clone(), from_ab.clone()), (bc.clone(), from_bc.clone()), (ca.clone(), from_ca.clone())];

@@ -1,5 +1,6 @@
-//! `choose_all` and its hub: the caller is woken once the last part that only waits has happened, and each
-//! time for one that has more to do; no wake is lost, whoever comes while the parts are offered.
+//! `choose_all` and its hub: the caller is woken after the last part that only waits has happened, and each
+//! time for a part that has more to do. No wake is lost, even if peers come while the parts are being
+//! offered.
 
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check_bounded, must_fail};
@@ -18,7 +19,7 @@ fn plain() {
     assert!(peers.into_iter().all(|peer| peer.join().unwrap()));
 }
 
-/// One that only waits, and one with a wrap.
+/// One part that only waits, and one with a wrap.
 fn mixed() {
     let ((tx, rx), (tx2, rx2)) = (channel::<Value>(), channel::<Value>());
     let peers =
@@ -28,7 +29,8 @@ fn mixed() {
     assert!(peers.into_iter().all(|peer| peer.join().unwrap()));
 }
 
-/// It is cancelled while both peers come: it has both, or what one has given is there for the next.
+/// The caller is cancelled while both peers come: it has both values, or a value that was given is there for
+/// the next receiver.
 fn interrupted() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let keep = (tx.clone(), tx2.clone());

@@ -1,7 +1,7 @@
-//! Choices of futures: dropped, polled again by somebody else, or in a parasite, while peers come for their
+//! Choices of futures: dropped, polled again with another waker, or in a parasite, while peers come for their
 //! offers.
 //!
-//! As [`choice`](super::choice); the worker is [`worker`](crate::sched::worker) of this build.
+//! Set up as in [`choice`](super::choice); the worker is [`worker`](crate::sched::worker) of this build.
 
 use super::choice::{Value, try_send};
 use super::{Broken, check, check_bounded, must_fail};
@@ -13,7 +13,7 @@ use std::future::IntoFuture;
 use std::pin::pin;
 use std::task::Poll;
 
-/// What is left in the channel: values that came back.
+/// The number of values in the channel: those that came back.
 fn left(rx: &Receiver<Value>) -> u32 {
     u32::from(rx.try_recv().is_ok())
 }
@@ -38,7 +38,7 @@ fn future_goes(looks_again: bool) {
     drop((keep, tx2));
 }
 
-/// As above; two peers, and one that waits for what comes back.
+/// As `future_goes`, with two peers, and a receiver that waits for a value that comes back.
 fn future_goes_between_two() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let keep = (tx.clone(), tx2.clone());
@@ -70,7 +70,7 @@ fn another_waker() {
         parasite.detach();
         worker.run();
         if peer.join().unwrap() == 0 {
-            try_send(&keep, 2); // it had not begun to wait
+            try_send(&keep, 2); // the choice had not begun to wait
         }
         worker.run();
         assert!(parasite.is_freed(), "nobody woke it");
@@ -108,7 +108,7 @@ fn parasite(is_shared: bool) {
     });
 }
 
-/// It is cancelled while a peer has one of its offers.
+/// The parasite is cancelled while a peer has one of its offers.
 fn parasite_is_cancelled(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let ((tx, rx), (_tx2, rx2)) = (channel(), channel());
@@ -130,13 +130,13 @@ fn parasite_is_cancelled(is_shared: bool) {
         let sent = peer.join().unwrap();
         worker.run();
         assert!(parasite.is_freed());
-        // Relaxed: as above.
+        // Relaxed: the parasite has ended.
         assert_eq!(sent as usize, did_get.load(Ordering::Relaxed) + left(&rx) as usize);
         drop(keep);
     });
 }
 
-/// A thread that is no worker waits for a future with a choice.
+/// A thread that is no worker waits for the future of a choice.
 fn a_thread_waits_for_a_future() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel::<Value>());
     let peer = thread::spawn(move || tx.send(Box::new(1)).is_ok());

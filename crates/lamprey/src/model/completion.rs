@@ -1,4 +1,4 @@
-//! Completion: the outcome reaches the joiner or is dropped by the host, once, whoever comes first.
+//! Completion: the joiner gets the outcome or the host drops it, exactly once, in whatever order they come.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::Wait;
@@ -10,7 +10,7 @@ use std::future::{Future, poll_fn};
 use std::task::Poll;
 use std::time::Instant;
 
-/// A host's packet reduced to its outcome.
+/// A host's join cell reduced to its outcome.
 struct Packet {
     completion: Completion,
     outcome: UnsafeCell<u32>,
@@ -24,19 +24,19 @@ impl Packet {
         Arc::new(Self { completion: Completion::new(), outcome: UnsafeCell::new(0) })
     }
 
-    /// The host's side; true if the outcome was the host's to drop.
+    /// The host's side; true if the host had to drop the outcome.
     fn end(&self) -> bool {
-        // SAFETY: not published yet.
+        // SAFETY: the outcome is not published yet.
         self.outcome.with_mut(|outcome| unsafe { *outcome = 7 });
         match self.completion.publish() {
             Published::Kept => false,
             Published::Owed(waiter) => {
-                // SAFETY: taken out of the word by `publish`.
+                // SAFETY: `publish` took the waiter out of the word.
                 unsafe { waiter.wake_kept() };
                 false
             }
             Published::Unwanted => {
-                // SAFETY: the handle is gone: the host's alone.
+                // SAFETY: the handle is gone, so only the host has the outcome.
                 self.outcome.with_mut(|outcome| unsafe { *outcome = 0 });
                 true
             }
@@ -44,7 +44,7 @@ impl Packet {
     }
 
     fn take(&self) -> u32 {
-        // SAFETY: done: the handle's.
+        // SAFETY: the host is done, so the outcome is the handle's.
         self.outcome.with_mut(|outcome| unsafe { std::mem::take(&mut *outcome) })
     }
 }
@@ -92,7 +92,7 @@ fn joiner_gives_up_while_the_host_ends() {
     });
 }
 
-/// A stackless parasite does what `join` gives it to do with a host's packet while that host ends.
+/// A stackless parasite runs the future of `join` on a host's join cell while that host ends.
 fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<Packet>) -> W) {
     Worker::play(&Seat::new(), |worker| {
         let packet = Packet::new();
@@ -107,7 +107,7 @@ fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<Packet>) -> W)
     });
 }
 
-/// Waits for the outcome and takes it. With `again` it is polled once more than it is woken.
+/// Waits for the outcome and takes it. With `again` it is polled once without a wake.
 fn join(packet: Arc<Packet>, mut again: bool) -> impl Future<Output = ()> {
     poll_fn(move |cx| {
         if std::mem::take(&mut again) {

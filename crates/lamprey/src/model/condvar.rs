@@ -1,6 +1,6 @@
-//! The condition variable: a notification reaches one who waits, also when another one goes meanwhile.
+//! The condition variable: a notification reaches a waiter, even if another waiter leaves meanwhile.
 //!
-//! As [`mutex`](super::mutex); threads are OS threads, and a deadline may pass at any moment.
+//! Set up as in [`mutex`](super::mutex): threads are OS threads, and a deadline may pass at any moment.
 
 use super::mutex::Watched;
 use super::{Broken, check_bounded, must_fail};
@@ -10,10 +10,10 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Passed when it is asked for, which the checker moves about.
+/// A deadline that passes as soon as it is checked; the checker varies when that is.
 const SOON: Duration = Duration::ZERO;
 
-/// Not dropped when the model has failed: the checker is gone then.
+/// Not dropped after a failure: the checker is gone then.
 struct Shared(ManuallyDrop<Arc<(Mutex<Watched>, Condvar)>>);
 
 impl Shared {
@@ -30,7 +30,7 @@ impl Shared {
         self.0.0.lock().unwrap()
     }
 
-    /// Waits until there is something, and takes one of it.
+    /// Waits until the number is positive, and decrements it.
     fn take(&self) {
         let guard = self.0.1.wait_while(self.lock(), |number| number.add(0) == 0).unwrap();
         guard.add(u32::MAX);
@@ -52,7 +52,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: dropped here only.
+            // SAFETY: dropped only here.
             unsafe { ManuallyDrop::drop(&mut self.0) };
         }
     }
@@ -65,7 +65,7 @@ fn one_waits() {
     waiter.join().unwrap();
 }
 
-/// It is notified under the lock.
+/// The waiter is notified under the lock.
 fn one_waits_and_is_notified_under_the_lock() {
     let shared = Shared::new();
     let waiter = shared.with(Shared::take);
@@ -84,14 +84,14 @@ fn two_wait_for_all() {
     waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
 }
 
-/// A waiter gives up while it is notified: then it was notified, or the other one is.
+/// One waiter gives up while it is notified: either it or the other one was notified.
 fn one_of_two_gives_up() {
     let shared = Shared::new();
     let leaver = shared.with(Shared::wait_once);
     let waiter = shared.with(Shared::take);
     shared.put();
     if leaver.join().unwrap() == 1 {
-        shared.0.1.notify_one(); // it took the notification, and has nothing for it
+        shared.0.1.notify_one(); // it took the notification, and has no use for it
     }
     waiter.join().unwrap();
 }

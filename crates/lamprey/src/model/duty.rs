@@ -1,4 +1,4 @@
-//! Who is on watch: while one worker is awake, another does not sleep unwatched. A sleep that nobody ends is
+//! The monitor's duty: while one worker is awake, no other sleeps unmonitored. A sleep that no thread ends is
 //! a deadlock, which loom reports.
 
 use super::{Broken, check_bounded, must_fail};
@@ -7,11 +7,11 @@ use crate::sched::park::Parking;
 use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering, Parker, thread};
 use std::sync::Arc;
 
-/// The one that sleeps; the other is number 1.
+/// The worker that sleeps; the other is number 1.
 const SLEEPER: usize = 0;
 
-/// Forced switches a run. Without a bound one could appoint the other, miss it, and take it back for ever, in
-/// step with the other's looks.
+/// Forced switches a run. Without a bound, one worker could appoint the other, fail, and take the duty back
+/// for ever, in step with the other's checks.
 const BOUND: usize = 3;
 
 /// Two workers reduced to their sleep.
@@ -31,37 +31,39 @@ impl Pair {
         Arc::new(Self { duty: Duty::new(), awake, parking, parker, brief })
     }
 
-    /// What `Worker::sleep` does, until it is on watch. It begins on watch or not.
+    /// The steps of `Worker::sleep`, until it is the monitor. `on_watch` says whether it begins as the
+    /// monitor.
     fn sleep_until_on_watch(&self, mut on_watch: bool) {
         loop {
-            // Relaxed: as in `Worker::sleep`.
+            // Relaxed: a hint; the SeqCst load of `awake` in this loop decides.
             if self.awake.fetch_sub(1, Ordering::Relaxed) == 1 {
                 if on_watch {
                     self.duty.leave(SLEEPER);
                 }
                 on_watch = false;
             }
-            // StoreLoad race: as in `Worker::sleep`; pairs with the fetch_add in `get_up`.
+            // StoreLoad race: this worker's fetch_sub against its load, and the other's fetch_add against its
+            // search; pairs with the fetch_add in `get_up`.
             if self.awake.load(Ordering::SeqCst) != 0 && (on_watch || self.duty.appoint(SLEEPER)) {
                 return;
             }
-            // A brief sleep: here one that ends at once.
-            // Relaxed: as in `Worker::sleep_on_watch`.
+            // A brief sleep, which ends at once here. Relaxed: before the fence in `Parking::prepare`.
             self.brief.store(true, Ordering::Relaxed);
             self.parking.prepare();
             self.parking.finish();
-            // Relaxed: as above.
+            // Relaxed: after the fence in `Parking::prepare`.
             if self.awake.load(Ordering::Relaxed) != 0 && self.duty.appoint(SLEEPER) {
                 return;
             }
-            // Relaxed: as above.
+            // Relaxed: before the fence in `Parking::prepare`.
             self.brief.store(false, Ordering::Relaxed);
             self.parking.prepare();
             if !self.duty.is_lacking(SLEEPER, &self.awake) {
                 self.parker.park();
             }
             self.parking.finish();
-            // StoreLoad race: as above.
+            // StoreLoad race: this fetch_add against the load of the duty; pairs with the fences in
+            // `Parking`.
             self.awake.fetch_add(1, Ordering::SeqCst);
             if self.duty.is_mine(SLEEPER) {
                 return;
@@ -69,9 +71,9 @@ impl Pair {
         }
     }
 
-    /// What `Worker::see_to_watch` and `Shared::appoint` do, for the other, which stays awake.
+    /// The steps of `Worker::see_to_watch` and `Shared::appoint`, for the other worker, which stays awake.
     fn get_up(&self) {
-        // StoreLoad race: pairs with the look in `sleep_until_on_watch`.
+        // StoreLoad race: pairs with the load of `awake` in `sleep_until_on_watch`.
         self.awake.fetch_add(1, Ordering::SeqCst);
         if !self.duty.is_mine(1) && self.duty.is_vacant() {
             self.appoint();
@@ -81,7 +83,7 @@ impl Pair {
     fn appoint(&self) {
         loop {
             Duty::before_search();
-            // Relaxed: as in `Shared::appoint`.
+            // Relaxed: after the fence in `Duty::before_search`.
             if !self.parking.is_asleep() || self.brief.load(Ordering::Relaxed) {
                 return;
             }
@@ -119,11 +121,11 @@ fn one_gets_up_while_the_other_leaves_the_watch() {
     check_bounded(BOUND, || one_gets_up(true));
 }
 
-/// The other was on watch, and has work now.
+/// The other worker was the monitor, and has work now.
 fn one_passes_it_on() {
     let pair = Pair::new();
     assert!(pair.duty.appoint(1));
-    // Relaxed: before the other thread begins. The other is awake, too.
+    // Relaxed: before the other thread begins. The other worker is awake, too.
     pair.awake.fetch_add(1, Ordering::Relaxed);
     let theirs = pair.clone();
     let other = thread::spawn(move || {
@@ -145,7 +147,7 @@ fn one_wakes_by_itself_while_it_is_appointed() {
         let pair = Pair::new();
         let theirs = pair.clone();
         let other = thread::spawn(move || theirs.get_up());
-        pair.parker.unpark(); // as a message would
+        pair.parker.unpark(); // as a message would do
         pair.sleep_until_on_watch(false);
         other.join().unwrap();
     });

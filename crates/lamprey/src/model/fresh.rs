@@ -1,4 +1,4 @@
-//! Unstarted queue: owner and thieves never touch the ring at once, and every entry comes out once.
+//! The stealable queue: owner and thieves never access the ring at once, and every entry comes out once.
 //!
 //! The ring is in a loom cell, so any overlap is a failure by itself.
 
@@ -6,7 +6,7 @@ use super::{Broken, check, check_bounded, must_fail};
 use crate::queue::fresh::{Fresh, Look};
 use crate::sync_shim::{Arc, thread};
 
-/// A thief that considers everything old.
+/// A thief to which every entry is old enough.
 const ALL: Look = Look { head: 0, tail: usize::MAX / 2 };
 
 fn steal(queue: &Fresh<u32>) -> Vec<u32> {
@@ -16,7 +16,7 @@ fn steal(queue: &Fresh<u32>) -> Vec<u32> {
 }
 
 fn pop_all(queue: &Fresh<u32>) -> Vec<u32> {
-    // SAFETY: called only by the thread that plays the owner, or when no other is left.
+    // SAFETY: called only by the thread that plays the owner, or after all others have ended.
     std::iter::from_fn(|| unsafe { queue.pop() }).collect()
 }
 
@@ -26,7 +26,7 @@ fn owner_against_thief() {
     unsafe { queue.push(1) };
     let theirs = queue.clone();
     let thief = thread::spawn(move || steal(&theirs));
-    // SAFETY: as above.
+    // SAFETY: this thread is the owner.
     unsafe { queue.push(2) };
     let mut seen = pop_all(&queue);
     seen.extend(thief.join().unwrap());

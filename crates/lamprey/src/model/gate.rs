@@ -1,8 +1,8 @@
-//! The gate, through the bounded channel: whoever waits is woken, and a unit is used once or is still there,
-//! whoever times out, is dropped or leaves.
+//! The gate, in the bounded channel: every waiter is woken, and a unit is used once or is still there,
+//! whichever thread times out, is dropped or leaves.
 //!
 //! Gate, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this build.
-//! Under the checker every thread blocks as an OS thread, and a deadline may pass at any moment.
+//! In these models every thread blocks as an OS thread, and a deadline may pass at any moment.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::bounded::{Receiver, Sender, bounded};
@@ -17,12 +17,12 @@ const SOON: Duration = Duration::from_millis(1);
 
 type Value = Box<u32>;
 
-/// What is left in the channel after all.
+/// The number of values left in the channel.
 fn left(rx: &Receiver<Value>) -> usize {
     std::iter::from_fn(|| rx.try_recv().ok()).count()
 }
 
-/// An end that is left alone when the model has failed: the lock may be held then, and the checker is gone.
+/// A value that is not dropped after a failure: the lock may be held then, and the checker is gone.
 pub(super) struct Quiet<T>(std::mem::ManuallyDrop<T>);
 
 impl<T> Quiet<T> {
@@ -41,7 +41,7 @@ impl<T> std::ops::Deref for Quiet<T> {
 impl<T> Drop for Quiet<T> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: dropped here only.
+            // SAFETY: dropped only here.
             unsafe { std::mem::ManuallyDrop::drop(&mut self.0) };
         }
     }
@@ -81,8 +81,8 @@ fn a_wait_ends_while_a_value_comes() {
     });
 }
 
-/// With three threads that spin for the lock, the checker follows the spinning without end above one
-/// preemption; the pairs are explored further by the other models.
+/// With three threads that spin for the lock, the checker does not terminate above one preemption; the models
+/// of pairs explore more.
 #[test]
 fn one_of_two_that_wait_goes() {
     check_bounded(1, || {
@@ -120,7 +120,7 @@ fn the_other_side_goes() {
     });
 }
 
-/// A parasite waits, a peer sends; both may be on a worker.
+/// A parasite waits and a peer sends; both may be on a worker.
 fn a_parasite(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let (tx, rx) = bounded(1);
@@ -150,7 +150,7 @@ fn a_parasite_waits() {
     check_bounded(3, || a_parasite(true));
 }
 
-/// It is cancelled while the value comes: that is then still there.
+/// The parasite is cancelled while the value comes: the value is then still in the channel.
 fn a_cancelled_parasite(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let (tx, rx) = bounded(1);
@@ -188,7 +188,7 @@ fn granted_and_dropped() {
     assert!(with_strange_context(|cx| first.as_mut().poll(cx)).is_pending());
     let peer = thread::spawn(move || send_one(&tx));
     let leaver = thread::spawn(move || drop(first));
-    // The peer's end goes with it, so what is reserved for one that has gone would be lost.
+    // The peer drops its end too, so a value reserved for the dropped future would be lost.
     assert!(rx.recv().is_ok());
     peer.join().unwrap();
     leaver.join().unwrap();
@@ -199,7 +199,7 @@ fn a_grant_of_a_future_that_goes_is_the_next_ones() {
     check_bounded(1, granted_and_dropped);
 }
 
-/// As above, while a sender stays.
+/// As `granted_and_dropped`, while a sender stays.
 fn granted_and_dropped_open() {
     let (tx, rx) = bounded(1);
     let keep = tx.clone();

@@ -1,10 +1,11 @@
-//! The hosts of the checker: a host is a loom thread that runs only while it has the **baton** of its worker,
-//! as on one kernel thread. The root is the loom thread that plays the worker.
+//! The hosts of the checker: a host is a loom thread that runs only while it holds the **baton** of its
+//! worker, so that hosts of a worker run one at a time, as on one kernel thread. The root is the loom thread
+//! that plays the worker.
 //!
-//! How a host blocks, is woken, interrupted and cancelled is the real code (`sched::blocking`,
-//! `sched::cancel`), and so is the inbox. Here is what stands for the rest of `sched::switch`: the queue of
-//! those that are ready, and the switch, which passes the baton. What a host's kernel thread does is ordered
-//! by the baton and by nothing else, so that a touch from elsewhere is found.
+//! Blocking, waking, interrupting and cancelling a host is the real code (`sched::blocking`,
+//! `sched::cancel`), and so is the inbox. This file replaces the rest of `sched::switch`: the queue of ready
+//! hosts, and the switch, which passes the baton. Only the baton orders what the hosts of a worker do, so an
+//! access from another kernel thread is found.
 
 use crate::sched::block::CancelUnwind;
 use crate::sched::os;
@@ -21,12 +22,12 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{self, NonNull};
 
-/// A host, or the root. `descriptor` comes first, so that a descriptor is one.
+/// A host or the root. `descriptor` comes first, so that a pointer to it is a pointer to the player.
 #[repr(C)]
 struct Player {
     descriptor: Thread,
     give: Sender<()>,
-    /// Not dropped after a failure: it would ask loom.
+    /// Not dropped after a failure: its drop would call loom.
     take: ManuallyDrop<Receiver<()>>,
 }
 
@@ -43,7 +44,7 @@ impl Player {
     }
 }
 
-/// Everything of a worker that is about hosts.
+/// The part of a worker that is about hosts.
 pub(crate) struct Hosts {
     root: Option<NonNull<Player>>,
     running: Cell<Option<NonNull<Thread>>>,
@@ -66,27 +67,27 @@ impl Hosts {
         self.root.expect("a worker with hosts").cast()
     }
 
-    /// The run is over, without a failure.
+    /// Frees the players when the run is over without a failure.
     fn free(&self) {
         for player in self.all.take() {
-            // SAFETY: made by `Player::new`; all loom threads that were hosts have been joined.
+            // SAFETY: made by `Player::new`; the loom threads of all hosts have been joined.
             unsafe { ManuallyDrop::into_inner(Box::from_raw(player.as_ptr()).take) };
         }
     }
 }
 
-/// Goes to the loom thread that is a host of the worker.
+/// Sent to the loom thread that is a host of the worker.
 struct OnWorker(*const Worker, NonNull<Thread>);
 
-// SAFETY: the host reaches its worker when it has the baton.
+// SAFETY: the host accesses its worker only while it holds the baton.
 unsafe impl Send for OnWorker {}
 
 impl OnWorker {
-    /// The whole of a host; what the closure returned, `None` if it was cancelled.
+    /// The whole life of a host: the closure's result, `None` if it was cancelled.
     fn live<R>(self, body: impl FnOnce() -> R, publish: impl FnOnce(NonNull<Thread>)) -> Option<R> {
         let player = Player::of(self.1);
         player.take.recv().unwrap();
-        // SAFETY: the worker is there until its hosts have been joined, and the caller has the baton.
+        // SAFETY: the worker exists until its hosts have been joined, and the caller holds the baton.
         let worker = unsafe { &*self.0 };
         Worker::be(worker);
         player.descriptor.reach().begin(worker.seat_ptr());
@@ -108,7 +109,7 @@ fn caught<R>(body: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// The handle of a host, for its root.
+/// The root's handle of a host.
 pub(crate) struct Host<R> {
     loom: thread::JoinHandle<Option<R>>,
     thread: NonNull<Thread>,
@@ -127,7 +128,7 @@ impl<R> Host<R> {
         self.descriptor().state.get()
     }
 
-    /// After its end: what it returned, `None` if it was cancelled.
+    /// After the host's end: its result, `None` if it was cancelled.
     pub(crate) fn join(self) -> Option<R> {
         assert!(self.state() == State::Finished);
         self.loom.join().unwrap()
@@ -135,7 +136,7 @@ impl<R> Host<R> {
 }
 
 impl Worker {
-    /// Has the calling thread be the root of a worker with hosts while `body` runs, which ends all of them.
+    /// Runs `body` on the calling thread as the root of a worker with hosts, all of which `body` ends.
     pub(crate) fn with_hosts<R>(body: impl FnOnce(&Worker) -> R) -> R {
         let seat = Seat::with(Some(Parker::of_current()));
         Self::play(&seat, |worker| {
@@ -151,13 +152,12 @@ impl Worker {
         self.hosts.root.is_some()
     }
 
-    /// Root: starts a host, which runs when the root lets it.
+    /// Root: creates a host, which runs when the root lets it.
     pub(crate) fn host<R: 'static>(&self, body: impl FnOnce() -> R + 'static) -> Host<R> {
         self.host_of(body, |_| {})
     }
 
-    /// As [`host`](Self::host), one that calls `publish` when it has ended, after which its object may be
-    /// freed.
+    /// [`host`](Self::host) that calls `publish` after the host's end; its object may be freed after that.
     pub(crate) fn host_of<R: 'static>(
         &self,
         body: impl FnOnce() -> R + 'static,
@@ -171,7 +171,7 @@ impl Worker {
         Host { loom: thread::spawn(move || place.live(body, publish)), thread }
     }
 
-    /// Root: takes in what has been sent.
+    /// Root: takes in the messages that were sent.
     pub(crate) fn take_in(&self) {
         self.seat.ring();
         for entry in self.seat.inbox.take() {
@@ -180,12 +180,12 @@ impl Worker {
         }
     }
 
-    /// Root: lets the hosts that are ready run.
+    /// Root: lets the ready hosts run.
     pub(crate) fn run_ready(&self) {
         while self.run_one() {}
     }
 
-    /// False if none is ready.
+    /// Runs one ready host; false if none is ready.
     fn run_one(&self) -> bool {
         let next = self.pop_ready();
         next.inspect(|&next| self.switch_to(self.running_ref(), next)).is_some()
@@ -197,7 +197,8 @@ impl Worker {
             self.take_in();
             if self.run_one() {
                 if !self.hosts.ready.borrow().is_empty() {
-                    // One that has given way awaits what another kernel thread is about to send.
+                    // A host that has yielded waits for a message that another kernel thread is about to
+                    // send.
                     thread::yield_now();
                 }
                 continue;
@@ -209,7 +210,7 @@ impl Worker {
         }
     }
 
-    /// Root: ends a block early, if the host is in one.
+    /// Root: ends a block early, if the host is blocked.
     pub(crate) fn interrupt_host<R>(&self, host: &Host<R>, why: Woke) {
         // SAFETY: a host of this worker.
         unsafe { self.interrupt(host.thread(), why) };
@@ -224,12 +225,12 @@ impl Worker {
     }
 
     pub(crate) fn running(&self) -> NonNull<Thread> {
-        // Without hosts it is an OS thread to itself.
+        // Without hosts the caller is an OS thread.
         self.hosts.running.get().unwrap_or_else(os::current)
     }
 
     pub(crate) fn running_ref(&self) -> &Thread {
-        // SAFETY: the caller's own descriptor, or that of a player, which stays.
+        // SAFETY: the caller's own descriptor, or that of a player, which stays until the end of the run.
         unsafe { self.running().as_ref() }
     }
 
@@ -248,7 +249,7 @@ impl Worker {
     }
 
     /// # Safety
-    /// As for the real one.
+    /// As for the real `admit`.
     pub(crate) unsafe fn admit(&self, _: NonNull<Thread>) {
         unreachable!("hosts are started where they are made")
     }
@@ -260,8 +261,8 @@ impl Worker {
     pub(crate) fn give_way_to_root(&self, me: &Thread) {
         self.enqueue_woken(self.running());
         self.switch_to(me, self.hosts.root());
-        // What it waits for is done by another kernel thread: the checker is to show it, and the root,
-        // something new.
+        // Another kernel thread does what it waits for: this lets the checker run that thread, and the root
+        // take in messages.
         thread::yield_now();
     }
 
@@ -273,7 +274,7 @@ impl Worker {
         self.hosts.ready.borrow_mut().pop_front()
     }
 
-    /// The root, which takes in what has been sent, comes after each host.
+    /// The root comes after each host, and takes in the messages that were sent.
     fn pick(&self) -> NonNull<Thread> {
         self.hosts.root()
     }
@@ -283,10 +284,10 @@ impl Worker {
         Player::of(next).give.send(()).unwrap();
     }
 
-    /// Returns when somebody passes the baton to `me`.
+    /// Returns when another player passes the baton to `me`.
     fn switch_to(&self, me: &Thread, next: NonNull<Thread>) {
         assert!(!ptr::eq(me, next.as_ptr()), "a thread was picked while it ran");
-        // Through the whole object, as it was made; `me` is its head.
+        // Derived from the whole object, as it was allocated; `me` is only its first field.
         let me = Player::of(self.running());
         self.pass_to(next);
         me.take.recv().unwrap();

@@ -1,8 +1,8 @@
-//! Hosts that wait: interrupted by their root at any moment before or after the wake, which comes from
-//! elsewhere through the inbox; before the host has run, or while it awaits the wake that is owed to it. What
-//! waits was for comes once or stays.
+//! Hosts that wait: the root interrupts them at any moment before or after the wake, which comes through the
+//! inbox; before the host has run, or while it awaits its pending wake. What it waited for comes once or
+//! stays.
 //!
-//! All is real but the switch ([`host`](super::host)); those who wake are OS threads.
+//! All is real but the switch ([`host`](super::host)); OS threads wake the hosts.
 
 use super::choice::{Value, try_send};
 use super::{Broken, check, check_bounded, is_broken, must_fail};
@@ -29,13 +29,13 @@ pub(super) enum End {
     Never,
     TimeOut,
     Cancel,
-    /// Before the host comes to wait.
+    /// Before the host begins to wait.
     CancelFirst,
 }
 
 const EARLY: [End; 2] = [End::TimeOut, End::Cancel];
 
-/// Runs `waits` as a host of the calling loom thread's worker; what it returned, `None` if it was cancelled.
+/// Runs `waits` as a host of the calling loom thread's worker; its result, `None` if it was cancelled.
 pub(super) fn on_host<R: 'static>(end: End, waits: impl FnOnce() -> R + 'static) -> Option<R> {
     Worker::with_hosts(|worker| {
         let host = worker.host(waits);
@@ -50,10 +50,10 @@ pub(super) fn on_host<R: 'static>(end: End, waits: impl FnOnce() -> R + 'static)
         worker.run_ready();
         worker.take_in();
         ends();
-        // What comes now finds a host that has been interrupted and has not run since.
+        // A message now finds a host that has been interrupted and has not run since.
         worker.take_in();
         worker.run_ready();
-        // It awaits the wake that is owed to it, or has ended.
+        // It awaits its pending wake, or has ended.
         assert!(end == End::Never || matches!(host.state(), State::Committed | State::Finished));
         if host.state() == State::Committed {
             ends();
@@ -67,7 +67,7 @@ fn left(rx: &Receiver<Value>) -> u32 {
     u32::from(rx.try_recv().is_ok())
 }
 
-/// What is received or left in the channel is what was sent.
+/// The value is either received or left in the channel.
 fn receives(end: End) {
     let (tx, rx) = channel();
     let (keep, after) = (tx.clone(), rx.clone());
@@ -87,7 +87,7 @@ fn sends(end: End) {
     drop(keep);
 }
 
-/// The commit of a choice returns, also if it was cancelled.
+/// A choice that has committed returns, even if it was cancelled.
 fn chooses(end: End) {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel::<Value>());
     let keep = (tx.clone(), tx2);
@@ -108,7 +108,7 @@ fn receives_the_one(end: End) {
         got + u32::from(rx.try_recv().is_ok())
     });
     let sent = peer.join().unwrap();
-    // One that was cancelled may have dropped it.
+    // A cancelled host may have dropped the value.
     assert!(got.is_none_or(|got| got <= 1 && (sent || got == 0)));
     assert!(end != End::Never || got == Some(1));
 }
@@ -142,23 +142,23 @@ struct Packet {
 
 // SAFETY: the outcome is reached only as the completion word allows; loom checks it.
 unsafe impl Sync for Packet {}
-// SAFETY: as above.
+// SAFETY: the completion word orders all access; loom checks it.
 unsafe impl Send for Packet {}
 
 fn joins(end: End) {
     let packet = Arc::new(Packet { completion: Completion::new(), outcome: UnsafeCell::new(0) });
     let theirs = packet.clone();
     let peer = thread::spawn(move || {
-        // SAFETY: not published yet.
+        // SAFETY: the outcome is not published yet.
         theirs.outcome.with_mut(|outcome| unsafe { *outcome = 7 });
         if let Published::Owed(waiter) = theirs.completion.publish() {
-            // SAFETY: taken out of the word by `publish`.
+            // SAFETY: `publish` took the waiter out of the word.
             unsafe { waiter.wake_kept() };
         }
     });
     let got = on_host(end, move || {
         assert!(packet.completion.wait());
-        // SAFETY: done: the handle's.
+        // SAFETY: the host is done, so the outcome is the handle's.
         packet.outcome.with(|outcome| unsafe { *outcome })
     });
     assert!(got.is_none_or(|got| got == 7));
@@ -181,7 +181,7 @@ fn suspends(end: End) {
     waker.into_iter().for_each(|waker| waker.join().unwrap());
 }
 
-/// The wait itself: a place for one waiter, and whoever takes it out owes the wake.
+/// The wait itself: a slot for one waiter; the thread that takes it out must wake it.
 struct Place(Guarded<(bool, Option<Waiter>)>);
 
 impl Place {
@@ -196,7 +196,7 @@ impl Place {
         });
         if let Some(waiter) = waiter {
             for _ in 0..if is_broken(Broken::WakeTwice) { 2 } else { 1 } {
-                // SAFETY: taken out in the section: the one wake.
+                // SAFETY: taken out in the section; this is the one wake.
                 unsafe { waiter.wake() };
             }
         }
@@ -213,7 +213,7 @@ impl Place {
     }
 }
 
-/// After the first wait nothing is owed to the second.
+/// After the first wait no wake is pending for the second.
 fn waits_again(end: End) {
     let place = Place::new();
     let theirs = place.clone();

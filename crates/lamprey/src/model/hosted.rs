@@ -1,39 +1,40 @@
-//! A parasite that starts as a host, and the order to end that comes from its handle meanwhile: the order is
-//! found at the start, or sent to where it has started.
+//! A parasite that starts as a host while its handle orders it to end: the order is found at the start, or
+//! sent to the worker where it has started.
 //!
-//! `parasite::packet` is not built here, and loom takes a SeqCst access for an AcqRel one; so this is the
-//! same sequence with a SeqCst fence between each side's store and its load, which forbids what the SeqCst
-//! pairs forbid: that both miss.
+//! `parasite::packet` is not built for the checker, and loom treats a SeqCst access as AcqRel. So this is the
+//! same sequence with a SeqCst fence between each side's store and load, which excludes the same outcome:
+//! that both sides miss the other's store.
 
 use super::{Broken, check, must_fail};
 use crate::sync_shim::{Arc, AtomicBool, AtomicUsize, Ordering, fence, thread};
 
-/// A packet reduced to the order and the home.
+/// A join cell reduced to the order and the home.
 struct Head {
     ordered: AtomicBool,
     home: AtomicUsize,
 }
 
 impl Head {
-    /// What `Head::begin` does; true if the closure is to run.
+    /// The steps of `Head::begin`; true if the closure runs.
     fn begin(&self) -> bool {
-        // Relaxed: the fence orders it.
+        // Relaxed: before the fence.
         self.home.store(1, Ordering::Relaxed);
-        // StoreLoad race: home against `ordered`; pairs with the one in `cancel`.
+        // StoreLoad race: the store of `home` against the load of `ordered`; pairs with the fence in
+        // `cancel`.
         fence(Ordering::SeqCst);
-        // Relaxed: as above.
+        // Relaxed: after the fence.
         !self.ordered.load(Ordering::Relaxed)
     }
 
-    /// What `Packet::cancel` does; true if an errand is sent.
+    /// The steps of `Packet::cancel`; true if a remote message is sent.
     fn cancel(&self) -> bool {
-        // Relaxed: the fence orders it.
+        // Relaxed: before the fence.
         if self.ordered.swap(true, Ordering::Relaxed) {
             return false;
         }
-        // StoreLoad race: `ordered` against home; pairs with the one in `begin`.
+        // StoreLoad race: the store of `ordered` against the load of `home`; pairs with the fence in `begin`.
         fence(Ordering::SeqCst);
-        // Relaxed: as above.
+        // Relaxed: after the fence.
         self.home.load(Ordering::Relaxed) != 0
     }
 }

@@ -1,4 +1,4 @@
-//! Inbox: nothing is lost or seen twice, and what the pusher wrote is visible.
+//! Inbox: no entry is lost or seen twice, and the pusher's writes are visible.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::queue::inbox::{Inbox, Linked};
@@ -7,14 +7,14 @@ use std::ptr::{self, NonNull};
 
 pub(super) struct Entry {
     link: Cell<*mut ()>,
-    /// Checked by loom: read by the receiver, written by the pusher.
+    /// Written by the pusher and read by the receiver; loom checks the order.
     value: UnsafeCell<u32>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Word(NonNull<Entry>);
 
-// SAFETY: a pointer to an entry and back; always the same cell.
+// SAFETY: the raw form is a pointer to an entry, and the link is always the same cell.
 unsafe impl Linked for Word {
     fn into_raw(self) -> *mut () {
         self.0.as_ptr().cast()
@@ -23,30 +23,30 @@ unsafe impl Linked for Word {
         Self(raw.cast())
     }
     /// # Safety
-    /// As [`Linked::link`] says.
+    /// As for [`Linked::link`].
     unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
-        // SAFETY: alive (contract).
+        // SAFETY: the entry is alive (contract).
         &unsafe { self.0.as_ref() }.link
     }
 }
 
-/// Pushes a new entry; one that is refused is freed.
+/// Pushes a new entry; a refused one is freed.
 pub(super) fn push(inbox: &Inbox<Word>, value: u32) -> Result<(), ()> {
     let entry = Box::new(Entry { link: Cell::new(ptr::null_mut()), value: UnsafeCell::new(0) });
-    // SAFETY: ours until pushed.
+    // SAFETY: the entry is ours until pushed.
     entry.value.with_mut(|place| unsafe { *place = value });
     let entry = Word(NonNull::from(Box::leak(entry)));
-    // SAFETY: leaked: valid until the receiver (or the failure below) takes it back.
+    // SAFETY: leaked, so valid until the receiver (or the closure below) takes it back.
     unsafe { inbox.push(entry) }.map_err(|entry| {
         take_back(entry);
     })
 }
 
-/// Frees an entry that has been taken out, or refused.
+/// Frees an entry that was taken out or refused.
 pub(super) fn take_back(entry: Word) -> u32 {
-    // SAFETY: came from `Box::leak`, and whoever calls this has it alone.
+    // SAFETY: it came from `Box::leak`, and only the caller has it.
     let entry = unsafe { Box::from_raw(entry.0.as_ptr()) };
-    // SAFETY: as above.
+    // SAFETY: only the caller has the entry; loom checks that.
     entry.value.with(|place| unsafe { *place })
 }
 
@@ -99,7 +99,7 @@ fn close_while_pushing_gives_back_or_delivers() {
     });
 }
 
-/// Another takes what is there and sends it back, while the owner closes the inbox.
+/// Another thread takes the entries and sends them back, while the owner closes the inbox.
 fn taken_away_while_it_is_closed() {
     let inbox = Arc::new(Inbox::new());
     push(&inbox, 1).unwrap();
@@ -107,7 +107,7 @@ fn taken_away_while_it_is_closed() {
     let other = thread::spawn(move || {
         let mut refused = 0;
         for entry in theirs.take_away() {
-            // SAFETY: taken out, so ours to give up again.
+            // SAFETY: taken out, so ours to push again.
             refused += unsafe { theirs.push(entry) }.map_or_else(take_back, |()| 0);
         }
         refused

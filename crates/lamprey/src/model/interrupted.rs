@@ -1,8 +1,7 @@
-//! A choice that is cancelled, or dropped, just as a peer decides: never both, never neither.
+//! A choice that is cancelled or dropped at the moment when a peer decides it: never both, never neither.
 //!
-//! The thread is one whose blocking calls are to end ([`cancelled`]); that it finds this before or after the
-//! peer has come is what the checker moves about. That a limit of time passes is in
-//! [`choice`](super::choice).
+//! The thread is cancelled ([`cancelled`]); the checker varies whether it notices that before or after the
+//! peer has come. Time limits are in [`choice`](super::choice).
 
 use super::choice::{Value, try_send};
 use super::{Broken, cancelled, check, check_bounded, must_fail};
@@ -13,12 +12,12 @@ use crate::sync_shim::thread;
 use std::future::IntoFuture;
 use std::pin::pin;
 
-/// What is left in the channel: values that came back.
+/// The number of values in the channel: those that came back.
 fn left(rx: &Receiver<Value>) -> u32 {
     u32::from(rx.try_recv().is_ok())
 }
 
-/// A receive, whose nack is put into `place`.
+/// A receive event that stores its nack in `place`.
 fn nacked<'a>(rx: &'a Receiver<Value>, place: &'a mut Option<Nack>) -> impl Event<Output = u32> + 'a {
     with_nack(|nack| {
         *place = Some(nack);
@@ -49,7 +48,7 @@ fn sent() {
     drop(keep);
 }
 
-/// Each of two channels has a peer; the one that decides is the one that is told so.
+/// Each of two channels has a peer; exactly the peer that decides is told that it was chosen.
 fn between_two() {
     let ((tx, rx), (tx2, rx2)) = (channel(), channel());
     let keep = (tx.clone(), tx2.clone());
@@ -59,7 +58,7 @@ fn between_two() {
     drop(keep);
 }
 
-/// A future is dropped: the value goes back, and the branch has been chosen all the same.
+/// A future is dropped: the value goes back, and the branch counts as chosen.
 fn dropped() {
     let ((tx, rx), (_tx2, rx2)) = (channel(), channel::<Value>());
     let keep = tx.clone();

@@ -1,5 +1,4 @@
-//! The kernel of the checker: one socket, which becomes readable by [`write`], and sets of it, edge-triggered
-//! (epoll).
+//! The checker's kernel: one socket, which [`write`] makes readable, and edge-triggered sets of it (epoll).
 
 use crate::sync_shim::{Condvar, Mutex};
 use rustix::event::epoll::{EventData, EventFlags};
@@ -8,7 +7,7 @@ use std::os::fd::BorrowedFd;
 
 pub(crate) use rustix::event::epoll::CreateFlags;
 
-/// What there is of one execution.
+/// The state of one execution.
 struct Kernel {
     state: Mutex<State>,
     changed: Condvar,
@@ -19,7 +18,7 @@ struct State {
     bytes: usize,
     /// The sets that the socket is in, and the data of their events.
     watched: Vec<(usize, u64)>,
-    /// Events that have not been fetched.
+    /// Events that have not been fetched yet.
     events: Vec<(usize, u64)>,
     is_over: bool,
 }
@@ -31,7 +30,7 @@ loom::lazy_static! {
     };
 }
 
-/// A descriptor of a set.
+/// The descriptor of a set.
 #[derive(Debug)]
 pub(crate) struct Set(usize);
 
@@ -59,7 +58,7 @@ pub(crate) fn delete(set: &Set, _: BorrowedFd<'_>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// The other end sends a byte.
+/// The other end of the socket sends a byte.
 pub(crate) fn write() {
     let mut state = KERNEL.state.lock().unwrap();
     state.bytes += 1;
@@ -68,7 +67,7 @@ pub(crate) fn write() {
     KERNEL.changed.notify_all();
 }
 
-/// False: there is nothing to read.
+/// Reads the byte; false if there is none.
 pub(crate) fn read() -> bool {
     let mut state = KERNEL.state.lock().unwrap();
     let is_ready = state.bytes != 0;
@@ -76,13 +75,13 @@ pub(crate) fn read() -> bool {
     is_ready
 }
 
-/// The model is over: who fetches returns.
+/// Ends the model: threads that fetch events return.
 pub(crate) fn end() {
     KERNEL.state.lock().unwrap().is_over = true;
     KERNEL.changed.notify_all();
 }
 
-/// Waits for events, of all sets (in the order of their making); `None` at the end.
+/// Waits for events of all sets (in the order of their creation); `None` at the end.
 pub(crate) fn fetch() -> Option<Vec<(usize, u64)>> {
     let mut state = KERNEL.state.lock().unwrap();
     while state.events.is_empty() && !state.is_over {
@@ -91,7 +90,7 @@ pub(crate) fn fetch() -> Option<Vec<(usize, u64)>> {
     if state.is_over { None } else { Some(std::mem::take(&mut state.events)) }
 }
 
-/// What there is now.
+/// The events that are there now, without waiting.
 pub(crate) fn fetch_now() -> Vec<(usize, u64)> {
     std::mem::take(&mut KERNEL.state.lock().unwrap().events)
 }

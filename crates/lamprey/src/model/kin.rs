@@ -1,8 +1,8 @@
-//! The end of a scope: its parent waits for its children, who count themselves down in sections, and frees
-//! it; a parent that is cancelled cancels its children, and waits for them all the same.
+//! The end of a scope: its parent waits for its children, which count themselves down in sections, and frees
+//! it. A cancelled parent cancels its children, and still waits for them.
 //!
-//! The scope, its lists and the way to a host are the real ones. A child is a share that an OS thread has, as
-//! a parasite's future does, or a host ([`host`](super::host)) with its membership.
+//! The scope, its lists and the way to a host are the real ones. A child is a share that an OS thread holds,
+//! as a parasite's future does, or a host ([`host`](super::host)) with its membership.
 
 use super::gate::Quiet;
 use super::host_waits::{End, on_host};
@@ -15,7 +15,7 @@ use crate::thread::{Member, Panic, Panics};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Stands for the error of a handle, which is not built here.
+/// Replaces the error of a handle, which is not built for the checker.
 #[derive(Debug)]
 pub(crate) enum JoinError {
     Panicked(Panic),
@@ -23,15 +23,15 @@ pub(crate) enum JoinError {
     Cancelled,
 }
 
-/// A scope, and what its children borrow.
+/// A scope and the data that its children borrow.
 struct Scope {
     kin: Kin,
     borrowed: UnsafeCell<u32>,
 }
 
-// SAFETY: `borrowed` is read by children, and written by the parent when they have ended; loom checks that.
+// SAFETY: children read `borrowed`, and the parent writes it after they have ended; loom checks that.
 unsafe impl Sync for Scope {}
-// SAFETY: as above.
+// SAFETY: shared access is read-only until the children have ended; loom checks that.
 unsafe impl Send for Scope {}
 
 impl Scope {
@@ -40,21 +40,21 @@ impl Scope {
     }
 
     fn read(&self) {
-        // SAFETY: loom checks that nobody writes it meanwhile.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.borrowed.with(|value| assert_eq!(unsafe { *value }, 7));
     }
 
-    /// Waits; then what is borrowed goes. False if the caller was cancelled.
+    /// Waits, then ends the borrow. False if the caller was cancelled.
     fn parent_waits(&self) -> bool {
         let is_well = self.kin.wait();
-        // SAFETY: loom checks that no child is in it any more.
+        // SAFETY: loom checks that no child uses it any more.
         self.borrowed.with_mut(|value| unsafe { *value = 0 });
         is_well
     }
 
-    /// Starts a child on a thread of its own.
+    /// Starts a child on a new thread.
     fn child(self: &Arc<Self>) -> thread::JoinHandle<()> {
-        // Left alone when the model has failed.
+        // Not dropped after a failure.
         let share = Quiet::new(self.kin.share());
         let theirs = self.clone();
         thread::spawn(move || {
@@ -76,7 +76,7 @@ fn cancelled_parent() {
     let scope = Scope::new();
     let child = scope.child();
     let is_well = cancelled(|| scope.parent_waits()).expect("a scope does not unwind while it waits");
-    // One that is cancelled as its last child ends has nobody to cancel.
+    // A parent that is cancelled as its last child ends has no child to cancel.
     assert!(!(is_well && scope.kin.is_cancelled()));
     child.join().unwrap();
 }
@@ -89,7 +89,7 @@ fn parent_host(end: End) {
     child.join().unwrap();
 }
 
-/// A child that is a host; the parent runs on another thread. True if the host had no cause to end but the
+/// A child that is a host; the parent runs on another thread. `waits` is true if the host ends only by the
 /// scope's cancellation.
 fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
     let scope = Scope::new();
@@ -107,8 +107,8 @@ fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
         };
         let publish = move |thread: std::ptr::NonNull<crate::sched::thread::Thread>| {
             let kin = member.leave();
-            // Nobody may reach the host from here on: its handle may free it.
-            // SAFETY: it stays; only the checker is told so.
+            // From here on no thread may reach the host: its handle may free it.
+            // SAFETY: it stays allocated; `free` only tells the checker.
             unsafe { thread.as_ref() }.ask.free();
             Membership::left(kin);
             drop(group);
@@ -123,12 +123,12 @@ fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
     assert!(!waits || ended.is_none());
 }
 
-/// It is cancelled while it waits.
+/// The host is cancelled while it waits.
 fn cancels_a_waiting_host() {
     child_host(true, |scope| assert_eq!(cancelled(|| scope.parent_waits()), Some(false)));
 }
 
-/// It ends by itself while it is cancelled.
+/// The host ends by itself while it is cancelled.
 fn cancels_a_host_that_ends() {
     child_host(false, |scope| {
         scope.kin.cancel();
@@ -138,7 +138,7 @@ fn cancels_a_host_that_ends() {
 
 #[test]
 fn the_parent_goes_on_when_the_last_child_has_ended() {
-    // Not completely: the checker follows every round of a spin.
+    // Bounded: the checker would follow every round of a spin.
     check_bounded(3, || children(1));
     check_bounded(1, || children(2));
 }

@@ -2,7 +2,7 @@
 //! memory freed once and last.
 //!
 //! The task is the real one, with real wakers; the worker is [`worker`](crate::sched::worker) of this build.
-//! Who may run it where is a matter of the two modes, so most models come in both.
+//! The two modes differ in which threads may run the parasite, so most models come in both.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::worker::{Parasite, Seat, Worker};
@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 const SHARED: bool = true;
 const OWNED: bool = false;
 
-/// What wakers tell a future, apart from the wake.
+/// The events that the waking threads signal to a future, apart from the wake.
 #[derive(Clone)]
 struct Events(Arc<[AtomicBool; 2]>);
 
@@ -23,21 +23,21 @@ impl Events {
     }
 
     fn happen(&self, at: usize) {
-        // Relaxed: that the poll sees it is what the wake is for.
+        // Relaxed: the wake makes it visible to the next poll.
         self.0[at].store(true, Ordering::Relaxed);
     }
 
-    /// Ready when the first `count` have happened.
+    /// Ready when the first `count` events have happened.
     fn all(&self, count: usize) -> impl Future<Output = ()> + use<> {
         let events = self.0.clone();
         poll_fn(move |_| {
-            // Relaxed: as above.
+            // Relaxed: the wake of each event makes it visible.
             let all = events[..count].iter().all(|event| event.load(Ordering::Relaxed));
             if all { Poll::Ready(()) } else { Poll::Pending }
         })
     }
 
-    /// A thread outside of the runtime on which one happens.
+    /// A thread outside of the runtime signals an event.
     fn happens_outside(&self, at: usize, waker: Waker) -> thread::JoinHandle<()> {
         let events = self.clone();
         thread::spawn(move || {
@@ -46,7 +46,7 @@ impl Events {
         })
     }
 
-    /// Another worker on which one happens.
+    /// Another worker signals an event.
     fn happens_on_a_worker(&self, at: usize, waker: Waker) -> thread::JoinHandle<()> {
         let events = self.clone();
         thread::spawn(move || {
@@ -59,7 +59,7 @@ impl Events {
     }
 }
 
-/// Gives way once, and again to others when it is polled next.
+/// Yields once: the first poll wakes itself and is pending.
 async fn give_way() {
     let mut asked = false;
     poll_fn(|cx| {
@@ -72,8 +72,8 @@ async fn give_way() {
     .await;
 }
 
-/// Plays the home worker: `others` gets the parasite, not started, and starts the other threads. In the end
-/// it must be over.
+/// Plays the home worker: `others` gets the parasite before it starts, and starts the other threads. The
+/// parasite must have ended in the end.
 fn at_home<W: Future<Output = ()> + 'static>(
     is_shared: bool,
     work: W,
@@ -119,7 +119,7 @@ fn a_wake_while_it_gives_way(is_shared: bool) {
     });
 }
 
-/// The handle is dropped while it runs, waits, or is woken.
+/// The handle is dropped while the parasite runs, waits, or is woken.
 fn cancel(is_shared: bool) {
     let events = Events::new();
     at_home(is_shared, events.all(1), |parasite| {
@@ -132,7 +132,7 @@ fn cancel(is_shared: bool) {
     });
 }
 
-/// It ends by itself while its handle is dropped elsewhere.
+/// The parasite ends by itself while its handle is dropped elsewhere.
 fn cancel_while_it_ends(is_shared: bool) {
     at_home(is_shared, give_way(), |parasite| {
         let handle = parasite.clone();
@@ -144,7 +144,7 @@ fn cancel_while_it_ends(is_shared: bool) {
     });
 }
 
-/// It is over while its wakers are still in use.
+/// The parasite has ended while its wakers are still in use.
 fn late_wakers(is_shared: bool) {
     let events = Events::new();
     at_home(is_shared, std::future::ready(()), |parasite| {
@@ -153,7 +153,7 @@ fn late_wakers(is_shared: bool) {
     });
 }
 
-/// As [`late_wakers`], before there is a handle.
+/// As [`late_wakers`], before a handle exists.
 fn late_waker_of_one_that_never_waits(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let parasite = Parasite::new(worker, is_shared, std::future::ready(()));

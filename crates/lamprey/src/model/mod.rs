@@ -1,13 +1,13 @@
-//! The protocols under the model checker: loom runs every interleaving that the memory model allows (up to a
-//! bound on preemptions where three threads meet).
+//! The protocols under the model checker: loom runs every interleaving that the memory model allows (where
+//! three threads meet, up to a bound on preemptions).
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --profile models -p lamprey --lib model::`.
 //!
-//! Most threads of the models are OS threads. A host is one that runs while it has its worker's baton
-//! ([`host`]): [`host_waits`], [`wire`], [`reify`], [`kin`].
+//! Most threads of the models are OS threads. A host is a loom thread that runs while it holds its worker's
+//! baton ([`host`]): [`host_waits`], [`wire`], [`reify`], [`kin`].
 //!
-//! A model that cannot fail proves nothing, so each protocol with a fence is also run in a **broken variant**
-//! ([`Broken`]) that the checker must catch.
+//! A model that cannot fail proves nothing, so each protocol also runs in **broken variants** ([`Broken`]),
+//! which the checker must catch.
 
 pub(crate) mod alarms;
 mod answers;
@@ -53,155 +53,155 @@ mod woken;
 use crate::bias::Slot;
 use std::cell::Cell;
 
-/// What a broken variant leaves out.
+/// What a broken variant leaves out or does wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Broken {
     Nothing,
-    /// The owner's side of the asymmetric barrier.
+    /// No barrier on the owner's side of the asymmetric barrier.
     LightBarrier,
-    /// The thief's side of it.
+    /// No barrier on the thief's side of it.
     HeavyBarrier,
-    /// Both fences of the parking protocol.
+    /// No fences in the parking protocol.
     Fence,
     /// The thief does not wait for the owner to leave; nor does the revoker of a bias.
     NoWait,
-    /// The owner of a slab counts what is out before it closes the returns.
+    /// The owner of a slab counts the blocks that are out before it closes the returns.
     Count,
-    /// Changes of the state of a life are Relaxed.
+    /// Changes of the life state are Relaxed.
     LifeOrder,
-    /// Changes of a count of references are Relaxed.
+    /// Changes of a reference count are Relaxed.
     RefsOrder,
-    /// Stores of a pointer are Relaxed: the end of a node.
+    /// Stores of a pointer are Relaxed: the end of a wait node.
     Store,
     /// Exchanges of a pointer are Relaxed: a completion word.
     Exchange,
-    /// A worker uses the link of a task for its list without asking for it.
+    /// A worker links a task into its list without acquiring the link.
     Link,
-    /// A wake that comes during a poll is forgotten.
+    /// A wake that comes during a poll is lost.
     Again,
-    /// A node is its owner's again before its parasite has been notified.
+    /// A wait node is given back to its owner before its parasite is notified.
     Held,
-    /// A waiting thread's cell ends before its future.
+    /// A waiting thread's cell is freed before its future.
     Cell,
-    /// The owner of a bias says Relaxed that it goes inside.
+    /// The owner of a bias announces its entry with Relaxed.
     BiasEntry,
-    /// It says Relaxed that it is outside.
+    /// It announces its exit with Relaxed.
     BiasExit,
-    /// It looks at the word before it says that it goes inside.
+    /// It reads the word before it announces its entry.
     BiasLook,
-    /// It says that it is outside before its last store.
+    /// It announces its exit before its last store.
     BiasLeave,
-    /// Whoever meets a revocation does not wait for its end.
+    /// A thread that meets a revocation does not wait for its end.
     BiasHaste,
     /// The revoker stores SHARED before it waits for the owner.
     BiasEarly,
-    /// It stores SHARED Relaxed.
+    /// It stores SHARED with Relaxed.
     BiasShared,
-    /// A revoker that ends a tenure waits for the owner only if it is in the revoker's own object.
+    /// A revoker that ends an epoch waits for the owner only if the owner is in the revoker's own object.
     BiasAny,
-    /// A tenure is taken for over as soon as it is not the present one.
+    /// An epoch counts as ended as soon as it is not the present one.
     BiasStale,
-    /// It is said Relaxed that a tenure is over.
+    /// The end of an epoch is published with Relaxed.
     BiasOver,
-    /// The lock of a gate is dropped without order.
+    /// The lock of a gate is released with Relaxed.
     GateUnlock,
-    /// Who goes away with a grant keeps it.
+    /// A waiter that gives up keeps its grant.
     GateDecline,
     /// A waiter of a gate does not try again when it is queued.
     GateRetry,
-    /// A parasite is notified after the lock of its gate was dropped.
+    /// A parasite is notified after the lock of its gate was released.
     GateNotify,
-    /// A receiver's end of a oneshot is seen before it has taken the watcher.
+    /// A receiver's end of a oneshot becomes visible before it has taken the watcher.
     OneshotGoing,
-    /// Whoever takes an offer does not synch its choice before it deals.
+    /// A peer that takes an offer moves the value without synching its choice.
     PeerSynch,
-    /// A choice that meets a thread is not synched before it takes it out.
+    /// A choice that meets a thread is not synched before it takes the thread out.
     OwnSynch,
-    /// A node that was taken for a choice which is decided is not let go.
+    /// The node of an offer whose choice is already decided is not given back.
     Stale,
-    /// A claim that came to nothing is not given back.
+    /// A failed claim is not released.
     Unclaim,
     /// Changes of a claim word are Relaxed.
     ChoiceOrder,
-    /// The waiter of a choice is read before its node is let go.
+    /// The waiter of a choice is read after its node was ended.
     EarlyWaiter,
-    /// A thread that is cancelled unwinds although a peer has decided for its choice.
+    /// A cancelled thread unwinds although a peer has decided its choice.
     ChoiceReturns,
-    /// A future that is dropped does not tell the branch that has won.
+    /// A future that is dropped does not notify the branch that has won.
     ChoiceTells,
-    /// Whoever looks again does not say whom the next wake is for.
+    /// A caller that tries again does not store its waiter for the next wake.
     HubCaller,
-    /// An edit of a line ends Relaxed.
+    /// An edit of a line ends with Relaxed.
     LineExit,
-    /// Who comes to a line queues although it could go on.
+    /// A thread that comes to a line queues although it could go on.
     LineBlind,
-    /// Who was woken to try again does not say that it came.
+    /// A waiter that was woken to try again does not clear WOKEN.
     LineWoken,
-    /// Who is cancelled keeps what it was handed.
+    /// A cancelled waiter keeps what it was handed.
     LineKeep,
-    /// Who was woken to try again and goes instead does not say so.
+    /// A waiter that was woken to try again gives up without clearing WOKEN.
     LinePass,
-    /// The atomic steps of a line do not wait for its owner to be outside.
+    /// The atomic steps of a line do not wait for its owner to leave its section.
     LineShare,
-    /// Who waits for a notification lets the mutex go before it is in line.
+    /// A thread that waits for a notification releases the mutex before it is queued.
     CondvarEarly,
-    /// A writer does not look at how many read.
+    /// A writer ignores the number of readers.
     RwCount,
-    /// A worker does not look before it sleeps whether somebody is on watch.
+    /// A worker goes to sleep without checking for a monitor.
     DutyBlind,
-    /// A visitor does not count what it takes out of the ready parasites.
+    /// A visitor does not count the parasites that it takes out of a ready queue.
     WokenCount,
-    /// Who takes from an inbox of another opens it again.
+    /// A thread that takes from another's inbox opens it again.
     InboxOpen,
-    /// Who is told that a semaphore is closed keeps what it asked for.
+    /// A waiter whose semaphore is closed keeps the permits that it asked for.
     SemaphoreClosed,
-    /// Whoever has run the code of a once says Relaxed that it is done.
+    /// The thread that has run the code of a once sets `done` with Relaxed.
     OnceDone,
-    /// A host that is interrupted is not told that a wake may come late.
+    /// An interrupted host is not marked as one whose wake may come late.
     HostOpen,
-    /// A host that awaits a wake which is owed to it is interrupted once more.
+    /// A host that awaits its pending wake is interrupted once more.
     HostCommitted,
-    /// A wait that has ended early returns although a wake is owed to it.
+    /// A wait that has ended early returns although its wake is pending.
     WaitOwed,
-    /// A wake that came late is not used up by its wait.
+    /// A wake that came late is not consumed by its wait.
     WaitKept,
-    /// Who takes a node out wakes twice.
+    /// The thread that takes a node out wakes twice.
     WakeTwice,
-    /// An OS thread is told to look at its levels before one is tripped.
+    /// An OS thread is notified before its level is cancelled.
     WireNudge,
-    /// Who awaits the end of its level's cut does not say so.
+    /// A thread that awaits the cancellation of its level does not register for it.
     WireWaits,
-    /// A level that has been taken off its wire goes before it has been tripped.
+    /// A level that was taken off its cancel scope ends before it has been cancelled.
     WireHaste,
-    /// A reified thread that is cancelled does not look whether somebody is about to wake it.
+    /// A reified thread that is cancelled does not check whether another thread is about to wake it.
     ReifyLeave,
-    /// The hosts of a scope that is cancelled are looked for after the section that takes them off its list.
+    /// The hosts of a cancelled scope are looked up after the section that takes them off its list.
     KinCall,
     /// A parent that is cancelled does not wait for its children any more.
     KinHaste,
-    /// Whoever goes from a barrier still counts as having come.
+    /// A thread that leaves a barrier still counts as arrived.
     BarrierGoes,
-    /// A thread of a pool that has run a call does not look for another before it rests.
+    /// A pool thread that has run a call does not look for another before it rests.
     PoolQueue,
-    /// A pool that ends does not call those of its threads that rest.
+    /// A pool that ends does not wake its resting threads.
     PoolClose,
-    /// A worker that goes idle does not look whether it has been called before it sleeps.
+    /// A worker that goes idle does not check before it sleeps whether it has been called.
     IdleCalled,
-    /// Two may feed one worker that is hungry.
+    /// Two workers may offer work to one idle worker that asks for it.
     OfferTwice,
-    /// An answer of a worker that has been looked at meanwhile counts, too.
+    /// The answer of a worker that was inspected meanwhile counts, too.
     AnswerLate,
-    /// A future whose alarm has rung leaves its new waker there, and does not set it again.
+    /// A future whose alarm has rung stores its new waker, and does not set the alarm again.
     AlarmRung,
-    /// Whoever waits for a socket compares the count of edges before it has the lock.
+    /// A thread that waits for a socket compares the edge count before it has the lock.
     EdgeCount,
-    /// A reactor that ends does not wake who waits.
+    /// A reactor that ends does not wake its waiters.
     RetiredWakes,
-    /// A future that waits for its call leaves its waker without looking whether the call is over.
+    /// A future that waits for its call stores its waker without checking whether the call is over.
     PoolAnswer,
 }
 
-// One test is one kernel thread, whose loom threads all run on it.
+// One test is one kernel thread, and all its loom threads run on it.
 std::thread_local! {
     static BROKEN: Cell<Broken> = const { Cell::new(Broken::Nothing) };
 }
@@ -210,8 +210,7 @@ crate::sync_shim::thread_local! {
     static SLOT: Cell<Option<&'static Slot>> = Cell::new(None);
 }
 
-/// The slot that the calling loom thread plays a worker with ([`owned`]); none of the other models' threads
-/// has one.
+/// The bias slot of a loom thread that plays a worker ([`owned`]); in the other models no thread has one.
 pub(crate) fn slot() -> Option<&'static Slot> {
     SLOT.with(Cell::get)
 }
@@ -220,12 +219,12 @@ crate::sync_shim::thread_local! {
     static IS_CANCELLED: Cell<bool> = Cell::new(false);
 }
 
-/// True if the blocking calls of the calling loom thread are to end.
+/// True if the calling loom thread is cancelled.
 pub(crate) fn is_cancelled() -> bool {
     IS_CANCELLED.with(Cell::get)
 }
 
-/// Runs `f` as a thread that is cancelled; `None` if it has unwound.
+/// Runs `f` as a cancelled thread; `None` if it unwound.
 fn cancelled<R>(f: impl FnOnce() -> R) -> Option<R> {
     IS_CANCELLED.with(|is_cancelled| is_cancelled.set(true));
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
@@ -237,7 +236,7 @@ fn cancelled<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// True in the variant that leaves `what` out.
+/// True in the broken variant `what`.
 pub(crate) fn is_broken(what: Broken) -> bool {
     BROKEN.get() == what
 }
@@ -255,7 +254,7 @@ fn check_bounded(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Explores `model` with `what` left out: the checker must find the fault.
+/// Explores `model` in the broken variant `what`: the checker must find the fault.
 fn must_fail(what: Broken, model: impl Fn() + Send + Sync + 'static) {
     BROKEN.set(what);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check_bounded(3, model)));

@@ -1,7 +1,7 @@
-//! The wait line, through the mutex: one at a time has the lock, and whoever waits gets it, whoever times
-//! out, is dropped or is chosen elsewhere meanwhile.
+//! The wait queue of the locks, in the mutex: one thread at a time has the lock, and every waiter gets it,
+//! even if others time out, are dropped or are chosen elsewhere meanwhile.
 //!
-//! Line, choice, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this
+//! Queue, choice, futures and tasks are the real ones; the worker is [`worker`](crate::sched::worker) of this
 //! build. Threads block as OS threads, and a deadline may pass at any moment.
 
 use super::owned::as_worker;
@@ -14,22 +14,22 @@ use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
-/// Passed when it is asked for, which the checker moves about.
+/// A deadline that passes as soon as it is checked; the checker varies when that is.
 const SOON: Duration = Duration::ZERO;
 
-/// A number that the checker watches.
+/// A number whose accesses the checker checks.
 #[derive(Default)]
 pub(super) struct Watched(UnsafeCell<u32>);
 
-// SAFETY: the checker finds out who is here at once.
+// SAFETY: the checker finds concurrent accesses.
 unsafe impl Sync for Watched {}
-// SAFETY: as above.
+// SAFETY: the checker finds accesses that nothing orders.
 unsafe impl Send for Watched {}
 
 impl Watched {
     pub(super) fn add(&self, by: u32) -> u32 {
         self.0.with_mut(|number| {
-            // SAFETY: the checker sees to it.
+            // SAFETY: the checker finds concurrent accesses.
             unsafe {
                 *number += by;
                 *number
@@ -38,7 +38,7 @@ impl Watched {
     }
 }
 
-/// Left alone when the model has failed: the checker is gone then.
+/// Not dropped after a failure: the checker is gone then.
 #[derive(Clone)]
 struct Lock(ManuallyDrop<Arc<Mutex<Watched>>>);
 
@@ -52,7 +52,7 @@ impl std::ops::Deref for Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: dropped here only.
+            // SAFETY: dropped only here.
             unsafe { ManuallyDrop::drop(&mut self.0) };
         }
     }
@@ -74,7 +74,7 @@ fn add(lock: &Lock) {
     lock.lock().unwrap().add(1);
 }
 
-/// 1 if it could be had in time.
+/// Adds 1 and returns 1, if the lock could be had in time.
 fn add_soon(lock: &Lock) -> u32 {
     lock.lock_timeout(SOON).map_or(0, |guard| {
         guard.add(1);
@@ -82,7 +82,7 @@ fn add_soon(lock: &Lock) -> u32 {
     })
 }
 
-/// What has been added; nobody has it or waits for it any more.
+/// The sum; no thread holds the lock or waits for it any more.
 fn total(lock: &Lock) -> u32 {
     lock.try_lock().expect("somebody has left it locked").add(0)
 }
@@ -112,7 +112,7 @@ fn two() {
     assert_eq!(total(&lock), 2);
 }
 
-/// They come while it is held.
+/// Both waiters come while the lock is held.
 fn two_behind_one(order: Order) {
     let lock = lock_with(order);
     let held = lock.lock().unwrap();
@@ -125,7 +125,7 @@ fn two_behind_one(order: Order) {
     assert_eq!(total(&lock), 2);
 }
 
-/// One that waits, while the lock is let go and taken again.
+/// One thread waits while the lock is released and taken again.
 fn one_behind_two_turns() {
     let lock = lock();
     let theirs = lock.clone();
@@ -147,7 +147,7 @@ fn time_out_against_unlock() {
     assert_eq!(total(&lock), got);
 }
 
-/// One of two that wait goes.
+/// The first of two waiters gives up.
 fn time_out_before_another() {
     let lock = lock();
     let held = lock.lock().unwrap();
@@ -165,7 +165,7 @@ fn time_out_before_another() {
     assert_eq!(total(&lock), 1 + got);
 }
 
-/// Another waits later.
+/// A waiter gives up before another waits.
 fn time_out_and_then_another() {
     let lock = lock();
     let got: u32 = [add_soon as fn(&Lock) -> u32, add_one]
@@ -181,7 +181,7 @@ fn time_out_and_then_another() {
     assert_eq!(total(&lock), got);
 }
 
-/// A choice of two locks, which are both let go.
+/// A choice of two locks, both of which are released.
 fn choice() {
     let (a, b) = (lock(), lock());
     let (held_a, held_b) = (a.lock().unwrap(), b.lock().unwrap());
@@ -197,7 +197,7 @@ fn choice() {
     assert_eq!(total(&a) + total(&b), 1);
 }
 
-/// As above, let go by two threads, and time passes.
+/// As `choice`; two threads release the locks, and the choice may time out.
 fn choice_between_two() {
     let (a, b) = (lock(), lock());
     let (held_a, held_b) = (a.lock().unwrap(), b.lock().unwrap());
@@ -224,11 +224,11 @@ fn choice_between_two() {
 
 /// The guard of a lock whose guard was forgotten.
 fn unsafe_guard(lock: &Lock) -> crate::sync::MutexGuard<'_, Watched> {
-    // SAFETY: it is held for the caller.
+    // SAFETY: the lock is held for the caller.
     unsafe { crate::sync::MutexGuard::held(lock) }
 }
 
-/// A choice waits in front of a thread for the same lock, and may win another.
+/// A choice waits in front of a thread for the same lock, and may win another lock.
 fn stale_offer_before_a_thread() {
     let (a, b) = (lock(), lock());
     let (held_a, held_b) = (a.lock().unwrap(), b.lock().unwrap());
@@ -249,7 +249,7 @@ fn stale_offer_before_a_thread() {
     assert_eq!(total(&a) + total(&b), 2);
 }
 
-/// A future that waits is dropped while the lock is let go; a thread waits behind it.
+/// A waiting future is dropped while the lock is released; a thread waits behind it.
 fn future_goes() {
     let lock = lock();
     let held = lock.lock().unwrap();
@@ -267,7 +267,7 @@ fn future_goes() {
     assert_eq!(total(&lock), 1);
 }
 
-/// A parasite waits; it may be cancelled.
+/// A parasite waits for the lock; it may be cancelled.
 fn parasite(is_shared: bool, cancels: bool) {
     Worker::play(&Seat::new(), |worker| {
         let lock = lock();
@@ -300,7 +300,7 @@ fn parasite(is_shared: bool, cancels: bool) {
     });
 }
 
-/// A worker owns it; another thread comes, which may be a worker too.
+/// A worker owns the lock; another thread comes, which may be a worker too.
 fn owner_and_another(is_worker: bool) {
     as_worker(|| {
         let lock = lock_of(MutexOptions::new().biased(true));
@@ -313,7 +313,7 @@ fn owner_and_another(is_worker: bool) {
     });
 }
 
-/// Another comes for it as an event.
+/// Another thread comes for it in a choice.
 fn owner_and_a_choice() {
     as_worker(|| {
         let lock = lock_of(MutexOptions::new().biased(true));
@@ -327,7 +327,7 @@ fn owner_and_a_choice() {
     });
 }
 
-/// It holds it when another comes and gives up.
+/// The owner holds the lock when another thread comes and gives up.
 fn owner_lets_go_while_another_times_out() {
     as_worker(|| {
         let lock = lock_of(MutexOptions::new().biased(true));

@@ -1,5 +1,5 @@
-//! Offers: a worker that is hungry is given one parasite by one other, and a parasite that is given to a
-//! worker which ends comes back.
+//! Offers of work: an idle worker that asks for work gets one parasite from one worker, and a parasite that
+//! is offered to a worker which ends comes back.
 
 use super::inbox::{Word, push, take_back};
 use super::{Broken, check_bounded, must_fail};
@@ -18,8 +18,8 @@ impl Seat {
     }
 }
 
-/// What `Worker::attend_to_word` does for a worker with one parasite; true if it gave it away, false in the
-/// second place if that was refused.
+/// The steps of `Worker::attend_to_word` for a worker with one parasite. First: whether it offered the
+/// parasite; second: whether that was accepted.
 fn attend(own: &Attention, hungry: &Seat) -> (bool, bool) {
     if own.word() & REQUEST == 0 {
         return (false, false);
@@ -28,11 +28,11 @@ fn attend(own: &Attention, hungry: &Seat) -> (bool, bool) {
     if !hungry.attention.feed() {
         return (false, false);
     }
-    // A parasite reduced to an entry: whoever takes it out ends it, or the giver if it is refused.
+    // A parasite reduced to an entry; its taker frees it, or its giver if it is refused.
     (true, push(&hungry.inbox, 1).is_ok())
 }
 
-/// Two workers hear the request of a third, which ends meanwhile.
+/// Two workers see the request of a third, which ends meanwhile.
 fn asked_and_over() {
     let hungry = Arc::new(Seat::new());
     let others = Arc::new([Attention::new(), Attention::new()]);

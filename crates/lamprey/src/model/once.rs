@@ -1,4 +1,4 @@
-//! `Once`: the code runs once, and whoever goes on after it sees what it did; also if the first attempt
+//! `Once`: the code runs once, and a thread that goes on after it sees what it did, even if the first attempt
 //! fails.
 
 use super::gate::Quiet;
@@ -11,14 +11,14 @@ use std::time::Duration;
 struct Place {
     once: Once,
     value: UnsafeCell<u32>,
-    /// Changed before the value is: loom takes a write that directly follows a fence, as the gate's, for one
-    /// before it.
+    /// Changed before the value: loom treats a write that directly follows a fence, such as the gate's, as
+    /// one before it.
     apart: AtomicUsize,
 }
 
 // SAFETY: the value is written by the code of the once, and read after it; loom checks that.
 unsafe impl Sync for Place {}
-// SAFETY: as above.
+// SAFETY: the code of the once writes the value, and all reads come after it; loom checks that.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -27,14 +27,14 @@ impl Place {
     }
 
     fn write(&self) {
-        // Relaxed: see the field.
+        // Relaxed: only a change between the fence and the write matters.
         self.apart.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.value.with(|value| unsafe { *value })
     }
 
@@ -44,12 +44,12 @@ impl Place {
     }
 }
 
-/// One runs the code, the other looks whether it has been run, and goes by that alone.
+/// One thread runs the code; the other only checks whether it has run.
 fn looked_at_while_it_runs() {
     let place = Quiet::new(Place::new());
     let theirs = Quiet::new(Arc::clone(&place));
     let caller = thread::spawn(move || theirs.call());
-    // Looked at until it has: a single look right after the other thread's begin is not put later by loom.
+    // Repeated: loom does not delay a single load that directly follows the start of the other thread.
     while !place.once.is_completed() {
         thread::yield_now();
     }

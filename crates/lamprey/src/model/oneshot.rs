@@ -1,4 +1,5 @@
-//! The oneshot: the value is received or comes back, once, and the packet is freed by who is second.
+//! The oneshot: the value is received or comes back, once, and the second end to be dropped frees the
+//! channel's cell.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::oneshot::oneshot;
@@ -118,7 +119,7 @@ fn another_waker_while_the_value_comes() {
     });
 }
 
-/// The sender watches, and the receiver goes. Either the sender waits for that, or it sends, or goes too.
+/// The sender watches, and the receiver is dropped. The sender waits for that, or sends, or is dropped too.
 fn a_watch(then: fn(crate::channel::oneshot::Sender<Box<u32>>)) {
     Worker::play(&Seat::new(), |worker| {
         let (mut tx, rx) = oneshot::<Box<u32>>();

@@ -1,6 +1,6 @@
-//! A channel that one worker owns until somebody else comes: the real channel under the real bias. A value is
-//! received exactly once or comes back, whichever side comes as the owner, and whenever the other takes the
-//! channel from it.
+//! A channel that one worker owns until another thread comes: the real channel under the real bias. A value
+//! is received exactly once or comes back, whichever side is the owner, and whenever the other side revokes
+//! the bias.
 
 use super::{Broken, SLOT, check, check_bounded, must_fail};
 use crate::bias::Lease;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// Has the calling thread be a worker with a slot while `body` runs.
+/// Runs `body` on the calling thread as a worker with a slot.
 pub(super) fn as_worker<R>(body: impl FnOnce() -> R) -> R {
     let lease = Leaked(ManuallyDrop::new(Lease::take().expect("the table has a free slot")));
     SLOT.with(|slot| slot.set(Some(lease.0.slot())));
@@ -28,7 +28,7 @@ fn owned() -> (Sender<Box<u32>>, Receiver<Box<u32>>) {
     (tx, rx)
 }
 
-/// An end that is leaked when the checker has found a fault: it cannot run any more.
+/// An end that is leaked after a failure: it cannot run any more.
 struct Leaked<T>(ManuallyDrop<T>);
 
 impl<T> Drop for Leaked<T> {
@@ -106,7 +106,7 @@ fn two_workers_use_a_new_channel() {
     });
 }
 
-/// One section covers one channel, the claim all of them.
+/// A section covers one channel, the claim covers all channels of a choice.
 #[test]
 fn the_owner_chooses_while_another_sends_on_both() {
     check_bounded(2, || {

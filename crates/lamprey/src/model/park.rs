@@ -1,10 +1,10 @@
-//! Parking: no wake-up is lost. A lost one is a deadlock, which loom reports.
+//! Parking: no wake is lost. A lost wake is a deadlock, which loom reports.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::park::Parking;
 use crate::sync_shim::{Arc, AtomicBool, Ordering, Parker, thread};
 
-/// A worker reduced to its parking: one flag is the inbox, its own park token the notifier.
+/// A worker reduced to its parking: a flag is the inbox, and the worker's park token the notifier.
 struct Sleeper {
     parking: Parking,
     parker: Parker,
@@ -16,12 +16,12 @@ impl Sleeper {
         Arc::new(Self { parking: Parking::new(), parker: Parker::of_current(), mail: AtomicBool::new(false) })
     }
 
-    /// What `Worker::sleep` does, until there is mail.
+    /// The steps of `Worker::sleep`, until there is a message.
     fn wait(&self) {
         // Acquire pairs with the Release store in `send`.
         while !self.mail.load(Ordering::Acquire) {
             self.parking.prepare();
-            // Relaxed: after the fence in `prepare`, as the inbox's `is_empty`.
+            // Relaxed: after the fence in `prepare`; the inbox's `is_empty` does the same.
             if !self.mail.load(Ordering::Relaxed) {
                 self.parker.park();
             }
@@ -29,7 +29,7 @@ impl Sleeper {
         }
     }
 
-    /// What `Seat::deliver` does.
+    /// The steps of `Seat::deliver`.
     fn send(&self) {
         // Release pairs with the Acquire load in `wait`.
         self.mail.store(true, Ordering::Release);
@@ -71,7 +71,7 @@ fn two_wakers_notify_at_least_once() {
 fn stale_notify_only_ends_a_later_sleep() {
     check(|| {
         let sleeper = Sleeper::new();
-        sleeper.parker.unpark(); // a notification from an earlier round
+        sleeper.parker.unpark(); // a late notification of an earlier round
         let theirs = sleeper.clone();
         let waker = thread::spawn(move || theirs.send());
         sleeper.wait();

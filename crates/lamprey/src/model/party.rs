@@ -1,5 +1,5 @@
-//! A parasite that waits on two channels at once, and the peers of both: it is alive while they notify it,
-//! and each value is received once or comes back.
+//! A parasite that waits on two channels at once, and a peer of each: the parasite is alive while they notify
+//! it, and each value is received once or comes back.
 //!
 //! Channel, futures and task are the real ones; the worker is [`worker`](crate::sched::worker) of this build.
 
@@ -17,7 +17,7 @@ const OWNED: bool = false;
 type Value = Box<u32>;
 type Ends = (Arc<Receiver<Value>>, Arc<Receiver<Value>>);
 
-/// The first of two that is ready; the other is dropped.
+/// Returns the result of the first future to be ready, and drops the other.
 async fn either<T>(a: impl Future<Output = T>, b: impl Future<Output = T>) -> T {
     let (mut a, mut b) = (pin!(a), pin!(b));
     poll_fn(|cx| match a.as_mut().poll(cx) {
@@ -27,22 +27,22 @@ async fn either<T>(a: impl Future<Output = T>, b: impl Future<Output = T>) -> T 
     .await
 }
 
-/// Receives from either; gives what came.
+/// Receives from either channel.
 async fn select(ends: Ends) -> Option<Value> {
     either(ends.0.recv_async(), ends.1.recv_async()).await.ok()
 }
 
-/// What is left in the channel after all.
+/// The number of values left in the channel.
 fn left(end: &Receiver<Value>) -> usize {
     usize::from(end.try_recv().is_ok())
 }
 
-/// A peer that sends if it finds the parasite; 1 if its value is gone.
+/// A peer that sends if the parasite waits; 1 if its value was received.
 fn send(tx: Sender<Value>) -> usize {
     usize::from(tx.try_send(Box::new(1)).is_ok())
 }
 
-/// The parasite waits on both; both peers come, one of them on a worker.
+/// The parasite waits on both channels, and both peers come, one of them on a worker.
 fn two_peers(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel(), channel());
@@ -71,7 +71,7 @@ fn two_peers(is_shared: bool) {
     });
 }
 
-/// The handle is dropped while a peer has one of the nodes.
+/// The handle is dropped while a peer has taken one of the nodes.
 fn cancel(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let ((tx, rx), (_tx2, rx2)) = (channel(), channel());
@@ -91,7 +91,7 @@ fn cancel(is_shared: bool) {
     });
 }
 
-/// Both channels are closed while it waits.
+/// Both channels are closed while the parasite waits.
 fn close(is_shared: bool) {
     Worker::play(&Seat::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel(), channel());
@@ -119,7 +119,8 @@ fn a_thread() {
     assert!(peer.join().unwrap());
 }
 
-/// Not ready when it is polled first; then ready anyway. What it waited for it keeps until it is dropped.
+/// Pending in the first poll, ready in the second whether or not `recv` is. It keeps `recv` until it is
+/// dropped.
 struct GivesUp<F> {
     recv: F,
     polls: u32,
@@ -128,7 +129,7 @@ struct GivesUp<F> {
 impl<F: Future> Future for GivesUp<F> {
     type Output = Option<F::Output>;
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: `recv` is pinned with the whole, and not moved.
+        // SAFETY: `recv` is pinned together with the whole, and not moved.
         let (mut recv, polls) = unsafe {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.recv), &mut this.polls)
@@ -143,7 +144,7 @@ impl<F: Future> Future for GivesUp<F> {
     }
 }
 
-/// It stops waiting while the peer has the node.
+/// A thread stops waiting while the peer has its node.
 fn a_thread_that_goes() {
     let (tx, rx) = channel();
     let peer = thread::spawn(|| send(tx));
@@ -152,7 +153,7 @@ fn a_thread_that_goes() {
     assert!(sent == 1 || !matches!(got, Some(Ok(_))));
 }
 
-/// The future was polled with a foreign waker before, and gets the parasite's while a peer comes.
+/// The future was polled with a foreign waker before, and gets the parasite's waker while a peer comes.
 fn another_waker() {
     Worker::play(&Seat::new(), |worker| {
         let (tx, rx) = channel();
@@ -168,14 +169,14 @@ fn another_waker() {
         parasite.detach();
         worker.run();
         if peer.join().unwrap() == 0 {
-            drop(keep.try_send(Box::new(2))); // it had not begun to wait
+            drop(keep.try_send(Box::new(2))); // the future had not begun to wait
         }
         worker.run();
         assert!(parasite.is_freed(), "nobody woke it");
     });
 }
 
-/// The future lies outside of the parasite that polls it, which goes while a peer comes.
+/// The future is allocated outside of the parasite that polls it; the parasite ends while a peer comes.
 fn a_future_in_a_box() {
     Worker::play(&Seat::new(), |worker| {
         let (tx, rx) = channel();

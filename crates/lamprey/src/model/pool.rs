@@ -1,7 +1,7 @@
-//! The pool: each call is run once and its caller goes on once, whatever rests, ends or is cancelled
-//! meanwhile. A caller, or an end of the pool, that nobody calls is a deadlock, which loom reports.
+//! The pool: each call runs once and its caller goes on once, although threads rest or end and callers are
+//! cancelled meanwhile. A caller or an end of the pool that is not woken is a deadlock, which loom reports.
 //!
-//! A pool whose threads are kept for no time lets them end at any moment.
+//! If a pool keeps its threads for no time, they may end at any moment.
 
 use super::{Broken, cancelled, check, check_bounded, must_fail};
 use crate::driver::pool::{Pool, block_async};
@@ -12,16 +12,16 @@ use std::mem::ManuallyDrop;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-/// Not dropped by a model that fails: that would wait for its threads.
+/// Not dropped by a model that fails: the drop would wait for the pool's threads.
 fn pool(max: usize, keep: Duration) -> ManuallyDrop<Pool> {
     ManuallyDrop::new(Pool::with_keep(max, keep))
 }
 
-/// How long a thread that rests is kept.
+/// How long a resting thread is kept.
 const NOT: Duration = Duration::ZERO;
 const FOR_EVER: Duration = Duration::MAX;
 
-/// Two callers, one after the other or both at once, of a pool of one thread.
+/// Two callers of a pool of one thread, at once or one after the other.
 fn two_calls(keep: Duration) {
     let pool = pool(1, keep);
     let shared = pool.shared();
@@ -45,7 +45,7 @@ fn a_call_while_the_thread_ends() {
     check_bounded(3, || two_calls(NOT));
 }
 
-/// One call, and one that comes when the thread rests or is about to end.
+/// One call, and another that comes while the thread rests or is about to end.
 fn one_after_the_other(keep: Duration) {
     let pool = pool(2, keep);
     for n in 0..2 {
@@ -64,22 +64,22 @@ fn a_call_after_another_whose_thread_ends() {
     check_bounded(2, || one_after_the_other(NOT));
 }
 
-/// The caller is cancelled: the call is taken back unrun, or has been run, and its value comes.
+/// The caller is cancelled: the call is taken back without having run, or it has run and returns its value.
 fn cancelled_caller() {
     let pool = pool(1, NOT);
     let runs = AtomicUsize::new(0);
     let value = cancelled(|| {
         pool.shared().run(|| {
-            // Relaxed: a number, read when the call is over.
+            // Relaxed: a number, read after the call is over.
             runs.fetch_add(1, Ordering::Relaxed);
             7
         })
     });
-    // Relaxed: as above.
+    // Relaxed: the call is over.
     let runs_now = runs.load(Ordering::Relaxed);
     assert!(matches!((value, runs_now), (None, 0) | (Some(7), 1)), "{value:?} after {runs_now} runs");
     drop(ManuallyDrop::into_inner(pool));
-    // Relaxed: as above.
+    // Relaxed: the call is over.
     assert_eq!(runs.load(Ordering::Relaxed), runs_now, "it was run after all");
 }
 
@@ -100,12 +100,12 @@ fn a_caller_is_cancelled_while_another_waits_for_the_thread() {
     });
 }
 
-/// What a call of a future leaves when it ends, run or not.
+/// Counts its drop; a call of a future drops it when it ends, whether it ran or not.
 struct Counted(Arc<AtomicUsize>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        // Relaxed: a number, read when all have ended.
+        // Relaxed: a number that is read after all threads have ended.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }

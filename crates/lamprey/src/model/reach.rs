@@ -1,5 +1,5 @@
-//! A host that starts and ends while two cancellers look for it: it is told once, or told nothing because it
-//! is over, and nobody touches its worker after that has gone.
+//! A host that starts and ends while two cancelling threads look for it: it gets the cancellation once, or
+//! none because it has ended, and no thread touches its worker after the worker is gone.
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::cancel::reach::{Asked, Reach};
@@ -8,7 +8,7 @@ use crate::sync_shim::{
 };
 use std::ptr;
 
-/// A worker reduced to an inbox for one errand, and to whether it is there.
+/// A worker reduced to an inbox for one remote message, and a mark of its end.
 struct Seat {
     inbox: AtomicPtr<()>,
     is_gone: UnsafeCell<bool>,
@@ -21,9 +21,9 @@ struct Host {
     told: AtomicBool,
 }
 
-// SAFETY: `is_gone` is written when nobody may touch the seat any more; loom checks that.
+// SAFETY: `is_gone` is written when no thread may touch the worker any more; loom checks that.
 unsafe impl Sync for Host {}
-// SAFETY: as above.
+// SAFETY: the other fields are atomics; loom checks `is_gone`.
 unsafe impl Send for Host {}
 
 const ERRAND: *mut () = ptr::without_provenance_mut(1);
@@ -39,11 +39,11 @@ impl Host {
         Reach::new(&self.home, &self.ask)
     }
 
-    /// The worker's root: what has been sent arrives.
+    /// The worker's root receives the message that was sent.
     fn attend(&self) {
         // AcqRel pairs with the swap in `cancel`.
         if self.seat.inbox.swap(ptr::null_mut(), Ordering::AcqRel) == ERRAND {
-            // Relaxed: looked at after all is over.
+            // Relaxed: read after all threads have ended.
             self.told.store(true, Ordering::Relaxed);
             self.reach().leave();
         }
@@ -61,12 +61,12 @@ impl Host {
                 relax(&mut spins);
             }
         }
-        // SAFETY: loom checks that whoever has touched it did so before.
+        // SAFETY: loom checks that all accesses came before this.
         self.seat.is_gone.with_mut(|gone| unsafe { *gone = true });
         runs
     }
 
-    /// A canceller from elsewhere; what it was told to do, and whether it sent the errand.
+    /// A cancelling thread: what `ask` returned, and whether it sent the message.
     fn cancel(&self) -> (Asked, bool) {
         let asked = self.reach().ask(ptr::null());
         if asked != Asked::Away {
@@ -74,9 +74,9 @@ impl Host {
         }
         heavy_barrier();
         let Some(seat) = self.reach().visit() else { return (asked, false) };
-        // SAFETY: the visit keeps it there; that is what the model is about.
+        // SAFETY: the visit keeps the worker; that is what the model checks.
         let seat = unsafe { seat.as_ref() };
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         seat.is_gone.with(|gone| assert!(!unsafe { *gone }, "the worker has gone"));
         // AcqRel pairs with the swap in `attend`.
         seat.inbox.swap(ERRAND, Ordering::AcqRel);
@@ -90,7 +90,7 @@ fn cancelled_while_it_lives() {
     let canceller = thread::spawn(move || theirs.cancel());
     let runs = host.live();
     let (asked, sent) = canceller.join().unwrap();
-    // Relaxed: all is over.
+    // Relaxed: all threads have ended.
     assert_eq!(host.told.load(Ordering::Relaxed), sent, "what was sent arrives before the end");
     if !runs {
         assert_eq!(asked, Asked::Away);

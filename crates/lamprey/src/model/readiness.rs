@@ -1,5 +1,5 @@
-//! Readiness with reactors: whoever waits for a socket is woken when there is something to read, when the
-//! socket is closed, and when the reactor ends. One that is not woken is a deadlock, which loom reports.
+//! Readiness with reactors: a thread that waits for a socket is woken when there is something to read, when
+//! the socket is closed, and when the reactor ends. A missing wake is a deadlock, which loom reports.
 //!
 //! The system calls are those of [`kernel`](super::kernel).
 
@@ -12,7 +12,7 @@ use rustix::event::epoll::EventFlags;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// The socket of the model. Its number is not used.
+/// The socket of the model. Its descriptor is not used.
 fn socket() -> BorrowedFd<'static> {
     // SAFETY: no system call is made with it.
     unsafe { BorrowedFd::borrow_raw(0) }
@@ -35,7 +35,7 @@ fn read(readiness: &Arc<Readiness>, reactor: &Arc<Reactor>) {
     }
 }
 
-/// Registers it and does not wait.
+/// Registers the socket without waiting.
 fn register(readiness: &Arc<Readiness>, reactor: &Arc<Reactor>) {
     wait(readiness, reactor, u64::MAX);
 }
@@ -46,14 +46,14 @@ fn deal(reactors: &[Arc<Reactor>], events: Vec<(usize, u64)>) {
     }
 }
 
-/// What the workers of `reactors` do.
+/// The event loops of the workers of `reactors`.
 fn serve(reactors: &[Arc<Reactor>]) {
     while let Some(events) = kernel::fetch() {
         deal(reactors, events);
     }
 }
 
-/// The reading thread, which plays on the last worker, and another that does `first` and then serves all.
+/// The reading thread, on the last worker, and another thread that runs `first` and then serves all reactors.
 fn read_while(workers: usize, first: impl FnOnce(&[Arc<Reactor>]) + 'static) {
     let reactors: Vec<_> = (0..workers).map(|_| Reactor::install().unwrap()).collect();
     let readiness = Readiness::new();

@@ -1,5 +1,5 @@
-//! A reified thread: it gets the value that it is prepared with, once, or is cancelled, once; and what it is
-//! not given any more is dropped.
+//! A reified thread gets the value that it is prepared with, once, or is cancelled, once; a value that it
+//! does not get is dropped.
 //!
 //! Threads are OS threads and hosts ([`host`](super::host)); the cell is the real one.
 
@@ -11,10 +11,10 @@ use crate::sync_shim::thread;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// Counted, to see that it is dropped.
+/// Counted, to check that it is dropped.
 type Value = Arc<()>;
 
-/// What the other side does with the thread.
+/// What the other thread does with the reified thread.
 type Other = fn(Parasite<Value>, Value);
 
 fn attaches(parasite: Parasite<Value>, value: Value) {
@@ -29,8 +29,8 @@ fn drops(parasite: Parasite<Value>, _: Value) {
     drop(parasite);
 }
 
-/// Suspends the caller until `other`, on a thread of its own, has used it: whether it got a value, `None` if
-/// it unwound.
+/// Suspends the caller until `other`, on another thread, has used it. The first result is whether the caller
+/// got a value, or `None` if it unwound.
 fn suspended(other: Other, value: Value) -> (Option<bool>, thread::JoinHandle<()>) {
     let mut started = None;
     let got = catch_unwind(AssertUnwindSafe(|| {
@@ -57,7 +57,7 @@ fn on_cancelled_os_thread(other: Other) {
     let value = Value::default();
     let (_, other) = cancelled(|| suspended(other, value.clone())).expect("caught before");
     other.join().unwrap();
-    // Ends the run if a wake has come too late.
+    // Fails the run if a wake came too late.
     let _ = crate::sched::waiter();
     assert_eq!(Arc::strong_count(&value), 1, "the value was lost");
 }

@@ -1,8 +1,8 @@
-//! The lock for readers and writers: a writer is alone, and nobody waits for a lock that it could have,
-//! whoever times out, is dropped, loses its choice or becomes a reader.
+//! The lock for readers and writers: a writer is alone, and no thread waits for a lock that it could have,
+//! whichever thread times out, is dropped, loses its choice or becomes a reader.
 //!
-//! Threads block as OS threads, and a deadline may pass at any moment. That nobody writes while others read
-//! is seen by the checker: what is locked is a cell of its own.
+//! Threads block as OS threads, and a deadline may pass at any moment. The locked value is a loom cell, so
+//! the checker finds a writer beside readers.
 
 use super::gate::Quiet;
 use super::{Broken, check, check_bounded, must_fail};
@@ -13,24 +13,24 @@ use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::Future;
 use std::time::Duration;
 
-/// Passed when it is asked for, which the checker moves about.
+/// A deadline that passes as soon as it is checked; the checker varies when that is.
 const SOON: Duration = Duration::ZERO;
 
 struct Seen(UnsafeCell<u32>);
 
-// SAFETY: as the models check.
+// SAFETY: the lock orders all accesses; loom checks that.
 unsafe impl Send for Seen {}
-// SAFETY: as above.
+// SAFETY: the lock excludes writers while there are readers; loom checks that.
 unsafe impl Sync for Seen {}
 
 impl Seen {
     fn get(&self) -> u32 {
-        // SAFETY: the checker tells if that is wrong.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.0.with(|value| unsafe { *value })
     }
 
     fn add_one(&self) {
-        // SAFETY: as above.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         self.0.with_mut(|value| unsafe { *value += 1 });
     }
 }
@@ -95,7 +95,7 @@ fn readers_and_writers_of_three_threads() {
     });
 }
 
-/// A writer that waits goes away; the reader behind it must not wait for it.
+/// A waiting writer leaves; the reader behind it must not wait for it.
 #[test]
 fn a_writer_gives_up_before_a_reader() {
     check_bounded(1, || {
@@ -116,7 +116,7 @@ fn a_writer_gives_up_before_a_reader() {
     });
 }
 
-/// A future that was handed the lock is dropped while somebody waits behind it.
+/// A future that was handed the lock is dropped while a thread waits behind it.
 fn granted_and_dropped() {
     let lock = lock();
     let guard = lock.write().unwrap();
@@ -154,7 +154,7 @@ fn a_writer_becomes_a_reader_while_others_come() {
     });
 }
 
-/// A choice between two locks that both become free holds one of them.
+/// A choice between two locks that both become free holds only one of them.
 fn a_choice_holds_one() {
     let (a, b) = (lock(), lock());
     let (first, second) = (a.read().unwrap(), b.read().unwrap());

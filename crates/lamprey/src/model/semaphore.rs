@@ -1,5 +1,5 @@
-//! The semaphore: each permit is with one thread or free, whoever times out, is dropped, loses its choice or
-//! is turned away, and nobody waits for what is free.
+//! The semaphore: each permit is with one thread or free, whichever thread times out, is dropped, loses its
+//! choice or is turned away by a close, and no thread waits for a permit that is free.
 //!
 //! Threads block as OS threads, and a deadline may pass at any moment.
 
@@ -12,10 +12,10 @@ use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::Future;
 use std::time::Duration;
 
-/// Passed when it is asked for, which the checker moves about.
+/// A deadline that passes as soon as it is checked; the checker varies when that is.
 const SOON: Duration = Duration::ZERO;
 
-/// A semaphore that is left alone when the model has failed.
+/// A semaphore that is not dropped after a failure.
 fn seats(permits: u32) -> Quiet<Arc<Semaphore>> {
     Quiet::new(Arc::new(Semaphore::new(permits)))
 }
@@ -24,21 +24,21 @@ fn again<T>(shared: &Quiet<Arc<T>>) -> Quiet<Arc<T>> {
     Quiet::new(Arc::clone(shared))
 }
 
-/// Something that only who has the permit touches.
+/// A value that only the holder of the permit touches.
 struct Guarded {
     seat: Semaphore,
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: as the models check.
+// SAFETY: the permit orders all accesses; loom checks that.
 unsafe impl Send for Guarded {}
-// SAFETY: as above.
+// SAFETY: only the holder of the permit accesses the value; loom checks that.
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
     fn add_one(&self) {
         let _seat = Quiet::new(self.seat.acquire(1).unwrap());
-        // SAFETY: the checker tells if that is wrong.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }
 }
@@ -54,7 +54,7 @@ fn one_at_a_time(others: usize) {
     guarded.add_one();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(guarded.seat.available_permits(), 1);
-    // SAFETY: all have ended.
+    // SAFETY: all other threads have ended.
     guarded.value.with(|value| assert_eq!(unsafe { *value }, others as u32 + 1));
 }
 
@@ -96,7 +96,7 @@ fn a_wait_ends_while_a_permit_comes() {
     });
 }
 
-/// Who asks for much goes; who stands behind it must not wait for what is free.
+/// A waiter that wants many permits leaves; the waiter behind it must not wait for free ones.
 #[test]
 fn the_first_in_line_gives_up() {
     check_bounded(1, || {
@@ -109,7 +109,7 @@ fn the_first_in_line_gives_up() {
     });
 }
 
-/// One of the two comes first; the permit is with who waited, or free.
+/// A close and a permit come while a thread waits: the permit is with the waiter, or free.
 fn closed_while_granted() {
     let seats = seats(0);
     let theirs = again(&seats);
@@ -157,7 +157,7 @@ fn a_grant_of_a_future_that_goes_is_the_next_ones() {
     must_fail(Broken::LineKeep, granted_and_dropped);
 }
 
-/// A choice between two: both get a permit, one of which is taken.
+/// A choice between two semaphores: both get a permit, one of which is taken.
 fn a_choice_takes_one() {
     let seats = Quiet::new(Arc::new((Semaphore::new(0), Semaphore::new(0))));
     let theirs = again(&seats);

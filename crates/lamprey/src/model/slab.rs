@@ -1,5 +1,5 @@
-//! A slab's returns: each block comes back once, and when the slab ends with blocks out, the memory is freed
-//! once, after everything that anyone did with it.
+//! A slab's returns: each block comes back once, and if the slab ends with blocks out, the memory is freed
+//! once, after all accesses.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
 use crate::memory::slab::chunk::Block;
@@ -10,24 +10,24 @@ use std::ptr::{self, NonNull};
 
 const BLOCKS: usize = 2;
 
-/// A slab reduced to its returns. The real one frees this object in `end`; here loom watches `freed` instead.
+/// A slab reduced to its returns. The real one frees this object in `end`; here loom checks `freed` instead.
 struct Memory {
     blocks: [Place; BLOCKS],
     returns: Returns,
-    /// Read by whoever still uses the memory, written by whoever frees it: they must not meet.
+    /// Read by threads that use the memory, written by the thread that frees it.
     freed: UnsafeCell<bool>,
 }
 
 #[repr(C)]
 struct Place {
     block: Block,
-    /// What the holder of the block writes, and then the owner.
+    /// Written by the block's user, and then by the owner.
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: the links are used by the protocol under test only, the rest is checked by loom.
+// SAFETY: only the protocol under test uses the links; loom checks the rest.
 unsafe impl Sync for Memory {}
-// SAFETY: as above.
+// SAFETY: only the protocol under test uses the links; loom checks the rest.
 unsafe impl Send for Memory {}
 
 impl Memory {
@@ -39,43 +39,43 @@ impl Memory {
         Arc::new(Self { blocks: [place(), place()], returns: Returns::new(), freed: UnsafeCell::new(false) })
     }
 
-    /// What the holder of a block does: uses it and brings it back.
+    /// The user of a block: uses it and gives it back.
     fn use_and_give(&self, at: usize) {
         let place = &self.blocks[at];
-        // SAFETY: loom checks that nobody else touches them meanwhile.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         place.value.with_mut(|value| unsafe { *value = 1 });
-        // SAFETY: as above.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.freed.with(|freed| assert!(!unsafe { *freed }, "freed while a block was out"));
-        // SAFETY: out, and not used after this.
+        // SAFETY: the block is out, and not used after this.
         if unsafe { self.returns.give(NonNull::from(&place.block)) } {
             self.free();
         }
     }
 
     fn free(&self) {
-        // SAFETY: as above.
+        // SAFETY: loom checks that all accesses came before this.
         self.freed.with_mut(|freed| assert!(!unsafe { std::mem::replace(&mut *freed, true) }, "freed twice"));
     }
 
-    /// What the owner does with what has come back; how many.
+    /// The owner takes in the returned blocks; their number.
     fn receive(&self, taken: Taken) -> usize {
         taken
             .map(|block| {
                 let at = self.blocks.iter().position(|place| ptr::eq(&place.block, block.as_ptr()));
                 let place = &self.blocks[at.expect("one of ours")];
-                // SAFETY: as above.
+                // SAFETY: the block is back, so only the owner accesses it; loom checks that.
                 place.value.with_mut(|value| assert_eq!(unsafe { std::mem::replace(&mut *value, 2) }, 1));
                 place.block.mark.set(ptr::null());
             })
             .count()
     }
 
-    /// Blocks that have their mark.
+    /// The number of marked blocks.
     fn out(&self) -> usize {
         self.blocks.iter().filter(|place| !place.block.mark.get().is_null()).count()
     }
 
-    /// What `Slab::drop` does.
+    /// The steps of `Slab::drop`.
     fn end(&self) {
         let early = self.out();
         self.receive(self.returns.close());
@@ -85,14 +85,14 @@ impl Memory {
         }
     }
 
-    /// After all threads have ended.
+    /// Whether the memory was freed; after all threads have ended.
     fn is_freed(&self) -> bool {
-        // SAFETY: as above.
+        // SAFETY: all threads have ended.
         self.freed.with(|freed| unsafe { *freed })
     }
 }
 
-/// Blocks come back from a kernel thread for each while the owner takes once and then ends.
+/// Blocks come back from one kernel thread each while the owner takes once and then ends.
 fn give_while_the_owner_ends() {
     let memory = Memory::new();
     let givers: Vec<_> = (0..BLOCKS)
@@ -124,7 +124,7 @@ fn blocks_given_while_the_owner_takes_come_back_once() {
         assert_eq!((back, memory.out()), (BLOCKS, 0));
         memory.end();
         assert!(memory.is_freed());
-        // Ended: there is nothing to take any more.
+        // The slab has ended: there is nothing to take any more.
         assert_eq!(memory.receive(memory.returns.take()), 0);
     });
 }

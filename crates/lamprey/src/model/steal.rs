@@ -1,5 +1,5 @@
-//! A host is queued by a worker that has just got up, while the last other one goes idle: that one dozes, or
-//! is called. A sleep that nobody ends is a deadlock, which loom reports.
+//! A host is queued by a worker that has just got up, while the last other worker goes idle: the other one
+//! dozes, or is called. A sleep that no thread ends is a deadlock, which loom reports.
 
 use super::{Broken, check, must_fail};
 use crate::sched::idle;
@@ -17,9 +17,9 @@ struct Pair {
 }
 
 impl Pair {
-    /// What `Worker::sleep` does, without a watch.
+    /// The steps of `Worker::sleep`, without a monitor.
     fn sleep(&self) {
-        // Relaxed: as in `Worker::sleep`.
+        // Relaxed: `Worker::sleep` does the same; the fence in `lie_down` orders it.
         if self.awake.fetch_sub(1, Ordering::Relaxed) > 1 {
             return; // dozes
         }
@@ -35,7 +35,7 @@ impl Pair {
         idle::get_up(&self.awake);
     }
 
-    /// The other gets up and queues a host.
+    /// The other worker gets up and queues a host.
     fn get_up(&self) {
         idle::get_up(&self.awake);
         if idle::is_somebody(&self.count) && idle::claim(&self.flag, &self.count) && self.parking.claim() {
@@ -56,7 +56,7 @@ fn queued_while_the_other_goes_idle() {
     let other = thread::spawn(move || theirs.get_up());
     pair.sleep();
     other.join().unwrap();
-    // Relaxed: all have ended.
+    // Relaxed: all threads have ended.
     assert_eq!(pair.count.load(Ordering::Relaxed), 0);
 }
 

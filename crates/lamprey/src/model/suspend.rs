@@ -1,16 +1,16 @@
-//! `suspend`: the thread goes on when its token has been used or dropped, whenever that is, and sees what was
-//! done before.
+//! `suspend`: the thread goes on when its token has been used or dropped, whenever that is, and sees the
+//! writes before that.
 
 use super::{Broken, check, must_fail};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use crate::thread::{Abandoned, WakeToken, suspend};
 
-/// What the other side writes before it uses the token.
+/// A value that the other side writes before it uses the token.
 struct Written(UnsafeCell<u32>);
 
 // SAFETY: written before the token's use and read after the suspension; loom checks that.
 unsafe impl Sync for Written {}
-// SAFETY: as above.
+// SAFETY: written before the token's use and read after the suspension; loom checks that.
 unsafe impl Send for Written {}
 
 impl Written {
@@ -19,12 +19,12 @@ impl Written {
     }
 
     fn write(&self) {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         self.0.with_mut(|value| unsafe { *value = 7 });
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.0.with(|value| unsafe { *value })
     }
 }

@@ -1,7 +1,9 @@
-//! Levels on a wire that is cut: each is tripped once, on its own thread, and does not end before that,
-//! whether its thread is a host or an OS thread, waits, or comes to the end of the level meanwhile.
+//! Levels of a cancel scope that is cancelled: each level is cancelled once, on its own thread, and does not
+//! end before that, whether its thread is a host or an OS thread, waits, or reaches the end of the level
+//! meanwhile.
 //!
-//! Wire, frames, errands and inbox are the real ones; what a host is: [`host`](super::host).
+//! Cancel scope, frames, remote messages and inbox are the real ones; hosts are those of
+//! [`host`](super::host).
 
 use super::gate::Quiet;
 use super::{Broken, check_bounded, must_fail};
@@ -26,10 +28,10 @@ fn on_host<R: 'static>(body: impl FnOnce() -> R + 'static) -> Option<R> {
     })
 }
 
-/// Waits for what nobody sends.
+/// Waits for a value that is never sent.
 fn waits(wire: &Wire) -> Result<(), Tripped> {
     let (tx, rx) = channel::<u32>();
-    // Left alone when the model has failed.
+    // Not dropped after a failure.
     let (_tx, rx) = (Quiet::new(tx), Quiet::new(rx));
     wire.run(|| _ = rx.recv())
 }
@@ -39,7 +41,7 @@ fn ends(wire: &Wire) -> Result<(), Tripped> {
     wire.run(|| ())
 }
 
-/// An OS thread, and one that cuts.
+/// An OS thread, and another that cancels the scope.
 fn os_thread(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
     let (ours, theirs) = wire();
     let cutter = thread::spawn(move || assert!(theirs.cut()));
@@ -49,7 +51,7 @@ fn os_thread(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
     left
 }
 
-/// A host, and an OS thread that cuts.
+/// A host, and an OS thread that cancels the scope.
 fn host(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
     let (ours, theirs) = wire();
     let cutter = thread::spawn(move || assert!(theirs.cut()));
@@ -58,7 +60,7 @@ fn host(body: fn(&Wire) -> Result<(), Tripped>) -> Result<(), Tripped> {
     left.expect("only a level was cut")
 }
 
-/// A host that cuts what itself and an OS thread hang on: its own level is at home.
+/// A host cancels a scope that has levels of itself and of an OS thread; its own level is on its own worker.
 fn both() {
     let (ours, theirs) = wire();
     let other = thread::spawn(move || waits(&theirs));
@@ -72,7 +74,7 @@ fn both() {
     assert_eq!(other.join().unwrap(), Err(Tripped));
 }
 
-/// A value comes while the level is cut: it is received or left.
+/// A value comes while the scope is cancelled: it is received or left in the channel.
 fn meets() {
     let (ours, theirs) = wire();
     let (tx, rx) = channel();

@@ -1,7 +1,8 @@
-//! Ready parasites of a worker that another takes away: each is run once, and in the end none is pending.
+//! Ready parasites of a worker, some of which another worker takes: each runs once, and in the end none is
+//! pending.
 //!
-//! That owner and visitor never meet in the queues is checked by `model::fresh`: the protocol is the same
-//! ([`crate::queue::lent`]).
+//! That owner and visitor never access the queues at once is checked by `model::fresh`: the protocol is the
+//! same ([`crate::queue::lent`]).
 
 use super::{Broken, check_bounded, must_fail};
 use crate::sched::worker::{Parasite, Seat, Worker};
@@ -9,7 +10,7 @@ use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// The owner starts parasites that give way once; a visitor takes of them what may travel, and runs it.
+/// The owner starts parasites that yield once; a visitor takes those that may migrate, and runs them.
 fn take_while_the_owner_works() {
     let ran = Arc::new(AtomicUsize::new(0));
     let seat = Seat::new();
@@ -21,7 +22,7 @@ fn take_while_the_owner_works() {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                // Relaxed: a number, read when all have ended.
+                // Relaxed: a number that is read after all threads have ended.
                 ran.fetch_add(1, Ordering::Relaxed);
                 Poll::Ready(())
             });
@@ -41,11 +42,11 @@ fn take_while_the_owner_works() {
         worker.assert_nothing_pending();
         assert!(parasites.iter().all(Parasite::is_freed), "one was lost");
     });
-    // Relaxed: as above.
+    // Relaxed: all threads have ended.
     assert_eq!(ran.load(Ordering::Relaxed), 2);
 }
 
-/// A seat on its way to another thread.
+/// A worker's shared state on its way to another thread.
 struct Visited(std::sync::Arc<Seat>);
 
 impl Visited {
@@ -54,7 +55,7 @@ impl Visited {
     }
 }
 
-// SAFETY: what the protocol does not allow is found by loom.
+// SAFETY: loom finds accesses that the protocol does not allow.
 unsafe impl Send for Visited {}
 
 #[test]

@@ -1,10 +1,10 @@
-//! The worker of the checker: what [`Task`] needs of one, around the real [`Woken`], inbox, life and
+//! The worker of the checker: the part of one that [`Task`] needs, around the real [`Woken`], inbox, life and
 //! completion. It is `sched::worker` and `sched::parasite::attach` of that build; its hosts are in
 //! `model::host`.
 //!
-//! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] is what its carrier does. A
-//! [`Parasite`] is a block with a task and any future. Its memory stays until the run is over; what the
-//! protocol says about it is checked by `model::atomics`.
+//! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] replaces the worker's loop. A
+//! [`Parasite`] is a block with a task and any future. Its memory is kept until the run is over;
+//! `model::atomics` checks when the protocol would free it.
 
 use super::cancel::reach::Reach;
 use super::completion::Completion;
@@ -32,14 +32,14 @@ thread_local! {
     static CURRENT: std::cell::Cell<*const Worker> = std::cell::Cell::new(ptr::null());
 }
 
-/// What other kernel threads may touch of a worker.
+/// The worker's shared state.
 pub(crate) struct Seat {
     pub(crate) inbox: Inbox<Waiter>,
-    /// Changed by whoever has sent something, and before each look into the inbox. Loom does not reorder a
-    /// plain load against a CAS whose own thread has loaded before; it reorders two changes. (Relaxed:
-    /// nothing may rely on it.)
+    /// Changed after each send and before each read of the inbox. Loom does not reorder a plain load with a
+    /// CAS if the CAS's thread has loaded before; it does reorder two changes. (Relaxed: nothing may rely on
+    /// it.)
     bell: AtomicUsize,
-    /// Of a worker with hosts: where its root waits when nothing is ready.
+    /// For a worker with hosts: where its root waits when no host is ready.
     pub(crate) idle: Option<Parker>,
     pub(super) woken: Arc<Exposed>,
 }
@@ -53,15 +53,15 @@ impl Seat {
         Arc::new(Self { inbox: Inbox::new(), bell: AtomicUsize::new(0), idle, woken: Exposed::new() })
     }
 
-    /// All workers are of one runtime.
+    /// All workers belong to one runtime.
     pub(crate) fn runtime(&self) -> *const () {
         ptr::null()
     }
 
     /// # Safety
-    /// Somebody else's count lasts until this call ends.
+    /// Another reference lasts until this call ends.
     pub(crate) unsafe fn retain(seat: NonNull<Self>) -> Arc<Self> {
-        // SAFETY: seats live in `Arc`s; alive by the contract.
+        // SAFETY: the state lives in an `Arc`, and is alive by the contract.
         unsafe {
             Arc::increment_strong_count(seat.as_ptr());
             Arc::from_raw(seat.as_ptr())
@@ -69,7 +69,7 @@ impl Seat {
     }
 
     /// # Safety
-    /// As for the real one.
+    /// As for the real `deliver`.
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: as promised by the caller.
         let sent = unsafe { self.inbox.push(entry) };
@@ -81,7 +81,7 @@ impl Seat {
     }
 
     /// # Safety
-    /// As for the real one.
+    /// As for the real `send`.
     pub(crate) unsafe fn send(seat: NonNull<Self>, errand: NonNull<Errand>) {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -93,7 +93,7 @@ impl Seat {
     }
 
     pub(crate) fn ring(&self) {
-        // Relaxed: see the field.
+        // Relaxed: nothing may rely on it (see the field).
         self.bell.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -105,7 +105,7 @@ impl Thread {
     }
 }
 
-/// See the module's text.
+/// A worker that a loom thread plays.
 pub(crate) struct Worker {
     pub(crate) seat: Arc<Seat>,
     woken: Woken,
@@ -114,7 +114,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Has the calling thread be the worker of this seat while `body` runs.
+    /// Runs `body` on the calling thread as the worker of this shared state.
     pub(crate) fn play<R>(seat: &Arc<Seat>, body: impl FnOnce(&Worker) -> R) -> R {
         let worker = Self {
             seat: seat.clone(),
@@ -128,13 +128,13 @@ impl Worker {
         result
     }
 
-    /// Has the calling loom thread be on the kernel thread of `worker`.
+    /// Puts the calling loom thread on the kernel thread of `worker`.
     pub(crate) fn be(worker: *const Self) {
         CURRENT.with(|current| current.set(worker));
     }
 
     pub(crate) fn current() -> Option<&'static Self> {
-        // SAFETY: used within `play` only; nothing keeps it.
+        // SAFETY: used within `play` only, and no caller keeps it.
         CURRENT.with(|current| unsafe { current.get().as_ref() })
     }
 
@@ -168,7 +168,7 @@ impl Worker {
         self.make_attachable(Waiter::task(task));
     }
 
-    /// Takes in what came from elsewhere and runs what can run, until there is nothing.
+    /// Takes in messages and runs what is ready, until there is nothing left.
     pub(crate) fn run(&self) {
         loop {
             self.seat.ring();
@@ -187,7 +187,7 @@ impl Worker {
         }
     }
 
-    /// What a worker on watch does for one that computes.
+    /// The steps of a monitor for a worker that is busy.
     pub(crate) fn relieve(&self, seat: &Seat) {
         let mut taken = Vec::with_capacity(4);
         seat.woken.take(&mut taken);
@@ -195,13 +195,13 @@ impl Worker {
         self.run();
     }
 
-    /// What has been taken is pending no more.
+    /// Asserts that everything that was taken counts as not pending.
     pub(crate) fn assert_nothing_pending(&self) {
         self.woken.settle();
         assert_eq!(self.woken.pending.get(), 0);
     }
 
-    /// What the real one does.
+    /// The steps of the real `run_task`.
     fn run_task(&self, task: NonNull<Task>) {
         // SAFETY: the caller holds the right to run.
         unsafe {
@@ -239,7 +239,7 @@ impl Worker {
     }
 }
 
-/// What `attach::acting_as` does, without names and values.
+/// Replaces `attach::acting_as`, without names and values.
 pub(crate) fn acting_as(_: NonNull<Task>, f: impl FnOnce()) {
     f();
 }
@@ -252,23 +252,23 @@ struct Block {
     task: Task,
     home: Arc<Seat>,
     work: UnsafeCell<Option<Work>>,
-    /// The addresses of the future.
+    /// The address range of the future.
     place: Range<usize>,
     freed: UnsafeCell<bool>,
 }
 
-// SAFETY: what the protocol does not allow is found by loom.
+// SAFETY: loom finds accesses that the protocol does not allow.
 unsafe impl Send for Block {}
-// SAFETY: as above.
+// SAFETY: loom finds accesses that the protocol does not allow.
 unsafe impl Sync for Block {}
 
 fn block<'a>(task: NonNull<Task>) -> &'a Block {
-    // SAFETY: every task of the checker but a waiting thread's heads a block, which stays until the run is
-    // over.
+    // SAFETY: except for a waiting thread's, every task of the checker is the head of a block, which is kept
+    // until the run is over.
     unsafe { task.cast::<Block>().as_ref() }
 }
 
-/// What the slab says in the real one.
+/// The home of a task, which the real runtime gets from the slab.
 pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<Seat> {
     NonNull::from(&*block(task).home)
 }
@@ -276,7 +276,7 @@ pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<Seat> {
 static BODY: TaskBody = TaskBody {
     poll: |task| {
         block(task).work.with_mut(|work| {
-            // SAFETY: loom checks that nobody else is here.
+            // SAFETY: loom checks that no other thread is here meanwhile.
             let work = unsafe { &mut *work };
             let future = work.as_mut().expect("polled after its end");
             let ready = Task::with_context(task, |cx| future.as_mut().poll(cx)).is_ready();
@@ -287,16 +287,16 @@ static BODY: TaskBody = TaskBody {
         })
     },
     cancel: |task| {
-        // SAFETY: as above.
+        // SAFETY: loom checks that no other thread accesses it meanwhile.
         block(task).work.with_mut(|work| drop(unsafe { (*work).take() }.expect("dropped twice")));
     },
     dispose: |_| {},
     free: |task| {
         let block = block(task);
         block.task.life.free();
-        // SAFETY: as above.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         block.work.with(|work| assert!(unsafe { &*work }.is_none(), "freed with its future"));
-        // SAFETY: as above.
+        // SAFETY: loom checks that all accesses came before this.
         block.freed.with_mut(|freed| unsafe { *freed = true });
     },
     inflate: |_, _| unreachable!("nothing is inflated here"),
@@ -306,12 +306,12 @@ static BODY: TaskBody = TaskBody {
     name: || "a parasite of the checker",
 };
 
-/// A handle of a parasite, and a look at it from outside of the protocol.
+/// A handle of a parasite, which can also inspect it outside of the protocol.
 #[derive(Clone)]
 pub(crate) struct Parasite(Arc<Block>);
 
 impl Parasite {
-    /// One that its maker is about to run.
+    /// A parasite that its creator is about to run.
     pub(crate) fn new<W>(worker: &Worker, is_shared: bool, work: W) -> Self
     where
         W: Future<Output = ()> + 'static,
@@ -332,30 +332,30 @@ impl Parasite {
     }
 
     fn task(&self) -> NonNull<Task> {
-        // Through the whole block, which the task heads.
+        // Derived from the whole block, whose head the task is.
         NonNull::from(&*self.0).cast()
     }
 
-    /// Polls it for the first time, as `parasite` does.
+    /// The first poll, as in `parasite`.
     pub(crate) fn start(&self, worker: &Worker) {
-        // SAFETY: a running life is the right to run, and this is called once.
+        // SAFETY: a new life is running, which is the right to run; this is called once.
         unsafe { worker.poll(self.task()) }
     }
 
-    /// A waker with a reference. Before the start.
+    /// A waker with a reference, made before the start.
     pub(crate) fn waker(&self) -> Waker {
         Task::with_context(self.task(), |cx| cx.waker().clone())
     }
 
-    /// Handle.
+    /// Cancels through the handle.
     pub(crate) fn cancel(&self) {
-        // SAFETY: the handle's claim lasts until `detach`.
+        // SAFETY: the handle's reference lasts until `detach`.
         unsafe { Task::cancel(self.task()) }
     }
 
-    /// Handle: gives its claim up.
+    /// Drops the handle's reference.
     pub(crate) fn detach(&self) {
-        // SAFETY: alive by the handle's claim; after DONE the object is the handle's.
+        // SAFETY: alive by the handle's reference; after DONE the object is the handle's.
         unsafe {
             if !self.0.task.completion.detach() {
                 Task::drop_owner(self.task());
@@ -363,10 +363,12 @@ impl Parasite {
         }
     }
 
-    /// What `parasite` does with one that is over at once: polls it, and frees it without a handle.
+    /// The steps of `parasite` for a parasite that ends in its first poll: polls it, and frees it without a
+    /// handle.
     pub(crate) fn run_at_once(&self) {
         let task = self.task();
-        // SAFETY: a running life is the right to run; nobody else has the task but for references.
+        // SAFETY: a new life is running, which is the right to run; apart from references, only this thread
+        // has the task.
         unsafe {
             assert!((task.as_ref().body.poll)(task));
             let life = &task.as_ref().life;
@@ -380,14 +382,14 @@ impl Parasite {
         }
     }
 
-    /// True if the memory has been given back.
+    /// True if the memory was freed.
     pub(crate) fn is_freed(&self) -> bool {
-        // SAFETY: loom checks it.
+        // SAFETY: loom checks that no thread writes it meanwhile.
         self.0.freed.with(|freed| unsafe { *freed })
     }
 }
 
-/// The addresses of a future.
+/// The address range of a future.
 fn place_of<F>(future: &Pin<Box<F>>) -> Range<usize> {
     let from = (&raw const **future).addr();
     from..from + size_of::<F>()
@@ -399,19 +401,19 @@ struct WaitCell {
     place: Range<usize>,
 }
 
-/// A thread that waits for a future: what `parasite::wait` does, on an OS thread.
+/// A thread that waits for a future: `parasite::wait` on an OS thread.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     wait_or(future, false, |_| None)
 }
 
-/// As the real one: a thread that is cancelled returns what `end` gives, and unwinds if that is nothing.
+/// As the real one: a cancelled thread returns the result of `end`, or unwinds if that is `None`.
 pub(crate) fn wait_or<F: Future>(
     future: F,
     _: bool,
     end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
 ) -> F::Output {
     let mut future = Box::pin(future);
-    // Leaked: a waker that comes too late shall be found by the checks, not by a crash.
+    // Leaked, so that the checks find a late waker, instead of a crash.
     let cell = Box::leak(Box::new(WaitCell {
         task: Task {
             link: Cell::new(ptr::null_mut()),
@@ -449,7 +451,7 @@ pub(crate) fn wait_or<F: Future>(
         None
     };
     cell.life.finish();
-    // SAFETY: the thread's share, given up here.
+    // SAFETY: the thread's reference, dropped here.
     unsafe { Task::drop_owner(task) };
     drop(late);
     output.unwrap_or_else(|| super::unwind_cancelled())
@@ -459,17 +461,17 @@ static CELL: TaskBody = TaskBody {
     poll: |_| unreachable!(),
     cancel: |_| unreachable!(),
     dispose: |_| {},
-    // SAFETY: alive; leaked by `wait`.
+    // SAFETY: leaked by `wait`, so alive.
     free: |cell| unsafe { cell.as_ref() }.life.free(),
     inflate: |_, _| unreachable!(),
     outcome: 0,
     size: 0,
-    // SAFETY: heads a cell (see `wait`).
+    // SAFETY: the task is the head of a `WaitCell`, made in `wait_or`.
     elsewhere: |cell| unsafe { cell.cast::<WaitCell>().as_ref() }.place.clone(),
     name: || "a waiting thread",
 };
 
-/// Calls `poll` once with a context that wakes nobody.
+/// Calls `poll` once with a context whose waker does nothing.
 pub(crate) fn with_strange_context<R>(poll: impl FnOnce(&mut Context<'_>) -> R) -> R {
     poll(&mut Context::from_waker(Waker::noop()))
 }
