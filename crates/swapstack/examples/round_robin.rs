@@ -1,5 +1,5 @@
-//! The smallest scheduler: a queue of contexts, each running until it yields, and no context for the
-//! scheduler itself. Whoever yields takes the next from the queue and switches straight to it.
+//! The smallest scheduler: a queue of contexts, each running until it yields, without a context for the
+//! scheduler. A context that yields takes the next one from the queue and switches straight to it.
 
 use std::collections::VecDeque;
 use swapstack::{LocalPool, PoolConfig, PooledStack, Stack, StackPointer, StackPool, init, jump, switch};
@@ -7,7 +7,7 @@ use swapstack::{LocalPool, PoolConfig, PooledStack, Stack, StackPointer, StackPo
 struct Scheduler {
     ready: VecDeque<StackPointer>,
     main: StackPointer,
-    /// The stack of the context that has ended last: it can be used again once it has been left.
+    /// The stack of the context that has ended last; it is reusable, because another context runs now.
     ended: Option<PooledStack>,
     log: Vec<String>,
 }
@@ -18,12 +18,12 @@ struct Task {
     stack: PooledStack,
 }
 
-/// Lets the others run.
+/// Lets the other tasks run.
 #[inline(always)]
 fn yield_now(scheduler: *mut Scheduler) {
-    // SAFETY: contexts in the queue are suspended and run on this thread; the slot at the back, which is
-    // where we save ourselves, is filled before anybody looks at it. The queue does not grow here: as
-    // many are pushed as popped.
+    // SAFETY: contexts in the queue are suspended and run on this thread; the slot at the back, in which this
+    // context is saved, is filled before it is read. The queue does not grow here: it pushes as many as it
+    // pops.
     unsafe {
         let ready = &mut (*scheduler).ready;
         if let Some(next) = ready.pop_front() {
@@ -34,12 +34,12 @@ fn yield_now(scheduler: *mut Scheduler) {
     }
 }
 
-/// The base of a task's stack.
+/// The entry function of a task.
 ///
 /// # Safety
 /// `task` is a `Task` from `Box::into_raw`, for this call alone, and this runs on its stack.
 unsafe extern "C" fn run(_word: usize, task: *mut ()) -> ! {
-    // SAFETY: `spawn` has made this box for us, and the scheduler outlives all tasks.
+    // SAFETY: `spawn` made this box for this call, and the scheduler outlives all tasks.
     let (scheduler, stack) = unsafe {
         let task = Box::from_raw(task.cast::<Task>());
         for round in 0..3 {
@@ -48,8 +48,8 @@ unsafe extern "C" fn run(_word: usize, task: *mut ()) -> ! {
         }
         (task.scheduler, task.stack)
     };
-    // SAFETY: as above. We still run on `stack`: whoever ends next gives it back, as we do for the one before
-    // us.
+    // SAFETY: the scheduler outlives all tasks. This still runs on `stack`: the next task that ends gives it
+    // back, as this one does for the task before.
     unsafe {
         (*scheduler).ended = Some(stack);
         let next = (*scheduler).ready.pop_front();
@@ -61,7 +61,7 @@ fn spawn(scheduler: *mut Scheduler, pool: &LocalPool, name: char) -> std::io::Re
     let stack = pool.take(16 << 10)?;
     let top = stack.top();
     let task = Box::into_raw(Box::new(Task { scheduler, name, stack }));
-    // SAFETY: the stack belongs to the task and nobody else.
+    // SAFETY: only the task uses the stack.
     unsafe { (*scheduler).ready.push_back(init(top, run, task.cast())) };
     Ok(())
 }

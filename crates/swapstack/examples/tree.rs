@@ -1,5 +1,5 @@
-//! Two search trees of different shape, compared value by value: each is walked by a generator, and
-//! neither is copied. Stops at the first difference; what is left of the walks is unwound.
+//! Two search trees of different shape, compared value by value: each is walked by a generator, and neither
+//! is copied. The comparison stops at the first difference, and the unfinished walks are unwound.
 
 use swapstack::{Generator, ScopedGenerator, Yielder};
 
@@ -21,7 +21,7 @@ impl Tree {
         }
     }
 
-    /// Recursion, as if the values were printed; each is yielded instead.
+    /// Recursion, as for printing the values, but it yields each value.
     fn walk(&self, out: &Yielder<(), u32>) {
         if let Some(node) = &self.0 {
             node.left.walk(out);
@@ -30,12 +30,12 @@ impl Tree {
         }
     }
 
-    /// Lends the values to `user`, one by one.
+    /// Passes the values to `user`, one by one.
     fn values<U>(&self, user: impl FnOnce(ScopedGenerator<'_, (), u32, ()>) -> U) -> U {
         Generator::scoped(|out, ()| self.walk(out), user)
     }
 
-    /// The first place where the two have different values.
+    /// The first position where the two have different values.
     fn difference(&self, other: &Tree) -> Option<(u32, u32)> {
         self.values(|mine| other.values(|theirs| mine.zip(theirs).find(|(one, two)| one != two)))
     }

@@ -1,19 +1,17 @@
-//! Puts an implementation of [`Stack`] to the test.
+//! A conformance test for implementations of [`Stack`].
 
 use crate::stack::guard::kernel_can_read;
 use crate::stack::{MIN_STACK_SIZE, Stack, page_size};
 use crate::{StackPointer, init, jump, switch};
 use std::ptr::NonNull;
 
-/// Checks what can be checked of the promises that an implementation of [`Stack`] makes, and panics at the
-/// first that is broken. Meant for tests: runs a context on the stack, writes all of its memory, and moves
-/// the value.
+/// Tests the promises of an implementation of [`Stack`], as far as a test can, and panics at the first broken
+/// one. Meant for tests: runs a context on the stack, writes all of its memory, and moves the value.
 ///
-/// That nobody else uses the memory, and that it stays valid if the value is leaked, cannot be seen from
-/// outside.
+/// It cannot test that no other code uses the memory, nor that the memory stays valid if the value is leaked.
 ///
 /// # Panics
-/// A promise is broken; the message says which.
+/// If a promise is broken; the message names it.
 ///
 /// # Examples
 /// ```
@@ -48,45 +46,45 @@ fn check_memory_of<S: Stack>(stack: &S) {
     check_memory(stack.limit(), stack.top());
 }
 
-/// Every word can be written and keeps its value until the last is written.
+/// Checks that every word can be written and keeps its value until the last one is written.
 fn check_memory(limit: NonNull<u8>, top: NonNull<u8>) {
-    // What contexts were in the middle of when they left for ever is still marked as off limits.
+    // Contexts that jumped away in the middle of a call have left memory poisoned.
     #[cfg(feature = "asan")]
     crate::tools::asan::unpoison(limit.addr().get(), top.addr().get());
     let words = (top.addr().get() - limit.addr().get()) / size_of::<usize>();
     let first = top.cast::<usize>();
     for index in 1..=words {
-        // SAFETY: the implementation promises that this is usable; that is what is tested.
+        // SAFETY: the implementation promises that this is usable, which is what the test checks.
         unsafe { first.sub(index).write(index) };
     }
     for index in 1..=words {
-        // SAFETY: as above.
+        // SAFETY: the implementation promises that this is usable, which is what the test checks.
         let found = unsafe { first.sub(index).read() };
         assert_eq!(found, index, "the word {index} words below top does not keep its value");
     }
 }
 
-/// The page below the limit must not be accessible: asks the kernel, which answers without a signal.
+/// Checks that the page below the limit is not accessible: asks the kernel, which answers without a signal.
 fn check_guard(limit: NonNull<u8>) {
     const WORD: usize = size_of::<u64>();
     assert!(kernel_can_read(limit), "the lowest word at {limit:p} cannot be read");
     for distance in [WORD, page_size()] {
-        // SAFETY: not followed, only shown to the kernel.
+        // SAFETY: the pointer is not dereferenced, only passed to the kernel.
         let below = unsafe { limit.sub(distance) };
         assert!(!kernel_can_read(below), "{distance} bytes below limit {limit:p} is no guard");
     }
 }
 
 /// # Safety
-/// `back` is a place that holds a suspended context.
+/// `back` points at the suspended context of `check_context`.
 unsafe extern "C" fn answers(word: usize, back: *mut ()) -> ! {
     let local = std::hint::black_box([word; 64]);
-    // SAFETY: `back` is where `check_context` has saved itself.
+    // SAFETY: `check_context` has saved itself at `back`.
     unsafe { jump(*back.cast::<StackPointer>(), local.iter().sum()) }
 }
 
 fn check_context<S: Stack>(stack: &S) {
-    // AddressSanitizer asks the registry where a stack ends.
+    // AddressSanitizer gets the bounds of a stack from the registry.
     #[cfg(feature = "asan")]
     let _known = crate::overflow::registry::Registration::of_stack(
         stack.limit().addr().get(),

@@ -1,16 +1,16 @@
-//! A suspended context and the three verbs on it.
+//! A suspended context and the three operations on it.
 //!
-//! Invariant: a [`StackPointer`] that is not NULL is resumed at most once. After that it is stale, until
-//! the context that it stood for saves itself again.
+//! Invariant: a [`StackPointer`] that is not NULL is resumed at most once. After that it is stale, until its
+//! context saves itself again.
 
 use crate::arch;
 use core::fmt;
 use core::mem;
 use core::ptr::{self, NonNull};
 
-/// A suspended context: its own stack pointer, with the address to continue at on top of the stack.
+/// A suspended context: its stack pointer, with the resume address on top of the stack.
 ///
-/// One word, freely copied, worth one resume: [`switch`] and [`jump`] use it up.
+/// One word, which may be copied, but resumed only once: [`switch`] and [`jump`] use it up.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StackPointer(pub(crate) *mut u8);
@@ -26,14 +26,14 @@ impl StackPointer {
         self.0.is_null()
     }
 
-    /// The address, to keep in an `AtomicPtr` or to show.
+    /// The address, to store in an `AtomicPtr` or to print.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn as_ptr(self) -> *mut u8 {
         self.0
     }
 
-    /// The way back from [`as_ptr`](Self::as_ptr).
+    /// The inverse of [`as_ptr`](Self::as_ptr).
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn from_ptr(address: *mut u8) -> Self {
@@ -41,7 +41,7 @@ impl StackPointer {
     }
 }
 
-/// Where a suspended context goes on, as an unwinder wants it: the registers right after its `switch`.
+/// The registers with which a suspended context continues, for an unwinder: those right after its `switch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Suspended {
@@ -54,13 +54,13 @@ pub struct Suspended {
 }
 
 impl StackPointer {
-    /// The registers that this context goes on with.
+    /// The registers with which this context continues.
     ///
     /// # Safety
-    /// It has been saved by [`switch`], and has not been resumed since.
+    /// It was saved by [`switch`], and has not been resumed since.
     #[must_use]
     pub unsafe fn suspended(self) -> Suspended {
-        // SAFETY: the caller's promise is the one that the machine's file asks for.
+        // SAFETY: the caller's promise is the contract of the machine's function.
         let (pc, sp, fp) = unsafe { arch::machine::suspended(self) };
         Suspended { pc, sp, fp }
     }
@@ -78,24 +78,23 @@ impl fmt::Debug for StackPointer {
     }
 }
 
-/// Saves the running context in `*save`, continues at `to` and hands `word` over.
+/// Saves the running context in `*save`, resumes `to` and passes `word` to it.
 ///
-/// Returns when somebody resumes this context: the word they handed over.
+/// Returns when this context is resumed, with the word that it is passed then.
 ///
-/// Inlined into its caller, and so should everything be between the caller's loop and this call:
-/// a `ret` that crosses a switch is mispredicted and costs ten times what the switch costs.
+/// It is inlined into its caller, and all code between the caller's loop and this call should be inlined,
+/// too: a `ret` across a switch is mispredicted, and costs ten times as much as the switch.
 ///
 /// # Safety
 /// * `save` is valid for a write; it may be on the stack of either context. It is written before this stack
-///   is left, but another kernel thread may resume what it finds there only once this thread has arrived at
+///   is left, but another kernel thread may resume the saved context only after this thread has arrived at
 ///   `to` (publish it from there).
-/// * `to` comes from [`init`] or from a `switch` that has not been resumed since, and its stack is still
-///   there.
+/// * `to` comes from [`init`] or from a `switch` that has not been resumed since, and its stack still exists.
 /// * A context that has run on one kernel thread stays on that thread, unless nothing on its stack depends on
 ///   the thread. (The compiler keeps addresses of thread-locals across this call.)
-/// * Whoever resumes this context uses `switch` or `jump`, not the [`payload`](crate::payload) forms with a
+/// * This context is resumed with `switch` or `jump`, not with a [`payload`](crate::payload) function and a
 ///   type that has padding.
-/// * No panic is unwinding on this thread, unless the panic count is the caller's concern.
+/// * No panic is unwinding on this thread, unless the caller takes care of the panic count.
 ///
 /// # Examples
 /// ```
@@ -119,22 +118,22 @@ impl fmt::Debug for StackPointer {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: usize) -> usize {
     debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
-    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    // SAFETY: the caller's promise is the contract of the machine's function.
     let answer = unsafe { arch::switch(save, to, carry(word)) };
-    // SAFETY: the caller's promise: whoever resumes us hands over a whole word.
+    // SAFETY: the caller promises that this context is resumed with a whole word.
     unsafe { answer.assume_init() }.expose_provenance()
 }
 
-/// Leaves the running context for ever, continues at `to` and hands `word` over.
+/// Ends the running context without unwinding, resumes `to` and passes `word` to it.
 ///
-/// Nothing on the stack that is left is dropped, and others may use that stack as soon as `to` runs.
+/// Nothing on the stack that is left is dropped, and other contexts may use that stack as soon as `to` runs.
 ///
 /// # Safety
-/// As [`switch`] for `to`. What lives on this stack needs no destructor and is not used again.
+/// As for [`switch`] with respect to `to`. Nothing on this stack needs a destructor or is used again.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
     debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
-    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    // SAFETY: the caller's promise is the contract of the machine's function.
     unsafe { arch::jump(to, carry(word)) }
 }
 
@@ -144,9 +143,9 @@ pub unsafe fn jump(to: StackPointer, word: usize) -> ! {
 /// Nothing runs yet, and a context that is never resumed needs no clean-up.
 ///
 /// # Safety
-/// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that nobody else uses
-///   until the context is over.
-/// * `entry` keeps its promise not to return. A panic that leaves it aborts the process.
+/// * `top` is 16-aligned and is the upper end of a stack (see [`Stack`](crate::Stack)) that no other code
+///   uses until the context has ended.
+/// * `entry` does not return, as its type says. A panic that leaves it aborts the process.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn init(
     top: NonNull<u8>,
@@ -154,9 +153,9 @@ pub unsafe fn init(
     data: *mut (),
 ) -> StackPointer {
     debug_assert!(top.as_ptr().addr().is_multiple_of(16), "stack top {top:p} is not 16-aligned");
-    // SAFETY: a word as a number and a word as a `Word` are passed in the same register.
+    // SAFETY: a `usize` and a `Word` are passed in the same register.
     let entry = unsafe { mem::transmute::<unsafe extern "C" fn(usize, *mut ()) -> !, arch::Entry>(entry) };
-    // SAFETY: the caller's promise is the one that the machine's file asks for.
+    // SAFETY: the caller's promise is the contract of the machine's function.
     unsafe { arch::init(top, entry, data) }
 }
 

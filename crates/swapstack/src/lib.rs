@@ -1,14 +1,14 @@
-//! Contexts: many stacks in one kernel thread, and switching between them in less than a nanosecond.
+//! Contexts: many stacks in one kernel thread, and switches between them in less than a nanosecond.
 //!
 //! Three layers, each usable without the ones above it:
 //!
 //! | layer | what it gives | how |
 //! |---|---|---|
-//! | [`Generator`] | functions that hand out values on the way, safe and typed | [`resume`](Generator::resume), [`suspend`](Yielder::suspend), [`Iterator`] |
-//! | [`StackPool`], [`LocalPool`] | guarded stacks, a million of them if need be | [`take`](LocalPool::take), [`give`](LocalPool::give), [`trim`](LocalPool::trim) |
+//! | [`Generator`] | functions that yield values while they run, safe and typed | [`resume`](Generator::resume), [`suspend`](Yielder::suspend), [`Iterator`] |
+//! | [`StackPool`], [`LocalPool`] | guarded stacks, a million of them if necessary | [`take`](LocalPool::take), [`give`](LocalPool::give), [`trim`](LocalPool::trim) |
 //! | [`switch`], [`jump`], [`init`] | the bare context switch, `unsafe` | one inlined `asm!` block |
 //!
-//! This crate knows no scheduler, no threads and no events. The runtime `lamprey` is built on it.
+//! This crate has no scheduler, no threads and no events. The runtime `lamprey` is built on it.
 //!
 //! # Generators
 //!
@@ -34,29 +34,28 @@
 //! assert!(Generator::new(move |out, ()| walk(&tree, out)).eq([1, 2]));
 //! ```
 //!
-//! A [`Generator`] owns what it works on and goes wherever its owner puts it; a [scoped](Generator::scoped)
-//! one may borrow and is over when the call that lends it returns.
+//! A [`Generator`] owns its data and can be moved; a [scoped](Generator::scoped) one may borrow, and ends
+//! when the call that lends it returns.
 //!
 //! # The switch
 //!
-//! A suspended context is one pointer: its own stack pointer, with the address to go on at on top of
-//! the stack. [`switch`] claims to destroy every register, so the compiler saves what is
-//! live at that place and nothing else; one word crosses in a register, in both directions. Larger values
-//! cross with the functions of [`payload`].
+//! A suspended context is one pointer: its stack pointer, with the resume address on top of the stack.
+//! [`switch`] clobbers every register, so the compiler saves only what is live at that place; one word is
+//! passed in a register, in both directions. The functions of [`payload`] pass larger values.
 //!
-//! It is inlined into its caller, and whatever lies between the caller's loop and the switch should be too: a
-//! function that is entered on one stack and returns on another defeats the processor's
-//! prediction of returns, which costs ten times as much as the switch.
+//! It is inlined into its caller, and the code between the caller's loop and the switch should be, too: a
+//! function that is entered on one stack and returns on another defeats the processor's return prediction,
+//! which costs ten times as much as the switch.
 //!
 //! # Stacks
 //!
-//! Pools cut stacks from large reservations of address space: one page of memory for each stack
-//! that is used a little, and no more than a few dozen mappings for a million of them. Below each is a guard.
-//! Who brings stacks of their own implements [`Stack`] and lets [`conformance::check`] look at them.
+//! Pools cut stacks from large reservations of address space. A stack that uses little costs one page of
+//! memory, and a million stacks need no more than a few dozen mappings. Below each stack is a guard. A
+//! program with stacks of its own implements [`Stack`] and tests them with [`conformance::check`].
 //!
 //! # When things go wrong
 //!
-//! * **Overflow**: the guard is hit, one line says whose stack it was, how large and made where, and the
+//! * **Overflow**: the guard is hit, one line names the generator, its size and where it was created, and the
 //!   process aborts. See [`overflow`].
 //! * **Panic**: comes out of the [`resume`](Generator::resume) that ran the generator. In bare contexts, it
 //!   must be caught before the entry function ends; otherwise it aborts the process.
@@ -66,17 +65,17 @@
 //!
 //! # What a context must not do
 //!
-//! * Run on one kernel thread first and on another later. The compiler may have kept the address of a
-//!   thread-local, and code may hold things that are not `Send`. Generators cannot be moved; bare contexts
-//!   are up to you.
-//! * Wait (switch away) while it or its thread unwinds: the panic count belongs to the kernel thread.
-//!   Generators refuse.
-//! * Keep a scoped thread-local of others' making set across a switch: the next context sees it.
-//! * Outlast a thread-local that it has borrowed. A generator that is suspended inside of a
-//!   [`LocalKey::with`] must be over before its thread ends: `with` trusts the order of calls on one stack,
-//!   and destructors of thread-locals run in no order that this crate could see or enforce. No compiler
-//!   notices, and what is read then is freed. Do not suspend there; take what you need out of the
-//!   thread-local (a clone, an `Rc`).
+//! * Move from one kernel thread to another. The compiler may have kept the address of a thread-local, and
+//!   code may hold values that are not `Send`. Generators cannot be moved to another thread; for bare
+//!   contexts the caller is responsible.
+//! * Switch away while it or its thread unwinds: the panic count belongs to the kernel thread. Generators
+//!   refuse.
+//! * Set a scoped thread-local of another library across a switch: the next context sees it.
+//! * Outlive a thread-local that it has borrowed. A generator that is suspended inside a [`LocalKey::with`]
+//!   must end before its thread does: `with` relies on the order of calls on one stack, and destructors of
+//!   thread-locals run in an order that this crate can neither see nor enforce. The compiler does not notice,
+//!   and the generator reads freed memory. Do not suspend there; take what you need out of the thread-local
+//!   (a clone, an `Rc`).
 //!
 //! [`LocalKey::with`]: std::thread::LocalKey::with
 //!

@@ -1,8 +1,8 @@
 //! Typed values across a switch.
 //!
-//! Invariant: sender and receiver name the same type, and the receiver opens the [`Parcel`] before it
-//! does anything else. A value of at most a word travels in the payload register; of a larger one the
-//! address travels, and the value stays in the sender's frame until it is opened.
+//! Invariant: sender and receiver use the same type, and the receiver opens the [`Parcel`] before it does
+//! anything else. A value of at most a word is passed in the payload register; a larger one is passed by
+//! address, and stays in the sender's frame until it is opened.
 
 use crate::arch::{self, Word};
 use crate::context::StackPointer;
@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
 use core::ptr::{self, NonNull};
 
-/// A value on its way to another context: the first argument of an entry function that [`init_value`]
+/// A value that is passed to another context: the first argument of an entry function that [`init_value`]
 /// prepares.
 #[repr(transparent)]
 pub struct Parcel<T> {
@@ -21,14 +21,14 @@ pub struct Parcel<T> {
 impl<T> Parcel<T> {
     const IN_REGISTER: bool = size_of::<T>() <= size_of::<Word>() && align_of::<T>() <= align_of::<Word>();
 
-    /// Wraps `value`, which must stay where it is until the parcel is opened, and is then gone.
+    /// Wraps `value`, which must stay in place until the parcel is opened, and is then moved out.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn pack(value: &mut ManuallyDrop<T>) -> Self {
         let address = ptr::from_mut(value).cast::<T>();
         let mut word = Word::uninit();
         if Self::IN_REGISTER {
-            // SAFETY: `T` fits into the word, in size and alignment; the value is moved, not
-            // copied, for nobody drops or reads the original.
+            // SAFETY: `T` fits into the word, in size and alignment; the value is moved, not copied, because
+            // the original is neither dropped nor read.
             unsafe { word.as_mut_ptr().cast::<T>().write(address.read()) };
         } else {
             word.write(address.cast());
@@ -46,18 +46,18 @@ impl<T> Parcel<T> {
         self.word
     }
 
-    /// The value.
+    /// Takes the value out.
     ///
     /// # Safety
-    /// The sender sent a `T`, and it is still where it was: open parcels first of all.
+    /// The sender sent a `T`, which is still in place: open parcels before anything else.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub unsafe fn open(self) -> T {
         if Self::IN_REGISTER {
-            // SAFETY: `pack` has put a `T` into the word.
+            // SAFETY: `pack` has stored a `T` in the word.
             unsafe { self.word.as_ptr().cast::<T>().read() }
         } else {
-            // SAFETY: `pack` has put the address of a `T` there, which the caller says is still valid.
+            // SAFETY: `pack` has stored the address of a `T`, which is still valid (caller's promise).
             unsafe { self.word.assume_init().cast::<T>().read() }
         }
     }
@@ -66,7 +66,7 @@ impl<T> Parcel<T> {
 /// [`switch`](crate::switch) with values instead of words.
 ///
 /// # Safety
-/// As `switch`. The other side takes an `Out`, and whoever resumes us hands over an `In`; both with the
+/// As for `switch`. The other side takes an `Out`, and this context is resumed with an `In`; both with the
 /// functions of this module.
 ///
 /// # Examples
@@ -103,17 +103,17 @@ impl<T> Parcel<T> {
 pub unsafe fn switch_value<Out, In>(save: *mut StackPointer, to: StackPointer, value: Out) -> In {
     debug_assert!(!to.is_null(), "switch to StackPointer::NULL");
     let mut value = ManuallyDrop::new(value);
-    // SAFETY: the caller's promise. `value` stays in this frame while we are suspended.
+    // SAFETY: the caller's promise. `value` stays in this frame while it is suspended.
     let answer = unsafe { arch::switch(save, to, Parcel::pack(&mut value).word()) };
-    // SAFETY: the caller's promise; nothing has run since the sender left.
+    // SAFETY: the caller's promise; no other context has run since the sender left.
     unsafe { Parcel::from_word(answer).open() }
 }
 
 /// [`jump`](crate::jump) with a value instead of a word.
 ///
 /// # Safety
-/// As `jump`. The other side takes an `Out` with the functions of this module, and does so before
-/// anybody uses the stack that is left.
+/// As for `jump`. The other side takes an `Out` with the functions of this module, before the stack that is
+/// left is used again.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn jump_value<Out>(to: StackPointer, value: Out) -> ! {
     debug_assert!(!to.is_null(), "jump to StackPointer::NULL");
@@ -125,7 +125,7 @@ pub unsafe fn jump_value<Out>(to: StackPointer, value: Out) -> ! {
 /// [`init`](crate::init) for an entry function that takes a value instead of a word.
 ///
 /// # Safety
-/// As `init`. The first switch to the result sends an `In` with the functions of this module.
+/// As for `init`. The first switch to the result sends an `In` with the functions of this module.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn init_value<In>(
     top: NonNull<u8>,

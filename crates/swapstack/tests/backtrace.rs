@@ -6,11 +6,11 @@ use std::backtrace::Backtrace;
 use std::process::Command;
 use swapstack::{Generator, PoolConfig, Stack, StackPointer, StackPool, init, jump, switch};
 
-/// Runs `entry` on a context of its own until it jumps back, and returns the word that it brings.
+/// Runs `entry` on a new context until it jumps back, and returns the word that it passes.
 fn on_a_context(entry: unsafe extern "C" fn(usize, *mut ()) -> !) -> usize {
     let stack = StackPool::new(PoolConfig::default()).take(256 << 10).unwrap();
     let mut main = StackPointer::NULL;
-    // SAFETY: the stack is ours, and the entry functions here all jump back to `main`.
+    // SAFETY: the stack is ours, and all entry functions in this file jump back to `main`.
     unsafe { switch(&raw mut main, init(stack.top(), entry, (&raw mut main).cast()), 0) }
 }
 
@@ -26,11 +26,11 @@ fn in_between() -> String {
 
 unsafe extern "C" fn traced_entry(_word: usize, main: *mut ()) -> ! {
     let text = Box::new(in_between());
-    // SAFETY: see `on_a_context`.
+    // SAFETY: `main` points at the suspended context of `on_a_context`.
     unsafe { jump(*main.cast::<StackPointer>(), Box::into_raw(text).expose_provenance()) }
 }
 
-/// Names of the functions, innermost first.
+/// The names of the functions, innermost first.
 fn functions(text: &str) -> Vec<&str> {
     let numbered = |line: &&str| line.split_once(": ").is_some_and(|(n, _)| n.trim().parse::<u32>().is_ok());
     text.lines().filter(numbered).map(|line| line.split_once(": ").unwrap().1.trim()).collect()
@@ -50,7 +50,7 @@ fn assert_ends_at(text: &str, base: &[&str]) {
 #[test]
 fn a_backtrace_ends_at_the_entry_of_a_context() {
     let address = on_a_context(traced_entry);
-    // SAFETY: `traced_entry` has handed over its box.
+    // SAFETY: `traced_entry` has passed its box.
     let text = unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<String>(address)) };
     assert!(text.contains("traced_entry"), "{text}");
     assert_ends_at(&text, &["traced_entry", "enter"]);
@@ -63,11 +63,11 @@ fn a_backtrace_ends_at_the_base_of_a_generator() {
 }
 
 unsafe extern "C" fn bring_back(word: usize, main: *mut ()) -> ! {
-    // SAFETY: see `on_a_context`.
+    // SAFETY: `main` points at the suspended context of `on_a_context`.
     unsafe { jump(*main.cast::<StackPointer>(), word) }
 }
 
-/// Hands the frame pointer that it was entered with to `bring_back`.
+/// Passes the frame pointer at its entry to `bring_back`.
 #[unsafe(naked)]
 unsafe extern "C" fn frame_pointer(_word: usize, _main: *mut ()) -> ! {
     #[cfg(target_arch = "x86_64")]
@@ -84,7 +84,7 @@ fn the_chain_of_frame_pointers_ends_at_the_entry() {
     assert_eq!(on_a_context(frame_pointer), 0);
 }
 
-/// Where the debugger stops.
+/// The function where the debugger stops.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn swapstack_test_stops_here() {
@@ -93,7 +93,7 @@ extern "C" fn swapstack_test_stops_here() {
 
 unsafe extern "C" fn debugged_entry(_word: usize, main: *mut ()) -> ! {
     swapstack_test_stops_here();
-    // SAFETY: see `on_a_context`.
+    // SAFETY: `main` points at the suspended context of `on_a_context`.
     unsafe { jump(*main.cast::<StackPointer>(), 0) }
 }
 

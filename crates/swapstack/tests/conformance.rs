@@ -1,4 +1,4 @@
-//! The conformance check passes what keeps the promises of `Stack` and finds each one that is broken.
+//! The conformance check accepts correct implementations of `Stack` and finds each broken promise.
 
 use std::cell::Cell;
 use std::panic::catch_unwind;
@@ -10,7 +10,7 @@ fn stacks_of_all_pools_conform() {
     for guard in [GuardKind::Best, GuardKind::Mapped] {
         let pool = StackPool::new(PoolConfig::default().guard(guard));
         for size in [1, 16 << 10, 64 << 10, 256 << 10, 3 << 20] {
-            // More than there are colours, so that each is tried.
+            // More stacks than colours, so that each colour is tested.
             let kept: Vec<_> = (0..33).map(|_| pool.take(size).unwrap()).collect();
             conformance::check(|| pool.take(size).unwrap());
             drop(kept);
@@ -19,11 +19,11 @@ fn stacks_of_all_pools_conform() {
     conformance::check(|| DefaultStack::take(64 << 10).unwrap());
 }
 
-/// Somebody's own stack: a mapping with a guard page, or with one of the ways to get it wrong.
+/// A stack of its own: a mapping with a guard page, or with one of the flaws.
 struct Own {
     mapping: *mut libc::c_void,
     flaw: Flaw,
-    /// How often `top` was asked for.
+    /// The number of calls of `top`.
     asked: Cell<usize>,
 }
 
@@ -44,7 +44,7 @@ const SIZE: usize = 16 * PAGE;
 impl Own {
     fn new(flaw: Flaw) -> Self {
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping; its lowest page is made inaccessible before anybody uses it.
+        // SAFETY: a new mapping, whose lowest page is made inaccessible before it is used.
         let mapping = unsafe {
             let mapping = libc::mmap(std::ptr::null_mut(), SIZE, access, flags, -1, 0);
             assert_ne!(mapping, libc::MAP_FAILED);
@@ -62,7 +62,7 @@ impl Own {
     }
 }
 
-// SAFETY: true for `Flaw::None`; the others are never used for anything but the check.
+// SAFETY: true for `Flaw::None`; the others are used only for the check.
 unsafe impl Stack for Own {
     fn top(&self) -> NonNull<u8> {
         match self.flaw {
@@ -83,9 +83,9 @@ unsafe impl Stack for Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Unmapping what is shared would be done twice and hit a stranger the second time.
+        // A shared mapping would be unmapped twice, the second time perhaps as another mapping.
         if self.flaw != Flaw::Shared {
-            // SAFETY: nobody uses the mapping any more.
+            // SAFETY: the mapping is not used any more.
             unsafe { libc::munmap(self.mapping, SIZE) };
         }
     }

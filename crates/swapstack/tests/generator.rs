@@ -1,4 +1,4 @@
-//! Generators: values both ways, panics across, destructors on drop, nesting, and what is refused.
+//! Generators: values in both directions, panics, destructors on drop, nesting, and what is refused.
 
 mod common;
 
@@ -146,7 +146,7 @@ fn drop_while_the_owner_unwinds() {
     assert!(!std::thread::panicking());
 }
 
-/// Runs `action` in a destructor, while the thread unwinds.
+/// Runs `action` in a destructor while the thread unwinds.
 fn while_unwinding(action: impl FnOnce()) {
     struct OnDrop<F: FnOnce()>(Option<F>);
     impl<F: FnOnce()> Drop for OnDrop<F> {
@@ -169,7 +169,7 @@ fn a_destructor_may_run_a_generator_that_does_not_yield() {
     while_unwinding(|| {
         let mut generator = Generator::<u32, (), u32>::new(|_, value| value + 1);
         assert_eq!(generator.resume(4), Returned(5));
-        // A body may catch its own panics meanwhile.
+        // A body may catch its own panics in an unwind.
         let mut generator = Generator::<(), (), bool>::new(|_, ()| {
             catch_unwind(|| resume_unwind(Box::new("caught"))).is_err()
         });
@@ -179,7 +179,7 @@ fn a_destructor_may_run_a_generator_that_does_not_yield() {
     assert_eq!(seen.get(), 1);
 }
 
-/// Otherwise the generator could be kept, and dropped or resumed when that unwind is long over.
+/// Otherwise the generator could be kept, and dropped or resumed long after that unwind.
 #[test]
 fn a_yield_in_somebody_elses_unwind_is_refused() {
     let mut fresh = Generator::new(|y, ()| y.suspend(1));
@@ -201,7 +201,7 @@ fn a_body_that_catches_the_unwind_and_returns_is_over() {
     let counter = drops.clone();
     let mut generator = Generator::new(move |y, ()| {
         let _ = catch_unwind(AssertUnwindSafe(|| y.suspend(())));
-        // The value that nobody waits for is dropped too.
+        // The return value, which is not used, is dropped too.
         Counted(counter.clone())
     });
     generator.resume(());
@@ -224,7 +224,7 @@ thread_local! {
     static MARKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Owns no memory, so that it may be leaked under a tool that looks for leaks.
+/// Owns no memory, so a leak checker does not report its leak.
 struct MarksItsDrop;
 
 impl Drop for MarksItsDrop {
@@ -249,7 +249,7 @@ fn a_body_that_catches_the_unwind_and_yields_is_given_up_loudly() {
     assert!(!std::thread::panicking());
 }
 
-/// Others may look at what a leaked body has borrowed from itself.
+/// Other code may use what a leaked body has borrowed from itself.
 #[test]
 fn a_leaked_generator_keeps_its_stack() {
     let mut generator = Generator::new(|y, ()| {
@@ -261,14 +261,14 @@ fn a_leaked_generator_keeps_its_stack() {
     let address = generator.next().unwrap();
     std::mem::forget(generator);
     Generator::new(|y, ()| y.suspend(std::hint::black_box([8_u8; 10_000]))).next();
-    // SAFETY: on a stack that nobody else gets, below a frame that never goes on: that is what is tested.
+    // SAFETY: on a stack that is not reused, below a frame that never continues, which is what this tests.
     let local = unsafe { *std::ptr::with_exposed_provenance::<[u8; 100]>(address) };
     assert_eq!(local, [7; 100]);
     assert_eq!(MARKS.get(), 0);
 }
 
-/// The payload of a forced unwind, thrown again in a generator that is not being dropped, is a panic like any
-/// other.
+/// The payload of a forced unwind that is thrown again in a generator that is not being dropped is an
+/// ordinary panic.
 #[test]
 fn a_stolen_unwind_does_not_end_another_generator_silently() {
     let stolen = Rc::new(RefCell::new(None));
@@ -300,7 +300,7 @@ fn generators_nest() {
     let mut all: Vec<_> = count(1, 5).collect();
     all.sort_unstable();
     assert_eq!(all, (1..64).collect::<Vec<_>>());
-    // Dropped in the middle, all levels at once.
+    // Dropped in the middle, on all levels at once.
     assert_eq!(count(1, 20).nth(15), Some(1 << 15));
 }
 
@@ -355,7 +355,7 @@ fn debug_names_it() {
     assert!(text.contains("named") && text.contains("generator.rs") && text.contains("Fresh"), "{text}");
 }
 
-/// A generator in a thread-local outlives the pool of its thread, and is still dropped properly.
+/// A generator in a thread-local outlives its thread's pool, and is still dropped properly.
 #[test]
 fn a_generator_may_be_dropped_while_its_thread_ends() {
     thread_local! {
@@ -383,7 +383,7 @@ fn a_generator_may_be_dropped_while_its_thread_ends() {
     receiver.recv().unwrap();
 }
 
-// What ends the process runs in one of its own.
+// Tests that end the process run in a process of their own.
 
 #[test]
 fn child() {
@@ -398,10 +398,10 @@ fn child() {
     }
 }
 
-/// A stack that is not a pool's own type.
+/// A stack of another type than the pool's.
 struct Wrapped(DefaultStack);
 
-// SAFETY: that of the stack inside.
+// SAFETY: the stack inside keeps the promises.
 unsafe impl Stack for Wrapped {
     fn top(&self) -> std::ptr::NonNull<u8> {
         self.0.top()
@@ -418,7 +418,7 @@ fn recurse(depth: u64) -> u64 {
 }
 
 fn overflow_in_a_generator<S: Stack + 'static>(stack: S) {
-    // Others around it, running and not: the report must name the right one.
+    // Other generators, running and not: the report must name the right one.
     let mut others: Vec<_> = (0..3).map(|i| Generator::new(move |y, ()| y.suspend(i))).collect();
     others[1].next();
     let mut outer =

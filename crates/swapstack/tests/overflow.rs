@@ -1,7 +1,8 @@
-//! Overflow ends in one line and an abort, for each size and each guard; other faults go elsewhere.
+//! An overflow prints one line and aborts, for each size and each guard; other faults go to the previous
+//! handler.
 //!
 //! Every case crashes, so each runs in a process of its own: the test starts this executable again with
-//! `CASE` set, asking for the test `child` only.
+//! `CASE` set, and runs only the test `child`.
 
 mod common;
 
@@ -61,7 +62,7 @@ fn install() {
 fn overflow_on(guard: GuardKind, size: usize) {
     install();
     let pool = StackPool::new(PoolConfig::default().guard(guard));
-    // Not the first stack of the region: the one below must be found to be somebody else's.
+    // Not the first stack of the region: the one below must be recognised as another stack.
     let neighbours: Vec<_> = (0..3).map(|_| pool.take(size).unwrap()).collect();
     let mut main = StackPointer::NULL;
     // SAFETY: the stack is ours.
@@ -78,11 +79,11 @@ fn assert_reported(guard: &str, size: usize) {
         line.split_once(after).unwrap().1.split_once(' ').unwrap().0.parse().unwrap()
     };
     assert!((size..size + 8192).contains(&number("size ")), "{line}");
-    // Everything was used, and what was used is resident.
+    // The whole stack was used, so the whole stack is resident.
     assert_eq!(number("size "), number("high-water mark "), "{line}");
 }
 
-/// One of each class, and one that has a mapping of its own.
+/// One size of each class, and one with a mapping of its own.
 const SIZES: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
 fn have_light_guards() -> bool {
@@ -114,14 +115,14 @@ extern "C" fn with_info(_signal: libc::c_int, info: *mut libc::siginfo_t, _: *mu
 }
 
 fn say_and_exit(text: &[u8], code: i32) -> ! {
-    // SAFETY: async-signal-safe calls.
+    // SAFETY: only async-signal-safe calls.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len());
         libc::_exit(code)
     }
 }
 
-/// Installs `previous`, then ours, then touches address 8.
+/// Installs `previous`, then our handler, then touches address 8.
 fn fault_elsewhere(previous: &str) {
     // SAFETY: all zeros is SIG_DFL; the handlers have the signatures that their flags ask for.
     unsafe {
@@ -131,7 +132,7 @@ fn fault_elsewhere(previous: &str) {
             "ignore" | "ignore-sent" => libc::SIG_IGN,
             "plain" => plain as *const () as usize,
             "siginfo" => with_info as *const () as usize,
-            // What the standard library has installed.
+            // The handler of the standard library.
             "std" => 0,
             other => panic!("unknown previous handler {other}"),
         };
@@ -143,18 +144,18 @@ fn fault_elsewhere(previous: &str) {
         }
     }
     install();
-    // SAFETY: no hook, and the one that is there stays.
+    // SAFETY: no new hook, and the present one stays.
     unsafe { overflow::install(None) };
     if previous == "ignore-sent" {
         // SAFETY: a signal that this process ignores.
         unsafe { libc::raise(libc::SIGSEGV) };
         say_and_exit(b"still here\n", 43);
     }
-    // SAFETY: the test is that this is not sound.
+    // SAFETY: none; the fault is what this tests.
     unsafe { std::ptr::without_provenance::<u64>(8).read_volatile() };
 }
 
-/// The stack of a kernel thread is the standard library's affair.
+/// The standard library reports overflows of a kernel thread's own stack.
 #[test]
 fn an_overflow_of_a_kernel_thread_is_still_reported_by_the_standard_library() {
     let output = run("kernel thread");
@@ -168,7 +169,7 @@ fn an_overflow_of_a_kernel_thread_is_still_reported_by_the_standard_library() {
 fn a_fault_elsewhere_goes_to_the_default_action() {
     for previous in ["default", "ignore", "std"] {
         let output = run(&format!("fault {previous}"));
-        // AddressSanitizer's own handler is the one before ours, and exits.
+        // AddressSanitizer's handler is the previous one, and exits.
         let ended = if cfg!(feature = "asan") && previous == "std" {
             !output.status.success()
         } else {

@@ -1,4 +1,4 @@
-//! The pools: what is handed out never overlaps, is guarded, and comes back; limits are errors.
+//! The pools: stacks never overlap, are guarded, and come back; limits are errors.
 
 mod common;
 
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// All stacks that are out: start of the guard to end of the label, by start.
+/// The stacks that are out: from the guard to the end of the label, by start.
 #[derive(Default)]
 struct Out(BTreeMap<usize, usize>);
 
@@ -49,7 +49,7 @@ impl Out {
     }
 }
 
-/// First and last word, to notice who else writes there.
+/// Writes the first and the last word, to notice other writers.
 fn mark(stack: &PooledStack, value: usize) {
     // SAFETY: the stack is ours and nothing runs on it.
     unsafe {
@@ -59,7 +59,7 @@ fn mark(stack: &PooledStack, value: usize) {
 }
 
 fn assert_marked(stack: &PooledStack, value: usize) {
-    // SAFETY: as above.
+    // SAFETY: the stack is ours and nothing runs on it.
     let words = unsafe { [stack.limit().cast::<usize>().read(), stack.top().cast::<usize>().sub(1).read()] };
     assert_eq!(words, [value; 2]);
 }
@@ -193,10 +193,10 @@ fn trimming_gives_memory_back_and_keeps_the_guards() {
         let stacks: Vec<_> = (0..100).map(|_| pool.take(64 * KIB).unwrap()).collect();
         for stack in &stacks {
             mark(stack, 1);
-            // All of it, as its lowest word is written.
+            // The whole stack, because its lowest word is written.
             assert_eq!(stack.high_water(), stack.size());
         }
-        // Every third stays out: the runs between are short, and the memory of those that are out is
+        // Every third stays out: the runs between are short, and the memory of the stacks that are out is
         // untouched.
         let mut kept = Vec::new();
         for (index, stack) in stacks.into_iter().enumerate() {
@@ -267,7 +267,7 @@ fn a_size_that_no_address_space_has_is_an_error() {
     assert_eq!(pool.stats().large, 0);
 }
 
-// What depends on the limits of the process, or changes them, runs in one of its own.
+// Tests that depend on the limits of the process, or change them, run in a process of their own.
 
 #[test]
 fn child() {
@@ -302,14 +302,14 @@ fn run_out_of_mapped_guards() {
     let text = error.to_string();
     assert!(text.contains(&format!("{} stacks are guarded", stacks.len())), "{text}");
     assert!(text.contains(&format!("vm.max_map_count is {limit}")), "{text}");
-    // The process still works, a second pool hears the same, and what is given back can be taken again.
+    // The process still works, a second pool gets the same error, and returned stacks can be taken again.
     std::thread::spawn(|| vec![0_u8; 64 << 20].len()).join().unwrap();
     let other = StackPool::new(PoolConfig::default().guard(GuardKind::Mapped));
     assert!(other.take(16 * KIB).is_err());
     pool.give(stacks.pop().unwrap());
     let again = pool.take(16 * KIB).unwrap();
     assert!(pool.take(16 * KIB).is_err());
-    // Unmapping makes room for others.
+    // Unmapping makes room for other pools.
     drop((again, stacks, pool));
     assert!(other.take(16 * KIB).is_ok());
 }
@@ -321,7 +321,7 @@ fn out_of_mapped_guards_is_an_error_that_says_how_many() {
 
 fn run_out_of_address_space() {
     let limit = libc::rlimit { rlim_cur: 1 << 30, rlim_max: 1 << 30 };
-    // SAFETY: lowers a limit of this process.
+    // SAFETY: only lowers a limit of this process.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     let pool = pool();
     let mut stacks = Vec::new();
@@ -333,7 +333,7 @@ fn run_out_of_address_space() {
     };
     assert!(error.to_string().contains("cannot reserve"), "{error}");
     assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
-    // Most of the gigabyte has become stacks: the regions shrink to what still fits.
+    // Most of the gigabyte has become stacks: the regions shrink until they fit.
     assert!(stacks.len() > 2000, "{}", stacks.len());
     pool.give(stacks.pop().unwrap());
     assert!(pool.take(256 * KIB).is_ok());
@@ -348,7 +348,7 @@ fn out_of_address_space_is_an_error() {
 }
 
 fn guards_in_locked_memory() {
-    // SAFETY: concerns this process only.
+    // SAFETY: affects only this process.
     if unsafe { libc::mlockall(libc::MCL_FUTURE | libc::MCL_ONFAULT) } != 0 {
         return eprintln!("SKIPPED: memory cannot be locked here");
     }
@@ -364,7 +364,7 @@ fn locked_memory_has_guards_too() {
 fn the_last_stack_unmaps() {
     let mapped = |address: usize| {
         let mut resident = 0;
-        // SAFETY: only asks about a page.
+        // SAFETY: only queries a page.
         unsafe { libc::mincore((address & !4095) as *mut _, 1, &mut resident) == 0 }
     };
     let pool = pool();
@@ -401,7 +401,7 @@ fn take_many(count: usize) {
     let each = (resident() - before) / count;
     let mappings = std::fs::read_to_string("/proc/self/maps").unwrap().lines().count();
     eprintln!("{count} stacks: {each} bytes resident each, {mappings} mappings in the process");
-    // One page, and 16 bytes in the vector; AddressSanitizer's own books come on top.
+    // One page, and 16 bytes in the vector; AddressSanitizer's shadow memory comes on top.
     let most = 4096 + if cfg!(feature = "asan") { 512 } else { 64 };
     assert!((4096..most).contains(&each), "{each}");
     assert!(mappings < 500, "{mappings}");

@@ -1,4 +1,4 @@
-//! Scoped generators: they borrow, and are over when the call that lends them returns, come what may.
+//! Scoped generators borrow, and end when the call that lends them returns, however it returns.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn a_body_may_borrow() {
 fn what_is_resumed_with_may_borrow() {
     let (one, two) = ("one".to_owned(), "four".to_owned());
     let body = |y: &Yielder<&str, usize>, first: &str| y.suspend(first.len()).len();
-    // Pinned to a lifetime that is not 'static.
+    // With a lifetime that is not 'static.
     fn lengths<'a>(
         body: impl FnOnce(&Yielder<&'a str, usize>, &'a str) -> usize,
         words: [&'a str; 2],
@@ -42,7 +42,7 @@ fn what_is_resumed_with_may_borrow() {
     assert_eq!(lengths(body, [&one, &two]), [Yielded(3), Returned(4)]);
 }
 
-/// However the scope ends, the body is over before what it borrows is gone.
+/// However the scope ends, the body has ended before what it borrows ends.
 #[test]
 fn the_body_ends_with_the_scope() {
     let drops = Drops::default();
@@ -52,7 +52,7 @@ fn the_body_ends_with_the_scope() {
     };
     Generator::scoped(body, |mut generator| generator.next());
     assert_eq!(drops.get(), 1);
-    // Leaking what one gets is no leak of the body.
+    // Leaking the handle does not leak the body.
     Generator::scoped(body, |mut generator| {
         generator.next();
         let _never_dropped = ManuallyDrop::new(generator);
@@ -67,13 +67,13 @@ fn the_body_ends_with_the_scope() {
     assert_eq!(message(&*result.unwrap_err()), "user");
     assert_eq!(drops.get(), 3);
     assert!(!std::thread::panicking());
-    // Never started: the body is dropped.
+    // If it never starts, the body is dropped.
     let counted = Counted(drops.clone());
     Generator::scoped(move |_: &Yielder<(), ()>, ()| drop(counted), |_| ());
     assert_eq!(drops.get(), 4);
 }
 
-/// A body inside of a call that other threads rely on not to return: it returns, in time.
+/// A body inside a call that other threads rely on not to return: it returns in time.
 #[test]
 fn threads_that_the_body_waits_for_end_before_what_they_borrow() {
     let (stop, running) = (AtomicBool::new(false), AtomicU32::new(0));
@@ -174,7 +174,7 @@ fn without_a_stack_nothing_runs() {
     let _: std::io::Error = Result::<(), _>::unwrap_err(result);
 }
 
-// What ends the process runs in one of its own.
+// Tests that end the process run in a process of their own.
 
 #[test]
 fn child() {
@@ -193,7 +193,7 @@ fn does_not_end(and_then: fn()) {
             let _ = catch_unwind(AssertUnwindSafe(|| y.suspend(borrowed.len())));
         }
     };
-    // A leak would let `borrowed` go under the body.
+    // A leak would end `borrowed` while the body still borrows it.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         Generator::<(), usize, ()>::scoped(body, |mut generator| {
             generator.next();

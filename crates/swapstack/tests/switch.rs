@@ -1,9 +1,9 @@
-//! The switch itself: words cross both ways, live values survive, contexts interleave.
+//! The switch itself: words pass both ways, live values survive, contexts interleave.
 
 use std::ptr;
 use swapstack::{PoolConfig, Stack, StackPointer, StackPool, init, jump, switch};
 
-/// Two contexts that hand the processor to each other.
+/// Two contexts that switch to each other.
 struct Pair {
     main: StackPointer,
     other: StackPointer,
@@ -33,12 +33,12 @@ fn words_cross_both_ways() {
     assert_eq!(word, 1000);
 }
 
-/// More live values than there are registers, of both kinds, across a switch.
+/// More live values than registers, of both kinds, across a switch.
 #[inline(never)]
 fn crowd(pair: *mut Pair, seed: u64) -> (u64, f64) {
     let ints: [u64; 24] = std::array::from_fn(|i| std::hint::black_box(seed + i as u64));
     let floats: [f64; 24] = std::array::from_fn(|i| std::hint::black_box(seed as f64 + i as f64));
-    // SAFETY: as in the test above.
+    // SAFETY: `other` is suspended, and switches back to `main`.
     unsafe { switch(&raw mut (*pair).main, (*pair).other, 0) };
     (ints.iter().sum(), floats.iter().sum())
 }
@@ -63,7 +63,7 @@ unsafe extern "C" fn checks_alignment(word: usize, data: *mut ()) -> ! {
     let local = std::hint::black_box(Aligned([7; 64]));
     assert!((&raw const local).addr().is_multiple_of(64));
     assert!(local.0.iter().all(|&byte| byte == 7));
-    // Formatting uses SSE stores that fault on a stack that is off by eight.
+    // Formatting uses SSE stores that fault on a stack that is misaligned by eight.
     assert_eq!(format!("{:?} {:.3}", word, 1.5_f64), "5 1.500");
     // SAFETY: `data` is the suspended main context.
     unsafe { jump(*data.cast::<StackPointer>(), 9) }

@@ -15,14 +15,14 @@
 //!     lower addresses: free
 //! ```
 //!
-//! `x29` (frame pointer) and `x19` are saved by hand because LLVM keeps both for itself and does not
-//! let an `asm!` block name them as destroyed. Everything else that is live the compiler has spilled.
+//! `x29` (frame pointer) and `x19` are saved by hand because LLVM reserves both and does not let an `asm!`
+//! block name them as clobbered. The compiler has spilled all other live values.
 //!
-//! To continue it: load `sp`, load the resume address, branch to it; there, load `x29` and `x19` and
-//! drop the 32 bytes. The branch is a `br`, never a `ret`: the processor predicts a `ret` from its
-//! own stack of calls, which knows nothing of this switch. It goes through `x17`, which branch target
-//! identification (BTI) lets land on the `bti j` (`hint #36`) at the label and on the `bti c` (`hint #34`)
-//! of `enter`; both are no-ops elsewhere.
+//! To resume it: load `sp`, load the resume address, branch to it; there, load `x29` and `x19` and drop the
+//! 32 bytes. The branch is a `br`, never a `ret`: the processor predicts a `ret` from its return stack, which
+//! does not follow this switch. The branch goes through `x17`, which branch target identification (BTI)
+//! allows to land on the `bti j` (`hint #36`) at the label and on the `bti c` (`hint #34`) of `enter`; both
+//! are no-ops on other processors.
 //!
 //! # A fresh context
 //!
@@ -35,41 +35,41 @@
 //!     +-------------------------------------------+
 //! ```
 //!
-//! `enter` takes the two arguments from where a resumed context has `x29` and `x19`, drops the 32 bytes,
-//! clears `x29` and `x30` and calls the entry function.
+//! `enter` takes the two arguments from the words where a suspended context has `x29` and `x19`, drops the 32
+//! bytes, clears `x29` and `x30` and calls the entry function.
 //!
-//! # What crosses in registers
+//! # The register of the payload word
 //!
 //! The payload word is in `x0` on both sides.
 //!
-//! # The unwinder's story
+//! # Unwinding
 //!
-//! * By tables: `enter` carries `.cfi_undefined x30`, "no caller": each walk ends there.
-//! * By frame pointers: `enter` clears `x29`, so the entry function's frame record holds a zero, the end of
+//! * By tables: `enter` carries `.cfi_undefined x30`, "no caller", so every walk ends there.
+//! * By frame pointers: `enter` clears `x29`, so the entry function's frame record holds a zero, which ends
 //!   the chain.
-//! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
+//! * A panic must not reach `enter`: the entry function is `extern "C"` and aborts first.
 //!
 //! # What is not saved
 //!
-//! FPCR and FPSR: all contexts of a thread share the rounding mode. `x18` is the platform's: Linux programs
-//! that use it for a shadow call stack cannot switch.
+//! FPCR and FPSR: all contexts of a thread share the rounding mode. `x18` belongs to the platform: Linux
+//! programs that use it for a shadow call stack cannot switch.
 
 use super::{Entry, Word};
 use crate::context::StackPointer;
 use core::arch::{asm, naked_asm};
 use core::ptr::NonNull;
 
-/// See [`crate::switch`].
+/// The machine's [`crate::switch`].
 ///
 /// # Safety
-/// As [`crate::switch`].
+/// As for [`crate::switch`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
-    // SAFETY: every register is an operand, destroyed, or (x29, x19, sp) saved here and restored at
-    // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
-    // The context is published through `save` before sp leaves it. Not `nostack`, not `nomem`:
-    // this stack is written, and whoever runs meanwhile may change all memory.
+    // SAFETY: every register is an operand, clobbered, or (x29, x19, sp) saved here and restored at label 2;
+    // the caller promises that `save` can be written and that `to` is a suspended context. The context is
+    // published through `save` before sp leaves it. Not `nostack`, because this stack is written; not
+    // `nomem`, because the contexts that run meanwhile may change all memory.
     unsafe {
         asm!(
             "adr x17, 2f",
@@ -97,13 +97,13 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
     answer
 }
 
-/// See [`crate::jump`].
+/// The machine's [`crate::jump`].
 ///
 /// # Safety
-/// As [`crate::jump`].
+/// As for [`crate::jump`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
-    // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
+    // SAFETY: the caller promises that `to` is a suspended context; nothing of this context is used again.
     unsafe {
         asm!(
             "ldr x17, [x2, #16]",
@@ -116,10 +116,10 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     }
 }
 
-/// See [`crate::init`].
+/// The machine's [`crate::init`].
 ///
 /// # Safety
-/// As [`crate::init`].
+/// As for [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     let top = top.as_ptr().cast::<usize>();
@@ -133,22 +133,22 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are
-/// after the last instruction of its `switch`. (The compiler's tables, which know nothing of the words that
-/// it pushes, fit from there on.)
+/// The registers with which a suspended context continues: instruction pointer, stack pointer and frame
+/// pointer, as after the last instruction of its `switch`. (From there on the compiler's tables are right;
+/// they do not know the words that `switch` pushes.)
 ///
 /// # Safety
-/// `to` has been saved by [`switch`], and has not been resumed since.
+/// `to` was saved by [`switch`], and has not been resumed since.
 pub(crate) unsafe fn suspended(to: StackPointer) -> (usize, usize, usize) {
     let words = to.0.cast::<usize>();
     // SAFETY: the four words that `switch` has pushed.
     unsafe { (words.add(2).read(), words.add(4).addr(), words.read()) }
 }
 
-/// Where a fresh context begins, with the word in `x0`: fetches entry function and data, and calls.
+/// The first code of a fresh context, with the word in `x0`: loads entry function and data, and calls.
 ///
 /// # Safety
-/// Only to be jumped to, on a stack that `init` has prepared and nobody has used since.
+/// Only to be jumped to, on a stack that `init` has prepared and that is otherwise unused.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() -> ! {
     naked_asm!(
@@ -169,7 +169,7 @@ pub(crate) fn shadow_stack_is_on() -> bool {
     const PR_GET_SHADOW_STACK_STATUS: libc::c_int = 74;
     const PR_SHADOW_STACK_ENABLE: u64 = 1;
     let mut status = 0_u64;
-    // SAFETY: the kernel writes one word; one that does not know the question answers with an error.
+    // SAFETY: the kernel writes one word; a kernel without this call returns an error.
     let answer = unsafe { libc::prctl(PR_GET_SHADOW_STACK_STATUS, &raw mut status, 0, 0, 0) };
     answer == 0 && status & PR_SHADOW_STACK_ENABLE != 0
 }

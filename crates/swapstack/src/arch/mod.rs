@@ -1,9 +1,9 @@
-//! The machine: one file for each, all with the same verbs.
+//! The machine: one file for each architecture, all with the same operations.
 //!
-//! | verb | what it does |
+//! | operation | what it does |
 //! |---|---|
-//! | `switch` | saves the running context, continues another, hands a word over |
-//! | `jump` | the same without saving: the running context is over |
+//! | `switch` | saves the running context, resumes another, and passes a word to it |
+//! | `jump` | the same without saving: the running context ends |
 //! | `init` | writes the first frame of a context that has not run yet |
 //! | `enter` | the trampoline that a fresh context starts in, where every unwinder stops |
 
@@ -26,13 +26,13 @@ compile_error!("swapstack manages its stacks with Linux system calls and runs on
 
 use core::mem::MaybeUninit;
 
-/// What crosses in the payload register: any one word, be it a pointer, a number, or partly padding.
+/// The content of the payload register: any word, be it a pointer, a number, or partly padding.
 pub(crate) type Word = MaybeUninit<*mut ()>;
 
-/// What a fresh context runs: the word of the first switch and the pointer given to `init`.
+/// The entry function of a fresh context: gets the word of the first switch and the pointer given to `init`.
 pub(crate) type Entry = unsafe extern "C" fn(word: Word, data: *mut ()) -> !;
 
-/// Says why this process cannot switch, if it cannot. Asked once for each reservation of stacks.
+/// The reason why this process cannot switch, if there is one. Asked once for each reservation of stacks.
 pub(crate) fn obstacle() -> Option<&'static str> {
     machine::shadow_stack_is_on().then_some(
         "this process runs with a shadow stack, which does not follow context switches: turn it off \

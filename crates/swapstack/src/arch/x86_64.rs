@@ -2,9 +2,8 @@
 //!
 //! # A suspended context
 //!
-//! A context that does not run is one pointer, its stack pointer, and three words on its stack.
-//! Whatever else was live at the switch, the compiler has spilled into the frame above,
-//! because the `asm!` block claims to destroy every register.
+//! A suspended context is one pointer, its stack pointer, and three words on its stack. The compiler has
+//! spilled all other live values into the frame above, because the `asm!` block clobbers every register.
 //!
 //! ```text
 //!     higher addresses
@@ -18,12 +17,12 @@
 //!     lower addresses: free
 //! ```
 //!
-//! `rbp` and `rbx` are pushed by hand because LLVM keeps both for itself (frame pointer, base
-//! pointer) and does not let an `asm!` block name them as destroyed.
+//! `rbp` and `rbx` are pushed by hand because LLVM reserves both (frame pointer, base pointer) and does not
+//! let an `asm!` block name them as clobbered.
 //!
-//! To continue it: load `rsp`, pop the resume address, jump to it; there, pop `rbx` and `rbp`.
-//! The jump is never a `ret`: the processor predicts a `ret` from its own stack of calls, which
-//! knows nothing of this switch, and each wrong guess costs more than the whole switch does.
+//! To resume it: load `rsp`, pop the resume address, jump to it; there, pop `rbx` and `rbp`. The jump is
+//! never a `ret`: the processor predicts a `ret` from its return stack, which does not follow this switch,
+//! and one misprediction costs more than the whole switch.
 //!
 //! # A fresh context
 //!
@@ -37,48 +36,48 @@
 //!     +-------------------------------------------+
 //! ```
 //!
-//! The first switch pops the address of [`enter`] as if it were a resume address. `enter` pops the
-//! two arguments, which leaves `rsp` at `top - 16`, clears `rbp` and calls the entry function:
-//! a `call`, so that the frame of the entry function is aligned as the ABI wants it.
+//! The first switch pops the address of [`enter`] as the resume address. `enter` pops the two arguments,
+//! which leaves `rsp` at `top - 16`, clears `rbp` and calls the entry function: a `call`, so that the frame
+//! of the entry function has the alignment of the ABI.
 //!
-//! # What crosses in registers
+//! # The register of the payload word
 //!
-//! The payload word is in `rdi` on both sides: the word that `switch` is given is what
-//! the other side's `switch` returns, or the first argument of its entry function.
+//! The payload word is in `rdi` on both sides: the argument of one `switch` is the result of the other side's
+//! `switch`, or the first argument of its entry function.
 //!
-//! # The unwinder's story
+//! # Unwinding
 //!
 //! * By tables (backtraces, panics, gdb, `perf --call-graph dwarf`): a frame that has switched away looks
-//!   like any other, for the compiler's tables describe it at the label. `enter` carries `.cfi_undefined
-//!   rip`, which means "no caller": each walk ends there, below the entry function.
+//!   like any other, because the compiler's tables describe it at the label. `enter` carries `.cfi_undefined
+//!   rip`, which means "no caller", so every walk ends there, below the entry function.
 //! * By frame pointers (`perf --call-graph fp`, with `-Cforce-frame-pointers=yes`): `enter` clears `rbp`, so
-//!   the entry function saves a zero, the end of the chain.
-//! * A panic must not get as far as `enter`: the entry function is `extern "C"` and aborts first.
+//!   the entry function saves a zero, which ends the chain.
+//! * A panic must not reach `enter`: the entry function is `extern "C"` and aborts first.
 //! * A sampling profiler that interrupts between the first push and the last pop sees a frame that is off by
-//!   the pushed words: about two nanoseconds in which one sample may be cut short.
+//!   the pushed words: for about two nanoseconds a sample may be cut short.
 //!
 //! # What is not saved
 //!
-//! MXCSR and the x87 control word: all contexts of a thread share the rounding mode. The direction
-//! flag must be clear, as the ABI demands at every call. Shadow stacks (CET) do not follow the
-//! switch: pools refuse to hand out stacks where the process has them turned on.
+//! MXCSR and the x87 control word: all contexts of a thread share the rounding mode. The direction flag must
+//! be clear, as the ABI demands at every call. Shadow stacks (CET) do not follow the switch: pools refuse to
+//! hand out stacks in a process that has them enabled.
 
 use super::{Entry, Word};
 use crate::context::StackPointer;
 use core::arch::{asm, naked_asm};
 use core::ptr::NonNull;
 
-/// See [`crate::switch`].
+/// The machine's [`crate::switch`].
 ///
 /// # Safety
-/// As [`crate::switch`].
+/// As for [`crate::switch`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     let answer;
-    // SAFETY: every register is an operand, destroyed, or (rbp, rbx, rsp) saved here and restored at
-    // label 2; the caller promises that `save` can be written and that `to` is a suspended context.
-    // The context is published through `save` before rsp leaves it. Not `nostack`: the pushes need
-    // the red zone gone. Not `nomem`: whoever runs meanwhile may change all memory.
+    // SAFETY: every register is an operand, clobbered, or (rbp, rbx, rsp) saved here and restored at label 2;
+    // the caller promises that `save` can be written and that `to` is a suspended context. The context is
+    // published through `save` before rsp leaves it. Not `nostack`, because the pushes would overwrite a red
+    // zone; not `nomem`, because the contexts that run meanwhile may change all memory.
     unsafe {
         asm!(
             "lea rax, [rip + 2f]",
@@ -102,13 +101,13 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
     answer
 }
 
-/// See [`crate::jump`].
+/// The machine's [`crate::jump`].
 ///
 /// # Safety
-/// As [`crate::jump`].
+/// As for [`crate::jump`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
-    // SAFETY: the caller promises that `to` is a suspended context; nothing of this one is used again.
+    // SAFETY: the caller promises that `to` is a suspended context; nothing of this context is used again.
     unsafe {
         asm!(
             "mov rsp, rdx",
@@ -121,10 +120,10 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     }
 }
 
-/// See [`crate::init`].
+/// The machine's [`crate::init`].
 ///
 /// # Safety
-/// As [`crate::init`].
+/// As for [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     let top = top.as_ptr().cast::<usize>();
@@ -140,22 +139,22 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// What a suspended context goes on with: instruction pointer, stack pointer and frame pointer, as they are
-/// after the last instruction of its `switch`. (The compiler's tables, which know nothing of the words that
-/// it pushes, fit from there on.)
+/// The registers with which a suspended context continues: instruction pointer, stack pointer and frame
+/// pointer, as after the last instruction of its `switch`. (From there on the compiler's tables are right;
+/// they do not know the words that `switch` pushes.)
 ///
 /// # Safety
-/// `to` has been saved by [`switch`], and has not been resumed since.
+/// `to` was saved by [`switch`], and has not been resumed since.
 pub(crate) unsafe fn suspended(to: StackPointer) -> (usize, usize, usize) {
     let words = to.0.cast::<usize>();
     // SAFETY: the three words that `switch` has pushed.
     unsafe { (words.read(), words.add(3).addr(), words.add(2).read()) }
 }
 
-/// Where a fresh context begins, with the word in `rdi`: fetches entry function and data, and calls.
+/// The first code of a fresh context, with the word in `rdi`: loads entry function and data, and calls.
 ///
 /// # Safety
-/// Only to be jumped to, on a stack that `init` has prepared and nobody has used since.
+/// Only to be jumped to, on a stack that `init` has prepared and that is otherwise unused.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() -> ! {
     naked_asm!(
@@ -175,7 +174,7 @@ pub(crate) fn shadow_stack_is_on() -> bool {
     const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
     const ARCH_SHSTK_SHSTK: u64 = 1;
     let mut features = 0_u64;
-    // SAFETY: the kernel writes one word; one that does not know the question answers with an error.
+    // SAFETY: the kernel writes one word; a kernel without this call returns an error.
     let status = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SHSTK_STATUS, &raw mut features) };
     status == 0 && features & ARCH_SHSTK_SHSTK != 0
 }

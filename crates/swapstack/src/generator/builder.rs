@@ -5,10 +5,10 @@ use crate::overflow::{self, Label};
 use std::io;
 use std::panic::Location;
 
-/// What a body can use unless it asks for more. Unoptimised code needs several times as much.
+/// The usable bytes of the default stack. Unoptimised code needs several times as much.
 const DEFAULT_STACK_SIZE: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
-/// Makes a [`Generator`] with a name or a stack size of its own.
+/// Configures a [`Generator`]: its name and stack size.
 ///
 /// # Examples
 /// ```
@@ -28,30 +28,30 @@ pub struct GeneratorBuilder {
 }
 
 impl GeneratorBuilder {
-    /// No name, and 64 KiB of stack, 256 KiB where debug assertions are on.
+    /// No name, and 64 KiB of stack (256 KiB with debug assertions).
     #[must_use]
     pub fn new() -> Self {
         Self { name: None, stack_size: DEFAULT_STACK_SIZE }
     }
 
-    /// What the overflow report and panic messages call it. Without one, that is the type of the body.
+    /// The name in the overflow report and in panic messages. The default is the type of the body.
     #[must_use]
     pub fn name(mut self, name: &'static str) -> Self {
         self.name = Some(name);
         self
     }
 
-    /// How many bytes of stack the body can use, at least; what it has captured does not count.
+    /// The minimum number of stack bytes for the body, not counting what it has captured.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
         self
     }
 
-    /// The generator.
+    /// Builds the generator.
     ///
     /// # Errors
-    /// No stack is to be had: out of address space, mappings or guards. The message says which.
+    /// If there is no stack: out of address space, mappings or guards. The message says which.
     #[track_caller]
     pub fn build<R, Y, T, F>(self, body: F) -> io::Result<Generator<R, Y, T>>
     where
@@ -63,7 +63,7 @@ impl GeneratorBuilder {
         Ok(unsafe { Generator::place(stack, label, body, false) })
     }
 
-    /// What a generator with a body of type `F` needs.
+    /// A stack for a body of type `F`, and the generator's label.
     #[track_caller]
     pub(super) fn stack_for<F>(self) -> io::Result<(DefaultStack, Label)> {
         overflow::arm()?;

@@ -1,4 +1,4 @@
-//! What a generator and its resumer share: one small block at the top of the generator's stack.
+//! The block that a generator and its resumer share, at the top of the generator's stack.
 //!
 //! # States
 //! ```text
@@ -11,12 +11,12 @@
 //! ```
 //! # Invariants
 //! * `peer` is the context that is *not* running: the generator while it is suspended, the resumer while it
-//!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context is over; in `Stuck` it must never
-//!   run again.
+//!   runs. In `Returned`, `Panicked` and `Unwound` the generator's context has ended; in `Stuck` it must
+//!   never run again.
 //! * Only one side runs at a time, on one kernel thread, so plain cells are enough.
-//! * Nothing unwinds across a suspend: it is refused while the thread panics, whoever began. So a body takes
-//!   no part of the kernel thread's panic count with it, and one that is resumed during an unwind runs to its
-//!   end.
+//! * No unwind crosses a suspend: `suspend` is refused while the thread panics, wherever the panic began. So
+//!   a body takes no part of the kernel thread's panic count with it, and a body that is resumed during an
+//!   unwind runs to its end.
 
 use crate::arch;
 use crate::context::StackPointer;
@@ -45,11 +45,11 @@ pub(super) struct Control {
     pub(super) peer: Cell<StackPointer>,
     pub(super) state: Cell<State>,
     pub(super) label: Label,
-    /// What was open at the last resume.
+    /// The mark at the last resume.
     pub(super) mark: Cell<Mark>,
-    /// Whether the body borrows what goes when the generator is dropped. Never `Stuck` then.
+    /// Whether the body borrows data that ends with the generator. Such a generator is never `Stuck`.
     pub(super) borrows: bool,
-    /// The body that has not started, a `Start<F>` on the same stack, and how to drop it.
+    /// The body before it starts, a `Start<F>` on the same stack, and how to drop it.
     pub(super) start: *mut (),
     pub(super) drop_start: unsafe fn(*mut ()),
 }
@@ -68,16 +68,16 @@ impl Control {
         }
     }
 
-    /// Hands `value` to the other side and waits until that comes back with an answer.
+    /// Passes `value` to the other side and waits for its answer.
     ///
     /// # Safety
-    /// The state tells the other side that a `V` comes. The other side answers with an `A`, or
-    /// with a state that says that there is none.
+    /// The state says that a `V` is passed. The other side answers with an `A`, or with a state that says
+    /// that there is none.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn exchange<V, A>(&self, value: V) -> Parcel<A> {
         let mut value = ManuallyDrop::new(value);
-        // SAFETY: `peer` is the context that does not run (module invariant), and `value` stays in this
-        // frame while we are suspended.
+        // SAFETY: `peer` is the context that does not run (module invariant), and `value` stays in this frame
+        // while it is suspended.
         let answer =
             unsafe { arch::switch(self.peer.as_ptr(), self.peer.get(), Parcel::pack(&mut value).word()) };
         Parcel::from_word(answer)
@@ -89,7 +89,7 @@ struct ForcedUnwind {
     control: *const Control,
 }
 
-// SAFETY: the pointer is only compared, never followed.
+// SAFETY: the pointer is only compared, never dereferenced.
 unsafe impl Send for ForcedUnwind {}
 
 /// Unwinds the generator of `control` from here to its base, without the panic message.
@@ -99,7 +99,7 @@ pub(super) fn unwind_to_base(control: &Control) -> ! {
     panic::resume_unwind(Box::new(ForcedUnwind { control }))
 }
 
-/// What a fresh generator starts with, below its control.
+/// The content of a fresh generator's stack, below its control.
 pub(super) struct Start<F> {
     pub(super) control: *const Control,
     pub(super) body: F,
@@ -108,23 +108,23 @@ pub(super) struct Start<F> {
 /// Drops the body of a generator that never started.
 ///
 /// # Safety
-/// `start` is an initialised `Start<F>` that nobody uses again.
+/// `start` is an initialised `Start<F>` that is not used again.
 unsafe fn drop_start<F>(start: *mut ()) {
     // SAFETY: the caller's promise.
     unsafe { start.cast::<Start<F>>().drop_in_place() };
 }
 
-/// The base of a generator's stack: runs the body and hands the outcome over.
+/// The entry function of a generator: runs the body and passes the outcome to the resumer.
 ///
 /// # Safety
-/// `start` is an initialised `Start<F>` that nobody uses again, with a control that outlives the call, and
+/// `start` is an initialised `Start<F>` that is not used again, with a control that outlives the call, and
 /// the first parcel is an `R`.
 pub(super) unsafe extern "C" fn run<F, R, Y, T>(first: Parcel<R>, start: *mut ()) -> !
 where
     F: FnOnce(&Yielder<R, Y>, R) -> T,
 {
     let start = start.cast::<Start<F>>();
-    // SAFETY: the caller's promise; the parcel is opened first of all.
+    // SAFETY: the caller's promise; the parcel is opened before anything else.
     let (first, control) = unsafe { (first.open(), &*(*start).control) };
     let yielder = Yielder::new(control);
     let call = || {
@@ -132,10 +132,10 @@ where
         let body = unsafe { (&raw mut (*start).body).read() };
         body(&yielder, first)
     };
-    // Unwind safety: nothing here looks at the body's state after a panic; the resumer gets the payload.
+    // Unwind safety: this code does not use the body's state after a panic; the resumer gets the payload.
     match panic::catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => finish(control, State::Returned, value),
-        // Only while it is cancelled: a body can have caught such a payload and throw it later, elsewhere.
+        // Only while it is cancelled: a body can catch such a payload and throw it later, elsewhere.
         Err(payload) if control.state.get() == State::Cancelling && is_ours(control, &*payload) => {
             drop(payload);
             finish(control, State::Unwound, ())
@@ -151,11 +151,11 @@ fn is_ours(control: &Control, payload: &(dyn Any + Send)) -> bool {
 fn finish<V>(control: &Control, state: State, value: V) -> ! {
     let mut value = ManuallyDrop::new(value);
     let value = &mut value;
-    // SAFETY: this is the base of the stack that the control is on, and what remains to be done is a jump.
+    // SAFETY: this is the base of the stack that the control is on, and only the jump is left to do.
     #[cfg(feature = "asan")]
     let value = unsafe { crate::tools::asan::off_fake_stack(value, std::ptr::from_ref(control).addr()) };
     control.state.set(state);
-    // SAFETY: the resumer is suspended; it opens the parcel before the stack is used again, and nothing
-    // with a destructor is left on it.
+    // SAFETY: the resumer is suspended; it opens the parcel before the stack is used again, and no value with
+    // a destructor is left on this stack.
     unsafe { arch::jump(control.peer.get(), Parcel::pack(value).word()) }
 }

@@ -1,5 +1,4 @@
-//! Where generators get their stacks if nobody says otherwise: a pool of the process, with a cache for each
-//! thread.
+//! The default stacks of generators: a pool of the process, with a cache for each thread.
 
 use crate::stack::{LocalPool, PoolConfig, PooledStack, Stack, StackPool, Token};
 use std::io;
@@ -14,28 +13,28 @@ thread_local! {
     static LOCAL: LocalPool = LocalPool::new(Arc::clone(&SHARED));
 }
 
-/// A stack from the pool that all generators of the process share. Dropping it gives it back.
+/// A stack from the pool that all generators of the process share. Its drop gives it back.
 pub struct DefaultStack(ManuallyDrop<PooledStack>);
 
 impl DefaultStack {
     /// A stack with at least `size` usable bytes.
     ///
     /// # Errors
-    /// As [`StackPool::take`].
+    /// As for [`StackPool::take`].
     pub fn take(size: usize) -> io::Result<Self> {
-        // In a thread whose locals are gone already, the shared pool serves.
+        // In a thread whose locals have been destroyed, the shared pool is used.
         let taken = LOCAL.try_with(|local| local.take(size)).unwrap_or_else(|_| SHARED.take(size));
         Ok(Self(ManuallyDrop::new(taken?)))
     }
 
-    /// The pool behind all default stacks, to look at or to trim.
+    /// The pool of all default stacks, to inspect or trim.
     #[must_use]
     pub fn pool() -> &'static StackPool {
         &SHARED
     }
 }
 
-// SAFETY: that of `PooledStack`.
+// SAFETY: `PooledStack` keeps the promises.
 unsafe impl Stack for DefaultStack {
     fn top(&self) -> NonNull<u8> {
         self.0.top()
@@ -54,7 +53,7 @@ impl Drop for DefaultStack {
     fn drop(&mut self) {
         // SAFETY: `self.0` is not used again.
         let mut stack = Some(unsafe { ManuallyDrop::take(&mut self.0) });
-        // In a thread whose locals are gone already, dropping the stack gives it to the shared pool.
+        // In a thread whose locals have been destroyed, dropping the stack gives it to the shared pool.
         let _ = LOCAL.try_with(|local| stack.take().map(|stack| local.give(stack)));
     }
 }

@@ -1,26 +1,26 @@
-//! What must be the same at a generator's suspend as at its resume.
+//! Marks: what must be the same at a generator's suspend as at its resume.
 //!
-//! A runtime of lightweight threads keeps things on the running stack that belong to the thread that runs:
-//! what it has entered and not left. A generator that is suspended within such a thing can be resumed,
-//! dropped or leaked by another thread, and then that thread leaves what it never entered. So whoever runs
-//! threads gives a function that says who runs and what is open; it is called at both ends of each stay in a
-//! generator.
+//! A runtime of lightweight threads keeps records on the running stack of what the thread that runs has
+//! entered and not left. A generator that is suspended within such a section can be resumed, dropped or
+//! leaked by another thread, which then leaves a section that it never entered. So the runtime provides a
+//! function that identifies the running thread and its open sections; it is called at the resume and at the
+//! suspend.
 
 use std::sync::OnceLock;
 
-/// Who runs on the calling kernel thread, and what that has open: two words that mean something to whoever
-/// gives them, and are only compared. Zeros: nobody, nothing.
+/// The running thread of the calling kernel thread, and its open sections: two words that are only compared,
+/// with a meaning that the runtime defines. Zeros: no thread, no section.
 pub type Mark = [usize; 2];
 
 static CURRENT: OnceLock<fn() -> Mark> = OnceLock::new();
 
-/// Has generators compare what `current` returns: at each [`suspend`](super::Yielder::suspend) it must be
-/// what it was at the [`resume`](super::Generator::resume) before; the process is aborted, with a message, if
-/// it is not.
+/// Makes generators compare the results of `current`: at each [`suspend`](super::Yielder::suspend) it must be
+/// the same as at the [`resume`](super::Generator::resume) before. If it is not, the process is aborted with
+/// a message.
 ///
-/// For runtimes whose threads may be suspended inside of a generator. One for each process: the first that is
-/// given counts; false for a later one, and a runtime whose soundness rests on its own must not go on then.
-/// It is called for every resume and suspend, so it should be fast; it must not panic.
+/// For runtimes whose threads may be suspended inside a generator. One for each process: only the first call
+/// has an effect and returns true. A runtime whose soundness depends on its own function must not continue
+/// after false. The function is called at every resume and suspend, so it should be fast; it must not panic.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ pub fn set_mark(current: fn() -> Mark) -> bool {
     CURRENT.set(current).is_ok()
 }
 
-/// The mark of now.
+/// The present mark.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn current() -> Mark {
     CURRENT.get().map_or([0, 0], |current| current())

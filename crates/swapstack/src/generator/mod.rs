@@ -1,9 +1,9 @@
-//! Generators: functions that hand out values on the way, on a stack of their own.
+//! Generators: functions that yield values while they run, on a stack of their own.
 //!
 //! Invariant: a [`Generator`] owns its stack and everything on it. Its body runs only inside
 //! [`resume`](Generator::resume) or the drop, on the thread that made it. Safe code may leak it at any
-//! moment, with the body in the middle of a call; so whatever goes into the body is 'static, or the generator
-//! is [scoped](Generator::scoped).
+//! moment, with the body in the middle of a call; so everything that goes into the body is 'static, or the
+//! generator is [scoped](Generator::scoped).
 
 mod builder;
 mod control;
@@ -34,34 +34,34 @@ use std::panic::{self, Location};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What [`Generator::resume`] got.
+/// The result of [`Generator::resume`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resumed<Y, T> {
-    /// The body has yielded this and waits.
+    /// The body has yielded this value and waits.
     Yielded(Y),
-    /// The body has returned this and is over.
+    /// The body has returned this value and has ended.
     Returned(T),
 }
 
-/// A function that can be left in the middle, with a value, and entered again there, with another.
+/// A function that can be suspended with a value, and resumed at the same place with another.
 ///
-/// The body gets a [`Yielder`] and the value of the first `resume`; it may yield from any depth of
-/// calls. `R` goes in with each resume, `Y` comes out with each yield, `T` at the end. With `R = ()` a
-/// generator is an [`Iterator`] over what it yields.
+/// The body gets a [`Yielder`] and the value of the first `resume`; it may yield from any depth of calls.
+/// Each resume passes an `R`, each yield a `Y`, and the end a `T`. With `R = ()` a generator is an
+/// [`Iterator`] over the yielded values.
 ///
-/// * A panic of the body comes out of `resume`, with its payload; the generator is over then.
-/// * Dropping a suspended generator unwinds its body from the yield where it waits, silently, so that its
-///   destructors run. One that has not started yet just drops the body.
-/// * It stays on its thread: it is neither `Send` nor `Sync`, for whatever is on its stack may not be.
+/// * A panic of the body comes out of `resume`, with its payload, and ends the generator.
+/// * The drop of a suspended generator unwinds its body from the yield where it waits, without a message, so
+///   that its destructors run. If it has not started yet, the drop only drops the body.
+/// * It stays on its thread: it is neither `Send` nor `Sync`, because the values on its stack may not be.
 ///
 /// ```compile_fail,E0277
 /// let generator = swapstack::Generator::<(), u32, ()>::new(|y, ()| { y.suspend(1); });
 /// std::thread::spawn(move || drop(generator));
 /// ```
 ///
-/// What goes in is `'static`: the body with what it has captured, and `R`. For a generator can be leaked
-/// ([`std::mem::forget`], or a body that does not let itself be dropped), and then its body is still in the
-/// middle of what it was doing when all that it had borrowed is gone. Bodies that borrow are run by
+/// All that goes in is `'static`: the body with what it has captured, and `R`. A generator can be leaked
+/// ([`std::mem::forget`], or a body that catches the unwind of the drop), and then its body would still be in
+/// the middle of a call after everything that it borrows has ended. For bodies that borrow there is
 /// [`Generator::scoped`].
 ///
 /// ```compile_fail,E0597
@@ -100,20 +100,20 @@ pub struct Generator<R, Y, T, S: Stack = DefaultStack> {
     control: NonNull<Control>,
     /// Taken out by `drop`.
     stack: ManuallyDrop<S>,
-    /// How the overflow handler finds a stack that is not from a pool.
+    /// Lets the overflow handler find a stack that is not from a pool.
     registration: Option<Registration>,
     /// Neither Send nor Sync, and no variance.
     body: PhantomData<*mut (R, Y, T)>,
 }
 
 impl<R: 'static, Y, T> Generator<R, Y, T> {
-    /// A generator with this body, on a stack of 64 KiB from a pool.
+    /// A generator with this body, on a default stack of 64 KiB (256 KiB with debug assertions) from a pool.
     ///
-    /// Nothing runs before the first [`resume`](Self::resume). For another size, a name, or an `Err` where
-    /// there is no stack, see [`GeneratorBuilder`].
+    /// The body does not run before the first [`resume`](Self::resume). For another size, a name, or an `Err`
+    /// instead of a panic, see [`GeneratorBuilder`].
     ///
     /// # Panics
-    /// No stack is to be had: out of address space, mappings or guards.
+    /// If there is no stack: out of address space, mappings or guards.
     #[track_caller]
     #[must_use = "a generator does nothing until it is resumed"]
     pub fn new<F>(body: F) -> Self
@@ -131,7 +131,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
     /// A generator with this body, on `stack`, which is dropped with it.
     ///
     /// # Panics
-    /// `stack` is too small for the values that the body has captured.
+    /// If `stack` is too small for the values that the body has captured.
     #[track_caller]
     #[must_use = "a generator does nothing until it is resumed"]
     pub fn with_stack<F>(stack: S, body: F) -> Self
@@ -139,7 +139,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         R: 'static,
         F: FnOnce(&Yielder<R, Y>, R) -> T + 'static,
     {
-        // Without an alternate stack an overflow still ends the process, though perhaps without its line.
+        // Without an alternate stack an overflow still ends the process, but perhaps without the report.
         let _ = crate::overflow::arm();
         let label = Label { name: std::any::type_name::<F>(), site: Location::caller() };
         // SAFETY: `R` and the body are 'static.
@@ -149,8 +149,8 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
     /// Puts control and body at the top of the stack, and the first frame below.
     ///
     /// # Safety
-    /// The body and `R` are 'static; or `borrows` is true, and the generator is certain to be dropped while
-    /// all that the body and any `R` borrow is still there.
+    /// The body and `R` are 'static; or `borrows` is true, and the generator is certainly dropped while
+    /// everything that the body and any `R` borrow still exists.
     unsafe fn place<F>(stack: S, label: Label, body: F, borrows: bool) -> Self
     where
         F: FnOnce(&Yielder<R, Y>, R) -> T,
@@ -162,12 +162,11 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
             "a stack of {size} bytes is too small for generator `{}`, which needs {overhead} for what it has captured",
             label.name
         );
-        // What the last context on this stack was in the middle of when it left for ever is still marked as
-        // off limits.
+        // If the last context on this stack jumped away in the middle of a call, it has left memory poisoned.
         #[cfg(feature = "asan")]
         crate::tools::asan::unpoison(stack.limit().addr().get(), stack.top().addr().get());
-        // SAFETY: control, start and first frame are disjoint and within the stack, which has just been
-        // checked to be large enough; it is ours alone, and its memory does not move with `stack`.
+        // SAFETY: control, start and first frame are disjoint and within the stack, which was just checked to
+        // be large enough; only this generator has the stack, and its memory does not move with `stack`.
         unsafe {
             let control = below::<Control>(stack.top());
             let start = below::<Start<F>>(control.cast());
@@ -182,22 +181,22 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn control(&self) -> &Control {
-        // SAFETY: on our stack, written by `place`, and only ever used through shared references.
+        // SAFETY: on our stack, written by `place`, and only used through shared references.
         unsafe { self.control.as_ref() }
     }
 
-    /// Runs the body until it yields or returns. `value` is the second argument of the body the first time,
-    /// and what the [`suspend`](Yielder::suspend) in which it waits returns afterwards.
+    /// Runs the body until it yields or returns. `value` is the second argument of the body the first time;
+    /// later it is the result of the [`suspend`](Yielder::suspend) in which the body waits.
     ///
     /// # Panics
-    /// With the body's payload if the body panics. If the body is already over. In a destructor that runs
+    /// With the body's payload if the body panics. If the body has already ended. In a destructor that runs
     /// because the thread unwinds, if the body [yields](Yielder::suspend).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         self.run(value)
     }
 
-    /// [`resume`](Self::resume). The state, not the borrow, sees to it that only one side runs.
+    /// [`resume`](Self::resume). The state, not the borrow, ensures that only one side runs.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(&self, value: R) -> Resumed<Y, T> {
         let control = self.control();
@@ -206,7 +205,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         }
         control.state.set(State::Running);
         control.mark.set(mark::current());
-        // SAFETY: the body waits for an `R`, and answers with what the state then says.
+        // SAFETY: the body waits for an `R`, and answers with what the new state says.
         unsafe {
             let answer = control.exchange::<R, ()>(value).word();
             match control.state.get() {
@@ -217,7 +216,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         }
     }
 
-    /// Whether the body is over: it has returned or panicked.
+    /// Whether the body has ended: it has returned or panicked.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !matches!(self.control().state.get(), State::Fresh | State::Suspended | State::Running)
@@ -229,19 +228,20 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
         &self.stack
     }
 
-    /// Ends a body that is not over. Returns what it panicked with on the way.
+    /// Ends a body that has not ended. Returns the payload if it panics meanwhile.
     fn end_body(&mut self) -> Option<Payload> {
         let control = self.control();
         match control.state.get() {
             State::Fresh => {
                 control.state.set(State::Unwound);
-                // SAFETY: the body never ran, so its `Start` is whole, and the state says that it is gone.
+                // SAFETY: the body never ran, so its `Start` is whole, and the state says that it is dropped
+                // now.
                 unsafe { (control.drop_start)(control.start) };
                 None
             }
             State::Suspended => {
                 control.state.set(State::Cancelling);
-                // SAFETY: a body that is cancelled opens no parcel; it answers with what the state then says.
+                // SAFETY: a cancelled body opens no parcel; it answers with what the new state says.
                 unsafe {
                     let answer = control.exchange::<(), ()>(()).word();
                     match control.state.get() {
@@ -258,7 +258,7 @@ impl<R, Y, T, S: Stack> Generator<R, Y, T, S> {
 }
 
 impl<Y, T, S: Stack> Generator<(), Y, T, S> {
-    /// The next yielded value, if the body is not over.
+    /// The next yielded value, unless the body has ended.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_for_value(&self) -> Option<Y> {
         if self.is_done() {
@@ -280,12 +280,12 @@ impl<R, Y, T, S: Stack> Drop for Generator<R, Y, T, S> {
             panic!("{}", swallowed(&self.control().label));
         }
         if let Some(word) = self.stack.label_word(Token) {
-            // Relaxed: read by a signal handler of this thread.
+            // Relaxed: only a signal handler of this thread reads it.
             word.store(ptr::null_mut(), Relaxed);
         }
         self.registration = None;
-        // SAFETY: nothing runs on the stack or uses what is on it any more: the body is over. `self.stack` is
-        // not used again.
+        // SAFETY: the body has ended, so nothing runs on the stack or uses its content. `self.stack` is not
+        // used again.
         unsafe { ManuallyDrop::drop(&mut self.stack) };
         if let Some(payload) = payload
             && !std::thread::panicking()
@@ -298,7 +298,7 @@ impl<R, Y, T, S: Stack> Drop for Generator<R, Y, T, S> {
 impl<Y, T, S: Stack> Iterator for Generator<(), Y, T, S> {
     type Item = Y;
 
-    /// The next yielded value. What the body returns in the end is dropped.
+    /// The next yielded value. The body's return value is dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<Y> {
         self.run_for_value()
@@ -318,18 +318,18 @@ impl<R, Y, T, S: Stack> fmt::Debug for Generator<R, Y, T, S> {
     }
 }
 
-/// What a panic carries.
+/// The payload of a panic.
 type Payload = Box<dyn Any + Send>;
 
-/// The place for a `V` below `end`.
+/// A place for a `V` below `end`.
 fn below<V>(end: NonNull<u8>) -> NonNull<V> {
     // The size is not zero: both types that are placed hold pointers.
     let address = (end.addr().get() - size_of::<V>()) & !(align_of::<V>() - 1);
     NonZero::new(address).map_or(NonNull::dangling(), |address| end.with_addr(address).cast())
 }
 
-/// At most so many bytes of the stack are used before the body gets its turn. The body is moved when it is
-/// called, and again in the frames on the way there if nothing is optimised.
+/// The maximum number of stack bytes that are used before the body runs. The body is moved when it is called,
+/// and again in the frames before that if nothing is optimised.
 const fn overhead<F>() -> usize {
     const FRAMES: usize = 64;
     const MOVES: usize = 4;
@@ -340,7 +340,7 @@ const fn overhead<F>() -> usize {
 /// Lets the overflow handler find `label` from an address on `stack`.
 fn show_label<S: Stack>(stack: &S, label: &Label) -> Option<Registration> {
     if let Some(word) = stack.label_word(Token) {
-        // Relaxed: read by a signal handler of this thread.
+        // Relaxed: only a signal handler of this thread reads it.
         word.store(ptr::from_ref(label).cast_mut().cast(), Relaxed);
         return None;
     }

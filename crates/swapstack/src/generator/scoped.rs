@@ -1,20 +1,22 @@
-//! Generators whose bodies borrow: lent to a function, and over when that returns.
+//! Generators whose bodies borrow: borrowed by a function, and ended when that returns.
 //!
-//! Invariant: the [`Generator`] is a local of the frame that lends it, and all that gets out is a shared
-//! reference. So nobody can leak it, replace it or keep it: it is dropped before that frame returns, and what
-//! the body borrows outlives the frame. A body that does not let itself be dropped aborts the process.
+//! Invariant: the [`Generator`] is a local of a frame of this module, which passes out only a shared
+//! reference to it. So it cannot be leaked, replaced or kept by others: it is dropped before that frame
+//! returns, and what the body borrows outlives the frame. A body that catches the unwind of the drop aborts
+//! the process.
 //!
 //! # Rejected
-//! A lifetime on `Generator` itself. Leaked, its body never ends, yet what it borrows does; and a body
-//! may be inside of a call that other threads rely on not to return ([`std::thread::scope`]). Lending
-//! `&mut Generator`: two of one type could be swapped, and an inner one end with the outer's scope.
+//! * A lifetime on `Generator` itself: a leaked body never ends, but what it borrows does; and it may be
+//!   inside a call that other threads rely on not to return ([`std::thread::scope`]).
+//! * Passing out `&mut Generator`: two of one type could be swapped, and an inner one would end with the
+//!   outer's scope.
 
 use super::{DefaultStack, Generator, GeneratorBuilder, Resumed, Yielder};
 use crate::stack::Stack;
 use std::fmt;
 use std::iter::FusedIterator;
 
-/// A generator that is lent by [`Generator::scoped`]: it may borrow, and ends with the call that lends it.
+/// A generator that [`Generator::scoped`] lends to a function: it may borrow, and ends with that call.
 ///
 /// With `R = ()` it is an [`Iterator`] over what the body yields.
 ///
@@ -26,7 +28,7 @@ use std::iter::FusedIterator;
 /// let kept = Generator::scoped(|y, ()| y.suspend(1), |generator| generator);
 /// ```
 ///
-/// nor change places with another one that lasts longer:
+/// nor be swapped with another one that lives longer:
 ///
 /// ```compile_fail,E0521
 /// use swapstack::Generator;
@@ -53,17 +55,17 @@ pub struct ScopedGenerator<'s, R, Y, T, S: Stack = DefaultStack> {
 }
 
 impl<R, Y, T> Generator<R, Y, T> {
-    /// Runs `user` with a generator whose body may borrow, on a stack of 64 KiB from a pool, and ends the
-    /// body before it returns: as a drop does.
+    /// Runs `user` with a generator whose body may borrow, on a default stack from a pool, and then ends the
+    /// body as a drop does.
     ///
-    /// For another size, a name, or an `Err` where there is no stack, see [`GeneratorBuilder::scoped`].
+    /// For another size, a name, or an `Err` instead of a panic, see [`GeneratorBuilder::scoped`].
     ///
     /// # Panics
-    /// No stack is to be had: out of address space, mappings or guards. `user` panics; or the body does,
+    /// If there is no stack: out of address space, mappings or guards. If `user` panics, or the body panics
     /// while it is ended.
     ///
-    /// A body that catches the unwind that ends it and then yields aborts the process, with a message: what
-    /// it borrows is about to go.
+    /// A body that catches the unwind that ends it and then yields aborts the process with a message, because
+    /// what it borrows is about to end.
     ///
     /// # Examples
     /// ```
@@ -90,8 +92,8 @@ impl GeneratorBuilder {
     /// [`Generator::scoped`] with this name and stack size.
     ///
     /// # Errors
-    /// No stack is to be had: out of address space, mappings or guards. The message says which; neither body
-    /// nor `user` has run.
+    /// If there is no stack: out of address space, mappings or guards. The message says which; neither the
+    /// body nor `user` has run.
     #[track_caller]
     pub fn scoped<R, Y, T, F, U>(
         self,
@@ -102,24 +104,24 @@ impl GeneratorBuilder {
         F: FnOnce(&Yielder<R, Y>, R) -> T,
     {
         let (stack, label) = self.stack_for::<F>()?;
-        // SAFETY: dropped in this frame, which whatever the body borrows and is given outlives: only a shared
-        // reference gets out, for as long as `user` runs.
+        // SAFETY: dropped in this frame, which everything that the body borrows and is given outlives: only a
+        // shared reference is passed out, as long as `user` runs.
         let generator = unsafe { Generator::place(stack, label, body, true) };
         Ok(user(ScopedGenerator { generator: &generator }))
     }
 }
 
 impl<R, Y, T, S: Stack> ScopedGenerator<'_, R, Y, T, S> {
-    /// Runs the body until it yields or returns: as [`Generator::resume`].
+    /// Runs the body until it yields or returns, as [`Generator::resume`] does.
     ///
     /// # Panics
-    /// As `Generator::resume`.
+    /// As for `Generator::resume`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn resume(&mut self, value: R) -> Resumed<Y, T> {
         self.generator.run(value)
     }
 
-    /// Whether the body is over: it has returned or panicked.
+    /// Whether the body has ended: it has returned or panicked.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.generator.is_done()
@@ -129,7 +131,7 @@ impl<R, Y, T, S: Stack> ScopedGenerator<'_, R, Y, T, S> {
 impl<Y, T, S: Stack> Iterator for ScopedGenerator<'_, (), Y, T, S> {
     type Item = Y;
 
-    /// The next yielded value. What the body returns in the end is dropped.
+    /// The next yielded value. The body's return value is dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self) -> Option<Y> {
         self.generator.run_for_value()

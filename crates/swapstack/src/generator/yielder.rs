@@ -1,15 +1,15 @@
-//! The inside of a generator: handing values out.
+//! The inside of a generator: yielding values.
 
 use super::control::{Control, State, unwind_to_base};
 use super::mark;
 use crate::overflow::Label;
 use std::marker::PhantomData;
 
-/// How the body of a [`Generator`](super::Generator) yields: it gets a reference to one, which it
-/// cannot keep.
+/// The handle with which the body of a [`Generator`](super::Generator) yields: it gets a reference to one,
+/// which it cannot keep.
 ///
-/// A [scoped](super::Generator::scoped) generator that is run by the body may capture it and yield for the
-/// outer one. Another thread may not:
+/// The body of a [scoped](super::Generator::scoped) generator that this body runs may capture it and yield
+/// for the outer one. Another thread may not:
 ///
 /// ```compile_fail,E0277
 /// swapstack::Generator::new(|y, ()| {
@@ -34,27 +34,28 @@ impl<R, Y> Yielder<R, Y> {
         Self { control, types: PhantomData }
     }
 
-    /// Hands `value` to the resumer and waits for the next [`resume`](super::Generator::resume): returns
-    /// what that brings.
+    /// Passes `value` to the resumer and waits for the next [`resume`](super::Generator::resume), whose value
+    /// it returns.
     ///
     /// If the generator is dropped instead, this does not return but unwinds, so that the destructors of the
-    /// body run. (`catch_unwind` sees that unwind; pass it on with `resume_unwind`.)
+    /// body run. (`catch_unwind` catches that unwind; continue it with `resume_unwind`.)
     ///
     /// # Panics
-    /// While the thread unwinds ([`std::thread::panicking`]), be it the body or a destructor outside of it
-    /// that resumes this generator: a context that waits in the middle of an unwind would make all others of
-    /// the thread look as if they panicked, even after the unwind is over. The message names the generator.
-    /// As every panic that leaves a destructor during an unwind, this one ends the process then.
+    /// While the thread unwinds ([`std::thread::panicking`]), in the body or in a destructor outside of it
+    /// that resumes this generator: a context that is suspended in an unwind would make all other contexts of
+    /// the thread seem to panic, even after the unwind. The message names the generator. Like every panic
+    /// that leaves a destructor during an unwind, this one then ends the process.
     ///
     /// A body that catches the unwind of a drop and then yields never runs again: the drop panics with a
-    /// message that says so, and the stack with all that is on it is leaked. Where the drop happens during
-    /// an unwind, or the yield is in a destructor, or the generator is a scoped one, the process aborts
-    /// instead, with a message.
+    /// message that says so, and the stack with its content is leaked. If the drop happens during an unwind,
+    /// or the yield is in a destructor, or the generator is scoped, the process aborts with a message
+    /// instead.
     ///
-    /// So it does if the thread that runs the body has entered something there that it must leave by itself,
-    /// such as a scope or a time limit of a runtime of threads ([`set_mark`](super::set_mark)). With such a
-    /// runtime a generator that another generator's body has resumed must also be suspended before that other
-    /// one is gone on with by another thread, or inside of more: the process aborts, too.
+    /// The process also aborts if the thread that runs the body has entered a section in it that only this
+    /// thread may leave, such as a scope or a time limit of a thread runtime ([`set_mark`](super::set_mark)).
+    /// With such a runtime, if a generator was resumed by another generator's body, it must be suspended
+    /// before another thread, or a thread with more open sections, resumes that other generator; otherwise
+    /// the process aborts, too.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn suspend(&self, value: Y) -> R {
         // SAFETY: the control outlives the body, and `&self` cannot outlive the call of the body.
@@ -66,17 +67,17 @@ impl<R, Y> Yielder<R, Y> {
             refuse_to_leave_open(control);
         }
         control.state.set(State::Suspended);
-        // SAFETY: `Suspended` says that a `Y` comes; whoever resumes brings an `R` or sets `Cancelling`.
+        // SAFETY: `Suspended` says that a `Y` is passed; the resumer passes an `R` or sets `Cancelling`.
         let answer = unsafe { control.exchange::<Y, R>(value) };
         if control.state.get() == State::Cancelling {
             unwind_to_base(control);
         }
-        // SAFETY: not cancelled, so an `R` has come, just now.
+        // SAFETY: not cancelled, so an `R` was passed just now.
         unsafe { answer.open() }
     }
 }
 
-/// A yield during an unwind, or of a body that is being dropped.
+/// A yield during an unwind, or in a body that is being dropped.
 #[cold]
 #[inline(never)]
 fn refuse_yield(control: &Control) -> ! {
@@ -89,12 +90,12 @@ fn refuse_yield(control: &Control) -> ! {
         std::process::abort();
     }
     control.state.set(State::Stuck);
-    // SAFETY: `Stuck` says that nothing comes, and nobody ever answers.
+    // SAFETY: `Stuck` says that no value is passed, and there is never an answer.
     unsafe { control.exchange::<(), ()>(()) };
     unreachable!("a generator that was given up is resumed")
 }
 
-/// Another thread could leave what this one has entered.
+/// A suspend with open sections, which another thread could leave.
 #[cold]
 #[inline(never)]
 fn refuse_to_leave_open(control: &Control) -> ! {
@@ -106,7 +107,7 @@ fn refuse_to_leave_open(control: &Control) -> ! {
     std::process::abort()
 }
 
-/// What is said of a generator that does not let itself be dropped.
+/// The message for a generator that catches the unwind of its drop.
 pub(super) fn swallowed(label: &Label) -> String {
     format!(
         "generator `{}` (created at {}) caught the unwind that drops it, and yields: its stack is leaked",

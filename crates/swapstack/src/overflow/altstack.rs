@@ -1,10 +1,10 @@
 //! The alternate stack of a kernel thread, for signals that arrive when the normal one is full.
 //!
-//! Invariant: the kernel knows our stack exactly as long as it is mapped: `sigaltstack` after `mmap`,
-//! and `SS_DISABLE` before `munmap`.
+//! Invariant: the kernel has our stack exactly as long as it is mapped: `sigaltstack` after `mmap`, and
+//! `SS_DISABLE` before `munmap`.
 //!
-//! `std` gives each of its threads one too, but as small as the kernel allows; where the processor's
-//! register file is large (AVX-512, AMX) nothing is left of it for a handler that formats text.
+//! `std` gives each of its threads one too, but of the kernel's minimum size. If the processor's register
+//! file is large (AVX-512, AMX), that leaves no room for a handler that formats text.
 
 use crate::stack::page_size;
 use std::io;
@@ -22,8 +22,8 @@ impl AltStack {
     fn new() -> io::Result<Self> {
         let bytes = USABLE + page_size();
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
-        // SAFETY: a new mapping at an address of the kernel's choice; without access, so the page that
-        // is not opened below is the guard.
+        // SAFETY: a new mapping at an address of the kernel's choice; without access, so the page that is not
+        // opened afterwards is the guard.
         let mapping = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
         let Some(mapping) = NonNull::new(mapping).filter(|_| mapping != libc::MAP_FAILED) else {
             return Err(io::Error::last_os_error());
@@ -36,7 +36,7 @@ impl AltStack {
             return Err(io::Error::last_os_error());
         }
         let stack = libc::stack_t { ss_sp: start, ss_flags: 0, ss_size: USABLE };
-        // SAFETY: the memory stays until `drop`, which takes it out of use first.
+        // SAFETY: the memory stays mapped until `drop`, which disables the alternate stack first.
         if unsafe { libc::sigaltstack(&stack, ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -48,8 +48,8 @@ impl Drop for AltStack {
     fn drop(&mut self) {
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
         let mut current = none;
-        // SAFETY: asks and tells the kernel about this thread's alternate stack. Taken out of use only if it
-        // is ours still. What was there before ours is not put back: it may be unmapped by now.
+        // SAFETY: reads and sets this thread's alternate stack. It is disabled only if it is still ours. The
+        // one before ours is not restored: it may be unmapped by now.
         unsafe {
             libc::sigaltstack(ptr::null(), &mut current);
             let ours = self.mapping.as_ptr().byte_add(page_size());
@@ -65,17 +65,17 @@ thread_local! {
     static ALT_STACK: std::cell::OnceCell<AltStack> = const { std::cell::OnceCell::new() };
 }
 
-/// Gives this kernel thread an alternate stack, for the report of an overflow. Later calls on the
-/// same thread do nothing; the stack goes when the thread ends.
+/// Gives this kernel thread an alternate stack, for the report of an overflow. Later calls on the same thread
+/// do nothing; the stack is freed when the thread ends.
 ///
 /// # Errors
 /// No memory for the 68 KiB mapping.
 pub fn arm_thread() -> io::Result<()> {
-    // In a thread that is ending, whose locals are gone, there is nothing left to arm.
+    // If the thread is ending and its locals have been destroyed, there is nothing to do.
     ALT_STACK
         .try_with(|cell| {
             if cell.get().is_none() {
-                // Cannot be occupied: nothing above comes back here.
+                // Cannot be occupied: nothing called so far comes back here.
                 let _ = cell.set(AltStack::new()?);
             }
             Ok(())

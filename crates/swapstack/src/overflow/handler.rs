@@ -1,4 +1,4 @@
-//! The signal handler: ours for touched guards, the previous one for everything else.
+//! The signal handler: reports faults on guards, and passes all others to the previous handler.
 
 use super::registry::{self, Slot};
 use super::{BeforeAbort, Describe, Fault, Report};
@@ -10,43 +10,43 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::{mem, ptr};
 
-/// The hook: a [`Describe`], or null.
+/// The naming hook: a [`Describe`], or null.
 static DESCRIBE: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// The last hook: a [`BeforeAbort`], or null.
+/// The hook before the abort: a [`BeforeAbort`], or null.
 static BEFORE_ABORT: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// The handlers that were there before ours, for SIGSEGV and SIGBUS.
+/// The handlers before ours, for SIGSEGV and SIGBUS.
 static PREVIOUS: OnceLock<[libc::sigaction; 2]> = OnceLock::new();
 
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// How far below its guard a stack pointer may be for the fault to count as an overflow: code
-/// from compilers that do not touch page by page.
+/// The maximum distance of a stack pointer below its guard for a fault to count as an overflow, for code of
+/// compilers that do not touch the stack page by page.
 const STRIDE_OF_FOREIGN_CODE: usize = 64 << 10;
 
 /// # Safety
-/// As [`super::install`].
+/// As for [`super::install`].
 pub(super) unsafe fn set_describe(describe: Describe) {
     // Release: pairs with the Acquire load in `describe`.
     DESCRIBE.store(describe as *mut (), Release);
 }
 
 /// # Safety
-/// As [`super::before_abort`].
+/// As for [`super::before_abort`].
 pub(super) unsafe fn set_before_abort(hook: BeforeAbort) {
     // Release: pairs with the Acquire load in `report_and_abort`.
     BEFORE_ABORT.store(hook as *mut (), Release);
 }
 
 pub(super) fn install() {
-    // First the old handlers are noted, then ours comes in: ours may run at once.
+    // The old handlers are saved before ours is installed, because ours may run at once.
     let mut first = false;
     PREVIOUS.get_or_init(|| {
         first = true;
         SIGNALS.map(|signal| {
             let mut old = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: only asks; `old` has room for the answer, and all zeros is a valid one.
+            // SAFETY: only reads; `old` has room for the answer, and all zeros is a valid value.
             unsafe {
                 libc::sigaction(signal, ptr::null(), old.as_mut_ptr());
                 old.assume_init()
@@ -63,12 +63,12 @@ fn take_over(signal: libc::c_int) {
     let mut action = unsafe { mem::zeroed::<libc::sigaction>() };
     action.sa_sigaction = on_fault as *const () as libc::sighandler_t;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // SAFETY: `on_fault` has the signature that SA_SIGINFO asks for and is async-signal-safe.
+    // SAFETY: `on_fault` has the signature for SA_SIGINFO and is async-signal-safe.
     unsafe { libc::sigaction(signal, &action, ptr::null_mut()) };
 }
 
 /// # Safety
-/// Called by the kernel only, as a handler with SA_SIGINFO.
+/// Called only by the kernel, as a handler with SA_SIGINFO.
 unsafe extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, machine: *mut libc::c_void) {
     // SAFETY: the kernel passes valid pointers to a handler with SA_SIGINFO.
     let (address, from_kernel, sp) =
@@ -102,7 +102,7 @@ fn report_and_abort(address: usize, slot: &Slot, machine: *const libc::ucontext_
     let mut report = Report::new();
     // Writing to a `Report` never fails.
     let _ = write!(report, "\nswapstack: stack overflow in ");
-    // SAFETY: a label outlives the use of the stack that it is on, and this stack is in use.
+    // SAFETY: a label lives as long as its stack is used, and this stack is in use.
     if let Some(label) = unsafe { slot.label.as_ref() } {
         let _ = write!(report, "generator `{}` created at {}", label.name, label.site);
     } else if !describe(&fault, &mut report) {
@@ -115,7 +115,7 @@ fn report_and_abort(address: usize, slot: &Slot, machine: *const libc::ucontext_
     // Acquire: pairs with the Release store in `set_before_abort`.
     let hook = BEFORE_ABORT.load(Acquire);
     if !hook.is_null() {
-        // SAFETY: only `set_before_abort` stores here, and what it stores is a `BeforeAbort`.
+        // SAFETY: only `set_before_abort` stores here, and it stores a `BeforeAbort`.
         unsafe { mem::transmute::<*mut (), BeforeAbort>(hook)(&fault) };
     }
     // SAFETY: ends the process.
@@ -128,15 +128,15 @@ fn describe(fault: &Fault, report: &mut Report) -> bool {
     if hook.is_null() {
         return false;
     }
-    // SAFETY: only `set_describe` stores here, and what it stores is a `Describe`.
+    // SAFETY: only `set_describe` stores here, and it stores a `Describe`.
     let hook = unsafe { mem::transmute::<*mut (), Describe>(hook) };
     hook(fault, report)
 }
 
-/// Does what would have happened without this module.
+/// Does what would happen without this module.
 ///
 /// # Safety
-/// The arguments are those of a signal handler that has nothing left to do.
+/// The arguments are those of a signal handler that has nothing else to do.
 unsafe fn pass_on(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
@@ -146,12 +146,12 @@ unsafe fn pass_on(
     let index = usize::from(signal == SIGNALS[1]);
     let Some(previous) = PREVIOUS.get().map(|all| all[index]) else { return };
     match previous.sa_sigaction {
-        // Sent by somebody with `kill`: ignoring it works. A real fault that is ignored would only
-        // come back; the kernel kills then, and so do we.
+        // A signal that was sent with `kill` can be ignored. A real fault would repeat if it were ignored:
+        // the kernel kills the process then, and so does this.
         libc::SIG_IGN if !from_kernel => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: all zeros is SIG_DFL without flags. A fault is raised again when this handler returns;
-            // a signal that was sent is sent again and waits until then.
+            // a signal that was sent is sent again and stays pending until then.
             unsafe {
                 let default = mem::zeroed::<libc::sigaction>();
                 libc::sigaction(signal, &default, ptr::null_mut());
@@ -162,11 +162,11 @@ unsafe fn pass_on(
         }
         handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
             type WithInfo = unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-            // SAFETY: whoever installed it with SA_SIGINFO promised this signature.
+            // SAFETY: the code that installed it with SA_SIGINFO promised this signature.
             unsafe { mem::transmute::<usize, WithInfo>(handler)(signal, info, machine) }
         }
         handler => {
-            // SAFETY: whoever installed it without SA_SIGINFO promised this signature.
+            // SAFETY: the code that installed it without SA_SIGINFO promised this signature.
             unsafe { mem::transmute::<usize, unsafe extern "C" fn(libc::c_int)>(handler)(signal) }
         }
     }

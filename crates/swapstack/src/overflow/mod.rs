@@ -1,22 +1,21 @@
-//! Stack overflow: says whose stack it was, then aborts.
+//! Stack overflow: names the context that overflowed, then aborts.
 //!
-//! A context that outgrows its stack touches the guard below it, and the kernel raises SIGSEGV (or
-//! SIGBUS). The handler that [`install`] puts in place runs on an alternate stack, for the normal one is
-//! full; it finds the stack by the faulting address, prints one line, calls what [`before_abort`] has set,
-//! and aborts:
+//! A context that outgrows its stack touches the guard below it, and the kernel raises SIGSEGV (or SIGBUS).
+//! The handler of [`install`] runs on an alternate stack, because the normal one is full. It finds the stack
+//! by the faulting address, prints one line, calls the [`before_abort`] hook, and aborts:
 //!
 //! ```text
 //! swapstack: stack overflow in generator `walk` created at src/tree.rs:17:20: size 66976 bytes, high-water mark 66976 bytes, fault at 0x7f21c8e00ff8; give it a larger stack
 //! ```
 //!
-//! A fault that is not on a guard, or on a guard by a thread whose stack pointer is elsewhere (a wild
-//! pointer), goes to the handler that was there before.
+//! A fault that is not on a guard, or whose thread has its stack pointer elsewhere (a wild pointer), goes to
+//! the previous handler.
 //!
-//! Generators do all of this by themselves. A runtime calls [`install`] with a [`Describe`] that
-//! names its threads, and [`arm_thread`] on each of its kernel threads.
+//! Generators need no setup. A runtime calls [`install`] with a [`Describe`] that names its threads, and
+//! [`arm_thread`] on each of its kernel threads.
 //!
-//! Invariant: the handler allocates nothing, takes no lock, and reads only what outlives a stack that
-//! is in use: the registry, the labels, and what [`Describe`] reads.
+//! Invariant: the handler allocates nothing, takes no lock, and reads only data that lives as long as a stack
+//! in use: the registry, the labels, and what [`Describe`] reads.
 
 mod altstack;
 mod handler;
@@ -28,38 +27,38 @@ pub use report::Report;
 
 use std::panic::Location;
 
-/// A touched guard, as [`Describe`] gets it.
+/// A fault on a guard, as [`Describe`] gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// The address that was touched: in the guard of the stack.
+    /// The faulting address, in the guard of the stack.
     pub address: usize,
     /// The lowest usable address of the stack.
     pub limit: usize,
     /// The upper end of the stack.
     pub top: usize,
-    /// The state of the processor when it touched the address: the third argument of the signal handler.
-    /// Valid while the handler runs.
+    /// The processor's state at the fault: the third argument of the signal handler. Valid while the handler
+    /// runs.
     pub machine: *const libc::ucontext_t,
 }
 
-/// Names the context that has overflowed, as `host 17 "worker" spawned at src/main.rs:4:9`; returns
-/// whether it knew. What it writes stands between "stack overflow in " and ": size ...".
+/// Writes the name of the context that has overflowed, such as `host 17 "worker" spawned at src/main.rs:4:9`;
+/// returns whether it knew the context. The text is printed between "stack overflow in " and ": size ...".
 ///
 /// Called in a signal handler, on the kernel thread that has overflowed: it must be async-signal-safe, as
-/// [`install`] has it. Formatting numbers and strings into the [`Report`] is.
+/// [`install`] explains. Formatting numbers and strings into the [`Report`] is.
 pub type Describe = fn(fault: &Fault, report: &mut Report) -> bool;
 
-/// Puts the handler in place, once for the process, and sets the hook that names contexts.
+/// Installs the handler, once for the process, and sets the hook that names contexts.
 ///
-/// The handlers that were there before get all other faults. Later calls only replace the hook, where
-/// they bring one; a program with two runtimes of different origin hears the later one.
-/// A handler that somebody installs afterwards is in front of this one.
+/// All other faults go to the handlers that were installed before. Later calls only replace the hook, if they
+/// have one; a program with two different runtimes uses the later one's. A handler that is installed
+/// afterwards is called before this one.
 ///
 /// # Safety
-/// `describe` is async-signal-safe: it interrupts its thread anywhere, in the middle of the allocator or
-/// with a lock held. It allocates nothing, takes no lock, does not panic, and reads nothing that the thread
-/// may have been writing. (`None` is always sound.)
+/// `describe` is async-signal-safe: it interrupts its thread anywhere, in the allocator or with a lock held.
+/// It allocates nothing, takes no lock, does not panic, and reads nothing that the thread may be writing.
+/// (`None` is always sound.)
 ///
 /// ```compile_fail,E0133
 /// swapstack::overflow::install(Some(|_fault, _report| {
@@ -75,12 +74,12 @@ pub unsafe fn install(describe: Option<Describe>) {
     handler::install();
 }
 
-/// Called when the report has been printed, on the kernel thread that has overflowed; the process aborts when
-/// it returns.
+/// Called after the report has been printed, on the kernel thread that has overflowed; the process aborts
+/// when it returns.
 pub type BeforeAbort = fn(fault: &Fault);
 
-/// Sets what is called between the report and the abort: for what takes long or may fail, such as a
-/// backtrace.
+/// Sets the hook that is called between the report and the abort, for work that takes long or may fail, such
+/// as a backtrace.
 ///
 /// # Safety
 /// As for [`install`]: the hook is async-signal-safe.
@@ -89,13 +88,13 @@ pub unsafe fn before_abort(hook: BeforeAbort) {
     unsafe { handler::set_before_abort(hook) };
 }
 
-/// All that a thread needs for the report, for those who do not set it up themselves.
+/// Everything that a thread needs for the report, for threads that do not set it up themselves.
 pub(crate) fn arm() -> std::io::Result<()> {
     handler::install();
     arm_thread()
 }
 
-/// Who lives on a stack, for the report.
+/// The generator on a stack, for the report.
 #[derive(Debug)]
 pub(crate) struct Label {
     pub(crate) name: &'static str,

@@ -1,33 +1,34 @@
-//! All stacks of the process, to be found by address from a signal handler.
+//! The registry of all stacks of the process, which a signal handler searches by address.
 //!
 //! # States
 //! ```text
 //! vacant (end is 0) --register--> changing --> live --drop--> changing --> vacant
 //! ```
-//! Entries are leaked and linked once, for ever; a vacant one is used again. There is one for each region of
-//! a pool, and one for each generator that runs on a stack of its user's. `version` is odd while an entry
-//! changes.
+//! Entries are leaked and linked once, for ever; a vacant one is reused. There is one for each region of a
+//! pool, and one for each generator on a stack that is not a pool's. `version` is odd while an entry changes.
 //!
 //! # Invariants
-//! 1. The list is only ever extended at its head, so a reader can walk it at any moment.
-//! 2. An entry is live only while what it describes is mapped, and that is used only while it is live. So the
-//!    entry of a stack that somebody runs on does not change meanwhile, and a reader passes over what
-//!    changes: it is another's.
+//! 1. The list only grows, at its head, so a reader can walk it at any moment.
+//! 2. An entry is live only while its memory is mapped, and the memory is used only while the entry is live.
+//!    So the entry of a stack in use does not change, and a reader may skip entries that change: they
+//!    describe other stacks.
 //!
 //! # Who may touch what
-//! Writers (under the lock of `VACANT`): all fields. Readers, the signal handler and what tells
-//! AddressSanitizer of switches: without the lock.
+//! Writers (under the lock of `VACANT`): all fields. Readers, which are the signal handler and the
+//! AddressSanitizer support: without the lock.
 //!
 //! # Orderings
-//! A sequence lock for each entry. The Release fence after `version` has become odd pairs with the Acquire
-//! fence of `read`: whoever has read one of the fields that follow sees another version then. The Release
-//! store that makes it even pairs with the Acquire load that `read` begins with.
+//! Each entry is a sequence lock. The Release fence after `version` has become odd pairs with the Acquire
+//! fence of `read`: a reader that has read one of the fields stored after it then sees another version. The
+//! Release store that makes `version` even pairs with the Acquire load at the beginning of `read`.
 //!
 //! # Rejected
-//! A thread-local "current context": wrong as soon as a runtime interleaves contexts that are inside
-//! generators. A lock in the handler: it may have interrupted the holder. To store `end` last, and look at it
-//! first: while an entry is used again for another region, the end of the one before and the start of the
-//! next seem to hold all that lies between, and a label is looked for where there is none.
+//! * A thread-local "current context": wrong as soon as a runtime interleaves contexts that are inside
+//!   generators.
+//! * A lock in the handler: it may have interrupted the holder.
+//! * Storing `end` last and loading it first, without a version: while an entry is reused, the old end and
+//!   the new start seem to include all addresses between the two regions, and the reader looks for a label
+//!   where there is none.
 
 use super::Label;
 use crate::stack::page_size;
@@ -36,18 +37,18 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, fence};
 use std::sync::{Mutex, PoisonError};
 
-/// How to find the stack in a live entry, given an address in it.
+/// The position of a stack, for an address in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
-    /// The guard page; `limit` is one page above.
+    /// The address of the guard page; `limit` is one page above.
     pub(crate) guard: usize,
     pub(crate) top: usize,
-    /// Where a pointer to the label is, or null.
+    /// The address of the label, or null.
     pub(crate) label: *const Label,
 }
 
 impl Slot {
-    /// The lowest address of the stack that may be used.
+    /// The lowest usable address of the stack.
     pub(crate) fn limit(&self) -> usize {
         self.guard + page_size()
     }
@@ -58,7 +59,7 @@ struct Entry {
     version: AtomicUsize,
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Bytes from slot to slot; 0 for a single stack, whose label is `label`.
+    /// The bytes from slot to slot; 0 for a single stack, whose label is `label`.
     stride: AtomicUsize,
     /// The colour of a region's first slot.
     first: AtomicUsize,
@@ -73,13 +74,13 @@ static VACANT: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 pub(crate) struct Registration(&'static Entry);
 
 impl Registration {
-    /// Registers the slots between `start` and `end`, of which the first has colour `first`. (A region of a
-    /// pool: the labels are above the tops.)
+    /// Registers the slots of a pool's region between `start` and `end`; the first has colour `first`. (Their
+    /// labels are above their tops.)
     pub(crate) fn of_region(start: usize, end: usize, stride: usize, first: usize) -> Self {
         Self::new(start, end, stride, first, ptr::null())
     }
 
-    /// Registers one stack and who lives on it.
+    /// Registers one stack and its label.
     pub(crate) fn of_stack(limit: usize, top: usize, label: *const Label) -> Self {
         Self::new(limit - page_size(), top, 0, 0, label)
     }
@@ -88,11 +89,11 @@ impl Registration {
         let mut vacant = VACANT.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = vacant.pop().unwrap_or_else(|| link(Box::leak(Box::default())));
         entry.change(|| {
-            // Relaxed (all): see "Orderings".
+            // Relaxed (all): `change` orders them.
             entry.start.store(start, Relaxed);
             entry.end.store(end, Relaxed);
             entry.stride.store(stride, Relaxed);
-            // Relaxed: as said before.
+            // Relaxed (all): `change` orders them.
             entry.first.store(first, Relaxed);
             entry.label.store(label.cast_mut(), Relaxed);
         });
@@ -103,13 +104,13 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut vacant = VACANT.lock().unwrap_or_else(PoisonError::into_inner);
-        // Relaxed: see "Orderings".
+        // Relaxed: `change` orders it.
         self.0.change(|| self.0.end.store(0, Relaxed));
         vacant.push(self.0);
     }
 }
 
-/// What an entry says.
+/// The content of a live entry.
 #[derive(Clone, Copy)]
 struct Live {
     start: usize,
@@ -120,11 +121,11 @@ struct Live {
 }
 
 impl Entry {
-    /// Runs `stores`, between which a reader may look. Called under the lock.
+    /// Runs `stores` as one change, which readers detect. Called under the lock.
     fn change(&self, stores: impl FnOnce()) {
         // Relaxed: writers are ordered by the lock.
         let version = self.version.load(Relaxed);
-        // Relaxed: the fence is for it.
+        // Relaxed: the fence orders it.
         self.version.store(version.wrapping_add(1), Relaxed);
         // Release pairs with the Acquire fence in `read`.
         fence(Release);
@@ -133,21 +134,21 @@ impl Entry {
         self.version.store(version.wrapping_add(2), Release);
     }
 
-    /// What it says; `None` if it changes meanwhile, or holds nothing.
+    /// The content; `None` if the entry changes meanwhile, or is vacant.
     fn read(&self) -> Option<Live> {
         // Acquire pairs with the last store of `change`.
         let version = self.version.load(Acquire);
-        // Relaxed (all): what is read counts only if the version is the same after the fence.
+        // Relaxed (all): the values count only if the version is the same after the fence.
         let end = self.end.load(Relaxed);
         #[cfg(test)]
         tests::between_loads();
         let live = Live {
             end,
-            // Relaxed (all): as said before.
+            // Relaxed (all): the version after the fence decides.
             start: self.start.load(Relaxed),
             stride: self.stride.load(Relaxed),
             first: self.first.load(Relaxed),
-            // Relaxed: as said before.
+            // Relaxed: the version after the fence decides.
             label: self.label.load(Relaxed),
         };
         // Acquire pairs with the Release fence in `change`.
@@ -162,7 +163,7 @@ impl Entry {
 fn link(entry: &'static Entry) -> &'static Entry {
     // Relaxed: writers are ordered by the lock.
     let head = HEAD.load(Relaxed);
-    // Relaxed: made visible by the next store.
+    // Relaxed: published by the next store.
     entry.next.store(head, Relaxed);
     // Release: pairs with the Acquire load of `HEAD` in `find`.
     HEAD.store(ptr::from_ref(entry).cast_mut(), Release);
@@ -171,12 +172,12 @@ fn link(entry: &'static Entry) -> &'static Entry {
 
 /// The stack whose slot holds `address`. Async-signal-safe.
 ///
-/// A stack that was registered by itself goes before a region: it is one from a pool in a wrapper.
+/// A stack with an entry of its own takes precedence over a region: it is a pooled stack in a wrapper.
 pub(crate) fn find(address: usize) -> Option<Slot> {
     let mut in_region = None;
     // Acquire: pairs with the Release store in `link`.
     let mut next = HEAD.load(Acquire);
-    // SAFETY: entries are leaked, so whatever the list holds is alive.
+    // SAFETY: entries are leaked, so all entries of the list are alive.
     while let Some(entry) = unsafe { next.as_ref() } {
         if let Some(live) = entry.read().filter(|live| (live.start..live.end).contains(&address)) {
             if live.stride == 0 {
@@ -197,7 +198,7 @@ mod tests {
 
     type Step = Box<dyn FnOnce()>;
 
-    /// One test at a time: they tell which entry is taken next.
+    /// One test at a time: they rely on which entry is reused next.
     static ALONE: Mutex<()> = Mutex::new(());
 
     thread_local! {
@@ -211,12 +212,12 @@ mod tests {
         }
     }
 
-    /// A pretended region, with its slots.
+    /// A pretended region with its slots.
     fn region(start: usize) -> Registration {
         Registration::of_region(start, start + (1 << 20), 1 << 18, 0)
     }
 
-    /// Addresses that nobody has: beyond what user space may use.
+    /// Addresses beyond user space, so no stack has them.
     const LOW: usize = 1 << 60;
     const MIDDLE: usize = LOW + (1 << 30);
     const HIGH: usize = LOW + (2 << 30);
@@ -225,7 +226,7 @@ mod tests {
     fn what_changes_while_it_is_read_is_passed_over() {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         for is_gone in [false, true] {
-            // The newest: it is read first.
+            // The newest entry, which is read first.
             let entry = Box::leak(Box::<Entry>::default());
             let vacated = std::mem::take(&mut *VACANT.lock().unwrap());
             VACANT.lock().unwrap().push(link(entry));
@@ -234,7 +235,7 @@ mod tests {
             BETWEEN.set(Some(Box::new(move || {
                 drop(high);
                 if !is_gone {
-                    // Takes the same entry: the end of the one before, the start of this one.
+                    // Reuses the entry: the reader sees the old end and the new start.
                     std::mem::forget(region(LOW));
                 }
             })));

@@ -1,10 +1,10 @@
-//! The line on standard error: a fixed buffer and `write`, nothing that could allocate or lock.
+//! The line on standard error, written with a fixed buffer and `write`, without allocation or lock.
 
 use std::fmt;
 
 const CAPACITY: usize = 1024;
 
-/// Where [`Describe`](super::Describe) writes to: text up to 1 KiB, the rest is cut off.
+/// The text buffer of [`Describe`](super::Describe): up to 1 KiB, the rest is cut off.
 pub struct Report {
     text: [u8; CAPACITY],
     length: usize,
@@ -23,7 +23,7 @@ impl Report {
             let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
             match usize::try_from(written) {
                 Ok(written) if written > 0 => rest = &rest[written..],
-                // Nobody can be told: the process aborts all the same.
+                // The error cannot be reported; the process aborts anyway.
                 _ => return,
             }
         }

@@ -1,7 +1,7 @@
-//! A worker's own stacks: last in, first out, no locks.
+//! A worker's own stacks: last in, first out, without locks.
 //!
-//! Invariant: every stack in `cached[class]` is idle, of that class, and guarded. A list is never
-//! borrowed across code that could come back here.
+//! Invariant: every stack in `cached[class]` is idle, of that class, and guarded. A list is not borrowed
+//! while code runs that could call this pool again.
 
 use super::pool::{CLASSES, Inner, LARGE, StackPool, class_of};
 use super::region::PooledStack;
@@ -9,15 +9,15 @@ use std::cell::UnsafeCell;
 use std::io;
 use std::sync::Arc;
 
-/// Stacks that are fetched from the shared pool at once.
+/// The number of stacks that are fetched from the shared pool at once.
 const REFILL: usize = 16;
-/// A list as long as this hands its older half to the shared pool.
+/// A list of this length hands its older half to the shared pool.
 const FULL: usize = 64;
 
-/// The stacks of one worker in front of the shared [`StackPool`].
+/// A worker's cache of stacks in front of the shared [`StackPool`].
 ///
-/// The stack that was given last is taken first, for it is still in the cache. Not `Sync`, so that no
-/// operation needs an atomic instruction; dropping it hands what it has to the shared pool.
+/// The stack that was given last is taken first, because it is still in the cache. Not `Sync`, so that no
+/// operation needs an atomic instruction; its drop hands its stacks to the shared pool.
 ///
 /// # Examples
 /// ```
@@ -34,11 +34,11 @@ const FULL: usize = 64;
 pub struct LocalPool {
     cached: [UnsafeCell<Vec<PooledStack>>; CLASSES.len()],
     shared: Arc<StackPool>,
-    /// The address of what `shared` holds, to know its stacks by.
+    /// The address of the shared pool's `Inner`, to recognise its stacks by.
     home: *const Inner,
 }
 
-// SAFETY: `home` is only compared, and all else is Send.
+// SAFETY: `home` is only compared, and all other fields are Send.
 unsafe impl Send for LocalPool {}
 
 impl LocalPool {
@@ -59,7 +59,7 @@ impl LocalPool {
     /// A stack with at least `size` usable bytes.
     ///
     /// # Errors
-    /// As [`StackPool::take`].
+    /// As for [`StackPool::take`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn take(&self, size: usize) -> io::Result<PooledStack> {
         let class = class_of(size);
@@ -81,12 +81,12 @@ impl LocalPool {
         let mut batch = Vec::with_capacity(REFILL);
         self.shared.take_batch(class, REFILL, &mut batch)?;
         let first = batch.pop();
-        // SAFETY: not Sync, and `append` calls nothing of ours, so this is the only borrow.
+        // SAFETY: not Sync, and `append` does not call this pool, so this is the only borrow.
         unsafe { (*self.cached[class].get()).append(&mut batch) };
         first.ok_or_else(|| io::ErrorKind::OutOfMemory.into())
     }
 
-    /// Takes a stack back. Nothing may run on it any more, and nothing on it may be in use.
+    /// Takes a stack back. No context may run on it any more, and nothing on it may be in use.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn give(&self, stack: PooledStack) {
         let class = stack.class();
@@ -107,9 +107,9 @@ impl LocalPool {
         if class == LARGE || !stack.is_of(self.home) {
             return self.shared.give(stack);
         }
-        // SAFETY: not Sync; the shared pool, which is called with the borrow alive, never comes back here.
+        // SAFETY: not Sync; the shared pool is called during the borrow, and does not call this pool.
         let cached = unsafe { &mut *self.cached[class].get() };
-        // The older half: it has waited longest, so its cache lines are the coldest.
+        // The older half has been idle longest, so its cache lines are the coldest.
         self.shared.give_batch(class, cached.drain(..FULL / 2));
         cached.push(stack);
     }
@@ -117,13 +117,13 @@ impl LocalPool {
     /// Hands all idle stacks to the shared pool, where other workers can take them.
     pub fn flush(&self) {
         for (class, cached) in self.cached.iter().enumerate() {
-            // SAFETY: not Sync; the shared pool never comes back here.
+            // SAFETY: not Sync; the shared pool does not call this pool.
             self.shared.give_batch(class, unsafe { (*cached.get()).drain(..) });
         }
     }
 
-    /// Hands all idle stacks over and gives the memory of everything idle in the shared pool back to
-    /// the system. Returns the bytes given back, see [`StackPool::trim`].
+    /// Hands all idle stacks over and gives the memory of all idle stacks of the shared pool back to the
+    /// system. Returns the number of bytes, see [`StackPool::trim`].
     pub fn trim(&self) -> usize {
         self.flush();
         self.shared.trim()

@@ -1,9 +1,9 @@
-//! Stacks: what one is ([`Stack`]), and where they come from ([`StackPool`], [`LocalPool`]).
+//! Stacks: the trait [`Stack`], and the pools ([`StackPool`], [`LocalPool`]).
 //!
 //! ```text
 //!     LocalPool   one for each worker, no locks, last in first out
 //!        |  batches
-//!     StackPool   shared: dirty list, clean list, what is not carved yet
+//!     StackPool   shared: dirty list, clean list, slots not carved yet
 //!        |  carve: install the guard, choose the colour
 //!     region      one large mapping, cut into equal slots, one stack each
 //! ```
@@ -22,21 +22,21 @@ pub(crate) use region::slot_at;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
-/// The least that a context needs to start, and to print a panic message, in bytes.
+/// The minimum size, in bytes, for a context that starts and may print a panic message.
 pub const MIN_STACK_SIZE: usize = 8 << 10;
 
 /// Memory that a context can run on.
 ///
 /// # Safety
-/// An implementation promises, for as long as the value lives and wherever it is moved:
-/// * `limit` and `top` always give the same addresses, `limit < top`, and `top` is 16-aligned.
-/// * The bytes from `limit` up to `top` can be read and written, and nobody else uses them.
+/// An implementation promises, as long as the value lives and wherever it is moved:
+/// * `limit` and `top` always return the same addresses, `limit < top`, and `top` is 16-aligned.
+/// * The bytes from `limit` up to `top` can be read and written, and no other code uses them.
 /// * There are at least [`MIN_STACK_SIZE`] of them.
 /// * An access to the page right below `limit` raises SIGSEGV or SIGBUS and does nothing else. (Rust code
 ///   touches its stack page by page on the way down, so one page is enough.)
 /// * The memory stays valid for ever if the value is leaked.
 ///
-/// [`conformance::check`](crate::conformance::check) puts an implementation to the test.
+/// [`conformance::check`](crate::conformance::check) tests an implementation.
 pub unsafe trait Stack {
     /// The upper end: one past the highest byte. Stacks grow down from here.
     fn top(&self) -> NonNull<u8>;
@@ -44,8 +44,8 @@ pub unsafe trait Stack {
     /// The lower end: the lowest usable byte. The guard is below.
     fn limit(&self) -> NonNull<u8>;
 
-    /// Where the pools keep who lives on a stack: the overflow handler follows what is there. So nobody else
-    /// may call this, or implement it: they have no token.
+    /// The word in which a pool stores a stack's label: the overflow handler dereferences it. Other crates
+    /// can neither call nor implement this, because they have no token.
     ///
     /// ```compile_fail,E0061
     /// use swapstack::{DefaultStack, Stack};
@@ -67,23 +67,23 @@ pub unsafe trait Stack {
 }
 
 mod token {
-    /// Proof that this crate asks: nobody else can name it.
+    /// Proof that the caller is this crate: other crates cannot name it.
     #[derive(Clone, Copy, Debug)]
     pub struct Token;
 }
 pub(crate) use token::Token;
 
-/// How many bytes of `stack` have ever been written since its memory was last given back, rounded
-/// up to pages: what is resident, by `mincore`.
+/// The number of bytes of `stack` that have been written since its memory was last given back, rounded up to
+/// pages: the resident part, by `mincore`.
 ///
-/// A recycled stack still has the pages of the contexts before, so this is a bound from above on what
-/// the present one has used. Pages that the kernel has swapped out do not count.
+/// A recycled stack still has the pages of earlier contexts, so this is an upper bound for the present one.
+/// Pages that the kernel has swapped out do not count.
 #[must_use]
 pub fn high_water<S: Stack + ?Sized>(stack: &S) -> usize {
     resident_bytes(stack.limit().as_ptr().addr(), stack.top().as_ptr().addr())
 }
 
-/// Bytes from the lowest resident page in `limit..top` up to `top`. Calls nothing but `mincore`, so
+/// The number of bytes from the lowest resident page in `limit..top` up to `top`. Calls only `mincore`, so
 /// that the overflow report may use it.
 pub(crate) fn resident_bytes(limit: usize, top: usize) -> usize {
     let page = page_size();
@@ -91,7 +91,7 @@ pub(crate) fn resident_bytes(limit: usize, top: usize) -> usize {
     let mut resident = [0_u8; 64];
     while from < top {
         let bytes = (top - from).min(page * resident.len());
-        // SAFETY: `resident` has one byte for each page of the range; the range is only looked at.
+        // SAFETY: `resident` has one byte for each page of the range; the call only inspects the range.
         let status = unsafe { libc::mincore(from as *mut _, bytes, resident.as_mut_ptr()) };
         if status != 0 {
             return 0;
@@ -107,7 +107,7 @@ pub(crate) fn resident_bytes(limit: usize, top: usize) -> usize {
 
 /// The size of a page of memory, in bytes.
 pub(crate) fn page_size() -> usize {
-    // SAFETY: asks the C library for a constant.
+    // SAFETY: only reads a constant of the C library.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(size).unwrap_or(4096)
 }

@@ -4,8 +4,8 @@
 //! * A slot below `next` of the current region has its `PooledStack`: in use, in a [`LocalPool`], or in
 //!   exactly one of the three lists here. Slots from `next` on have never been touched.
 //! * `dirty` stacks may have resident pages; `clean` ones have none; `unguarded` ones have no guard yet and
-//!   are not handed out without.
-//! * System calls that take long (guards, trimming) run without the lock.
+//!   are not handed out without one.
+//! * Slow system calls (guards, trimming) run without the lock.
 //!
 //! [`LocalPool`]: crate::LocalPool
 
@@ -16,9 +16,9 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What every pooled stack has above its nominal size: room for what a runtime keeps at the base, so that a
-/// request for 64 KiB *and* a descriptor does not end up in the next class. It comes out of the
-/// rounding to pages.
+/// The bytes that every pooled stack has above its nominal size: room for a runtime's data at the base, so
+/// that a request for 64 KiB *and* a descriptor does not need the next class. They come out of the rounding
+/// to pages.
 const EXTRA: usize = 2 << 10;
 /// Usable bytes of the pooled classes. Larger stacks get a mapping of their own.
 pub(crate) const CLASSES: [usize; 3] = [(16 << 10) + EXTRA, (64 << 10) + EXTRA, (256 << 10) + EXTRA];
@@ -36,7 +36,7 @@ pub(crate) fn class_of(size: usize) -> usize {
     CLASSES.iter().position(|&class| size <= class).unwrap_or(LARGE)
 }
 
-/// How a [`StackPool`] works. `PoolConfig::default()` is right unless there is a reason.
+/// The configuration of a [`StackPool`]. `PoolConfig::default()` fits unless there is a reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolConfig {
@@ -52,34 +52,34 @@ impl PoolConfig {
     }
 }
 
-/// What a [`StackPool`] holds at one moment. Counts are of stacks, sizes in bytes.
+/// The content of a [`StackPool`] at one moment. Counts are of stacks, sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// The guards that are tried first: `Light` or `Mapped`, never `Best`.
+    /// The kind of guard that is tried first: `Light` or `Mapped`, never `Best`.
     pub guard: GuardKind,
     /// Mappings of the pooled classes.
     pub regions: usize,
-    /// Address space of these mappings. Only what has been touched is memory.
+    /// The address space of these mappings. Only touched pages use memory.
     pub reserved_bytes: usize,
-    /// Stacks of the pooled classes made so far. They are never unmade, so this is also the largest
-    /// number that have been out (in use or in a `LocalPool`) at once.
+    /// Stacks of the pooled classes made so far. They are never unmade, so this is also the largest number
+    /// that was out at once (in use or in a `LocalPool`).
     pub carved: usize,
-    /// Idle here, with memory.
+    /// Idle here, with resident memory.
     pub idle_dirty: usize,
-    /// Idle here, memory given back.
+    /// Idle here, without resident memory.
     pub idle_clean: usize,
     /// Stacks larger than every class that are in use now.
     pub large: usize,
-    /// Bytes of memory that trimming has given back so far, counted as whole slots.
+    /// Bytes that trimming has given back so far, counted as whole slots.
     pub trimmed_bytes: usize,
 }
 
-/// Stacks for everybody: shared by the workers of a runtime in an `Arc`, cut from large reservations.
+/// A pool of stacks, cut from large reservations, which the workers of a runtime share in an `Arc`.
 ///
-/// Three size classes (16, 64 and 256 KiB usable, and 2 KiB more for what the caller keeps at the base); a
-/// larger stack gets a mapping of its own and loses it when it is given back. Every stack has a guard below
-/// it. Memory is used only where a stack has been touched, and stays with an idle stack until
+/// Three size classes (16, 64 and 256 KiB usable, and 2 KiB more for the caller's data at the base); a larger
+/// stack gets a mapping of its own and loses it when it is given back. Every stack has a guard below it.
+/// Memory is used only where a stack has been touched, and stays with an idle stack until
 /// [`trim`](Self::trim).
 ///
 /// # Examples
@@ -101,7 +101,7 @@ pub(crate) struct Inner {
     guard: GuardKind,
     classes: [Mutex<Class>; CLASSES.len()],
     large: AtomicUsize,
-    /// How many large ones were asked for so far, which gives the next its colour.
+    /// The number of large stacks requested so far, which gives the next one its colour.
     mapped_large: AtomicUsize,
     trimmed_bytes: AtomicUsize,
 }
@@ -110,9 +110,10 @@ pub(crate) struct Inner {
 struct Class {
     dirty: Vec<PooledStack>,
     clean: Vec<PooledStack>,
-    /// The fewest in `dirty` since the present period began.
+    /// The smallest length of `dirty` since the present period began.
     fewest: usize,
-    /// How many in `dirty` were needed by nobody in the period before, and have not been trimmed yet.
+    /// The number of stacks in `dirty` that were not needed in the period before, and have not been trimmed
+    /// yet.
     unneeded: usize,
     unguarded: Vec<PooledStack>,
     region: Option<Arc<Region>>,
@@ -140,8 +141,8 @@ impl StackPool {
     /// A stack with at least `size` usable bytes (and at least [`MIN_STACK_SIZE`]).
     ///
     /// # Errors
-    /// Out of address space, out of mappings, out of guards (see [`GuardKind`]), or a size that
-    /// no address space has. The message says which limit was met.
+    /// If there is no address space, mapping or guard left (see [`GuardKind`]), or if the size is larger than
+    /// any address space. The message says which limit was met.
     pub fn take(&self, size: usize) -> io::Result<PooledStack> {
         let class = class_of(size);
         if class == LARGE {
@@ -152,7 +153,7 @@ impl StackPool {
         taken.pop().ok_or_else(|| io::ErrorKind::OutOfMemory.into())
     }
 
-    /// Appends up to `count` stacks of `class` to `into`: at least one, or an error.
+    /// Appends up to `count` stacks of `class` to `into`: at least one, or returns an error.
     pub(crate) fn take_batch(
         &self,
         class: usize,
@@ -190,28 +191,28 @@ impl StackPool {
         Ok(())
     }
 
-    /// Takes a stack back. Nothing may run on it any more, and nothing on it may be in use.
+    /// Takes a stack back. No context may run on it any more, and nothing on it may be in use.
     pub fn give(&self, stack: PooledStack) {
         if stack.is_of(Arc::as_ptr(&self.inner)) {
             self.inner.give(stack);
         }
-        // A stack of another pool goes back there: that is what dropping it does.
+        // A stack of another pool goes back to that pool when it is dropped.
     }
 
     pub(crate) fn give_batch(&self, class: usize, stacks: impl Iterator<Item = PooledStack>) {
         self.inner.lock(class).dirty.extend(stacks);
     }
 
-    /// Gives the memory of all idle stacks back to the system, neighbours together, and says how many
-    /// bytes that was (whole slots: what was resident is less).
+    /// Gives the memory of all idle stacks back to the system, neighbours together, and returns the number of
+    /// bytes (whole slots: less was resident).
     ///
-    /// Address space and guards stay. Takes about 0.1 us for a stack where neighbours are idle too, and
-    /// 1 us for a lone one; meanwhile others can take and give.
+    /// Address space and guards stay. Takes about 0.1 us for a stack whose neighbours are idle too, and 1 us
+    /// for a single one; other threads can take and give meanwhile.
     pub fn trim(&self) -> usize {
         (0..CLASSES.len()).map(|class| self.inner.trim(class)).sum()
     }
 
-    /// Begins a period: idle stacks that nobody has needed at any moment of the one before may be
+    /// Begins a period: idle stacks that were not needed at any moment of the period before may be
     /// [trimmed](Self::trim_unneeded) in this one.
     pub fn begin_period(&self) {
         for class in 0..CLASSES.len() {
@@ -221,8 +222,8 @@ impl StackPool {
         }
     }
 
-    /// Gives the memory of at most `most` idle stacks back that were not needed throughout the period before;
-    /// says how many that were. Costs what [`trim`](Self::trim) costs for each.
+    /// Gives the memory of at most `most` idle stacks back that were not needed in the whole period before;
+    /// returns their number. The cost per stack is that of [`trim`](Self::trim).
     ///
     /// # Examples
     /// ```
@@ -245,7 +246,7 @@ impl StackPool {
         most - left
     }
 
-    /// What the pool holds now.
+    /// The present content of the pool.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         let mut stats = PoolStats {
@@ -255,9 +256,9 @@ impl StackPool {
             carved: 0,
             idle_dirty: 0,
             idle_clean: 0,
-            // Relaxed: counters for people; nothing is decided by them.
+            // Relaxed: statistics; nothing is decided by them.
             large: self.inner.large.load(Relaxed),
-            // Relaxed: as above.
+            // Relaxed: statistics.
             trimmed_bytes: self.inner.trimmed_bytes.load(Relaxed),
         };
         for class in 0..CLASSES.len() {
@@ -274,7 +275,7 @@ impl StackPool {
 
 impl Inner {
     fn lock(&self, class: usize) -> MutexGuard<'_, Class> {
-        // No code that can panic halfway through a change runs under this lock.
+        // No code under this lock can panic halfway through a change.
         self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -310,7 +311,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Maps a region of `slots`, or of fewer where the address space is nearly full.
+    /// Maps a region of `slots`, or of fewer if the address space is nearly full.
     fn map_region(self: &Arc<Self>, class: usize, slots: usize) -> io::Result<Arc<Region>> {
         match Region::map(slots, CLASSES[class], class, 0, self.guard, Arc::downgrade(self)) {
             Err(_) if slots > 1 => self.map_region(class, slots / 2),
@@ -319,13 +320,13 @@ impl Inner {
     }
 
     fn map_large(self: &Arc<Self>, size: usize) -> io::Result<PooledStack> {
-        // Relaxed: only the count matters.
+        // Relaxed: only a count.
         let mapped = self.mapped_large.fetch_add(1, Relaxed);
         let size = size.max(MIN_STACK_SIZE);
         let region = Region::map(1, size, LARGE, mapped, self.guard, Arc::downgrade(self))?;
         // SAFETY: the region is new, so slot 0 has no stack yet.
         let stack = unsafe { region.slot(0) };
-        // Relaxed: a counter for people.
+        // Relaxed: statistics.
         self.large.fetch_add(1, Relaxed);
         stack.install_guard()?;
         Ok(stack)
@@ -334,7 +335,7 @@ impl Inner {
     pub(crate) fn give(&self, stack: PooledStack) {
         let class = stack.class();
         if class == LARGE {
-            // Relaxed: a counter for people.
+            // Relaxed: statistics.
             self.large.fetch_sub(1, Relaxed);
             stack.unmap();
         } else {
@@ -356,7 +357,7 @@ impl Inner {
             let count = lists.unneeded.min(lists.dirty.len()).min(most);
             lists.unneeded -= count;
             lists.fewest = lists.fewest.saturating_sub(count);
-            // Those that have waited longest.
+            // The stacks that have been idle longest.
             lists.dirty.drain(..count).collect()
         };
         let count = idle.len();
@@ -368,22 +369,22 @@ impl Inner {
 
     /// Gives the memory of idle stacks back, and puts them where they are taken last.
     fn clean(&self, class: usize, mut idle: Vec<PooledStack>) -> usize {
-        // Highest first: the clean list is popped from its end, so low addresses are used again first
-        // and the pages of the page table that only high ones need stay unused.
+        // Highest address first: the clean list is popped from its end, so low addresses are reused first,
+        // and the page table pages of high addresses stay unused.
         idle.sort_unstable_by_key(|stack| std::cmp::Reverse(stack.top_address()));
         let bytes = idle.chunk_by(|high, low| low.span().1 == high.span().0).map(give_memory_back).sum();
         self.lock(class).clean.append(&mut idle);
-        // Relaxed: a counter for people.
+        // Relaxed: statistics.
         self.trimmed_bytes.fetch_add(bytes, Relaxed);
         bytes
     }
 }
 
-/// Drops the pages of a run of neighbours (highest first) in one call; their guards stay.
+/// Frees the pages of a run of neighbours (highest first) in one call; their guards stay.
 fn give_memory_back(run: &[PooledStack]) -> usize {
     let (Some(last), Some(first)) = (run.first(), run.last()) else { return 0 };
     let (start, end) = (first.span().0, last.span().1);
-    // SAFETY: all of these slots are idle and owned by the caller; their contents are not needed.
+    // SAFETY: the caller owns these slots, all of which are idle; their contents are not needed.
     let status = unsafe { libc::madvise(start as *mut _, end - start, libc::MADV_DONTNEED) };
     // Locked memory cannot be given back.
     if status == 0 { end - start } else { 0 }

@@ -6,15 +6,15 @@
 //!                         ^ limit
 //! ```
 //!
-//! Invariant: a slot has at most one [`PooledStack`], and its guard is installed before that
-//! exists. Each `PooledStack` keeps its region mapped; the last one to go unmaps it.
+//! Invariant: a slot has at most one [`PooledStack`], which exists only after its guard was installed. Each
+//! `PooledStack` keeps its region mapped; the last one to be dropped unmaps it.
 //!
-//! The *colour* moves the tops of neighbours apart. Slots are whole pages, so without it all tops would
-//! fall into the same few sets of the first-level cache, and a dozen contexts would evict each
-//! other (measured: three times slower at 500 contexts). The first region of each class, and each large stack
-//! in turn, begins with another colour, because two contexts whose frames lie at the same offsets of two
-//! pages wait for each other's stores (measured: 4 % of a ping-pong between a large stack and one of a
-//! class). The slot is larger than the class by guard and colour, so what is asked for is what can be used.
+//! The *colour* shifts the tops of neighbours. Slots are whole pages, so without it all tops would fall into
+//! the same few sets of the first-level cache, and a dozen contexts would evict each other (measured: three
+//! times slower at 500 contexts). The first region of each class, and each large stack in turn, begins with
+//! another colour, because two contexts whose frames are at the same page offsets wait for each other's
+//! stores (measured: 4 % of a ping-pong between a large stack and one of a class). The slot is larger than
+//! the class by guard and colour, so the requested bytes are usable.
 
 use super::guard::{self, GuardKind};
 use super::pool::{Inner, LARGE};
@@ -32,15 +32,14 @@ const LABEL_BYTES: usize = 16;
 const CACHE_LINE: usize = 64;
 const COLOURS: usize = 32;
 
-/// How far the top of slot `index` is moved down, in bytes, where the region's first slot has colour `first`.
-/// 5 has no common divisor with the number of colours, so that neighbours are far apart and all colours
+/// The number of bytes by which the top of slot `index` is moved down, if the region's first slot has colour
+/// `first`. 5 has no common divisor with the number of colours, so neighbours are far apart and all colours
 /// occur.
 fn colour(first: usize, index: usize) -> usize {
     (first.wrapping_add(index).wrapping_mul(5) % COLOURS) * CACHE_LINE
 }
 
-/// The colour of the first slot of a region of `class`, before which `mapped` others were mapped that count
-/// on.
+/// The colour of the first slot of a region of `class`, after `mapped` other regions that count on.
 fn first_colour(class: usize, mapped: usize) -> usize {
     (class * COLOURS / (LARGE + 1)).wrapping_add(mapped)
 }
@@ -56,7 +55,7 @@ pub(crate) fn slot_at(start: usize, stride: usize, first: usize, address: usize)
     let index = (address - start) / stride;
     let guard = start + index * stride;
     let top = guard + stride - colour(first, index) - LABEL_BYTES;
-    // SAFETY: the word at `top` of a mapped slot is its label, or zero where nothing was ever written.
+    // SAFETY: the word at `top` of a mapped slot is its label, or zero if it was never written.
     // Relaxed: written by the thread that runs on this stack, which is the one that has faulted.
     let label = unsafe { (*(top as *const AtomicPtr<()>)).load(Relaxed) };
     Slot { guard, top, label: label.cast() }
@@ -79,15 +78,14 @@ pub(crate) struct Region {
     registration: Option<Registration>,
 }
 
-// SAFETY: the fields do not change, and the memory behind `base` is reached only through the
-// `PooledStack` that owns the slot.
+// SAFETY: the fields do not change, and only the `PooledStack` that owns a slot reaches its memory.
 unsafe impl Send for Region {}
-// SAFETY: as above.
+// SAFETY: the fields that are shared do not change or are atomic.
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps room for `slots` stacks of `usable` bytes; `mapped` chooses the colour of the first among those
-    /// of its class. Nothing is resident yet.
+    /// Maps room for `slots` stacks of `usable` bytes; `mapped` chooses the colour of the first one among
+    /// those of its class. Nothing is resident yet.
     pub(crate) fn map(
         slots: usize,
         usable: usize,
@@ -117,9 +115,9 @@ impl Region {
             );
             return Err(io::Error::new(cause.kind(), message));
         };
-        // A huge page would make a touched stack cost 2 MiB. Kernels built without huge pages refuse
-        // the advice (EINVAL) and do not need it.
-        // SAFETY: advice about our own mapping that does not change what is in it.
+        // A huge page would make a touched stack cost 2 MiB. Kernels built without huge pages refuse the
+        // advice (EINVAL) and do not need it.
+        // SAFETY: advice about our own mapping that does not change its content.
         unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         let start = base.as_ptr().addr();
         let first = first_colour(class, mapped);
@@ -148,13 +146,13 @@ impl Region {
         self.slots * self.stride
     }
 
-    /// The stack in slot `index`, still without its guard.
+    /// The stack in slot `index`, which has no guard yet.
     ///
     /// # Safety
     /// `index < slots`, and no other `PooledStack` of this slot exists.
     pub(crate) unsafe fn slot(self: &Arc<Self>, index: usize) -> PooledStack {
         debug_assert!(index < self.slots);
-        // SAFETY: within the mapping, for the offset is less than `bytes()`.
+        // SAFETY: within the mapping, because the offset is less than `bytes()`.
         let top =
             unsafe { self.base.add((index + 1) * self.stride - colour(self.first, index) - LABEL_BYTES) };
         PooledStack { top, region: Arc::clone(self) }
@@ -176,29 +174,29 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // First of all: others may get the same addresses as soon as they are unmapped.
+        // Before anything else: others may get the same addresses as soon as they are unmapped.
         self.registration = None;
         #[cfg(feature = "valgrind")]
         self.deregister_from_valgrind();
         #[cfg(feature = "tsan")]
         crate::tools::tsan::forget(self.base.as_ptr().addr(), self.base.as_ptr().addr() + self.bytes());
-        // SAFETY: the last `PooledStack` of this region is gone, so nobody uses the memory.
+        // SAFETY: the last `PooledStack` of this region was dropped, so the memory is not used any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes()) };
         guard::forget_mapped(*self.mapped_guards.get_mut());
     }
 }
 
-/// A stack from a [`StackPool`](crate::StackPool): two words, owned, free to move between threads.
+/// A stack from a [`StackPool`](crate::StackPool): two words, owned, and free to move between threads.
 ///
 /// Give it back with [`LocalPool::give`](crate::LocalPool::give) or
-/// [`StackPool::give`](crate::StackPool::give); dropping it does the latter, more slowly. It may
-/// outlive its pool: the memory is unmapped when the last stack around it is gone.
+/// [`StackPool::give`](crate::StackPool::give); its drop does the latter, more slowly. It may outlive its
+/// pool: the memory is unmapped when the last stack of its region is dropped.
 pub struct PooledStack {
     top: NonNull<u8>,
     region: Arc<Region>,
 }
 
-// SAFETY: owns the memory between `limit` and `top` alone.
+// SAFETY: it owns the memory between `limit` and `top` exclusively.
 unsafe impl Send for PooledStack {}
 // SAFETY: a shared reference only reads two addresses.
 unsafe impl Sync for PooledStack {}
@@ -214,20 +212,20 @@ impl PooledStack {
         unsafe { self.region.base.add(self.index() * self.region.stride) }
     }
 
-    /// The number of its size class: 0, 1, 2 for the pooled ones, then one for all that are larger.
+    /// The number of its size class: 0, 1, 2 for the pooled ones, then one for all larger stacks.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub fn class(&self) -> usize {
         self.region.class
     }
 
-    /// Usable bytes: from `limit` to `top`. Never less than what was asked for.
+    /// The usable bytes from `limit` to `top`. Never less than requested.
     #[must_use]
     pub fn size(&self) -> usize {
         self.top.as_ptr().addr() - self.limit().as_ptr().addr()
     }
 
-    /// Bytes that this stack has resident, see [`high_water`](crate::stack::high_water).
+    /// The number of resident bytes of this stack, see [`high_water`](crate::stack::high_water).
     #[must_use]
     pub fn high_water(&self) -> usize {
         super::high_water(self)
@@ -250,7 +248,7 @@ impl PooledStack {
         Ok(())
     }
 
-    /// Ends this stack instead of giving it back: the way of large ones.
+    /// Unmaps this stack instead of giving it back; for large stacks.
     pub(crate) fn unmap(self) {
         let this = ManuallyDrop::new(self);
         // SAFETY: `this` is never used or dropped again, so its region is moved out, not copied.
@@ -261,15 +259,15 @@ impl PooledStack {
         self.top.as_ptr().addr()
     }
 
-    /// Where the slot begins and ends, to find neighbours.
+    /// The bounds of the slot, to find neighbours.
     pub(crate) fn span(&self) -> (usize, usize) {
         let base = self.slot_base().as_ptr().addr();
         (base, base + self.region.stride)
     }
 }
 
-// SAFETY: `region` keeps the memory mapped, the slot has one owner, and pools hand out only
-// stacks whose guard page, right below `limit`, is installed.
+// SAFETY: `region` keeps the memory mapped, the slot has one owner, and pools hand out only stacks whose
+// guard page, right below `limit`, is installed.
 unsafe impl Stack for PooledStack {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn top(&self) -> NonNull<u8> {

@@ -1,12 +1,13 @@
-//! AddressSanitizer: it has to know on which stack the program runs, or it takes accesses to the
-//! others for overflows and its "fake stack" of locals for lost.
+//! AddressSanitizer support. It must know on which stack the program runs; otherwise it reports accesses to
+//! other stacks as overflows and frees the "fake stack" of their locals.
 //!
-//! The verbs of the machine, each with the announcement around it. The functions that announce are in the
-//! sanitizer's runtime: a program with this feature links only with `-Zsanitizer=address` (or with
-//! a C linker's `-fsanitize=address`).
+//! The machine's operations, each with its announcement. The announcing functions are in the sanitizer's
+//! runtime: a program with this feature links only with `-Zsanitizer=address` (or with a C linker's
+//! `-fsanitize=address`).
 //!
-//! The limits of a target come from the registry of stacks; what is not in it counts as this thread's
-//! own stack. So contexts on stacks that are neither a pool's nor a generator's must not be used here.
+//! The limits of a target stack come from the registry; an address that is not in it counts as this thread's
+//! own stack. So contexts on stacks that are neither a pool's nor a generator's must not be used with this
+//! feature.
 
 use crate::arch::{Entry, Word, machine};
 use crate::context::StackPointer;
@@ -16,7 +17,7 @@ use core::ffi::c_void;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::{self, NonNull};
 
-// SAFETY: as the sanitizer's interface headers declare them.
+// SAFETY: declared as in the sanitizer's interface headers.
 unsafe extern "C" {
     fn __sanitizer_start_switch_fiber(fake_stack: *mut *mut c_void, bottom: *const c_void, size: usize);
     fn __sanitizer_finish_switch_fiber(
@@ -27,7 +28,7 @@ unsafe extern "C" {
     fn __asan_unpoison_memory_region(start: *const c_void, size: usize);
 }
 
-/// Where the stack around `address` begins, and its size.
+/// The start and the size of the stack around `address`.
 fn bounds(address: usize) -> (usize, usize) {
     if let Some(slot) = registry::find(address) {
         return (slot.limit(), slot.top - slot.limit());
@@ -36,12 +37,12 @@ fn bounds(address: usize) -> (usize, usize) {
 }
 
 thread_local! {
-    /// Start and size of this thread's own stack, (0, 0) before the first switch.
+    /// The start and the size of this thread's own stack, (0, 0) before the first switch.
     static OWN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Notes where this thread's own stack is, the first time that it switches: from that stack, for asking
-/// takes more than a small one has.
+/// Records this thread's own stack at its first switch, which it does from that stack: the query needs more
+/// stack than a small one has.
 fn note_own() {
     if OWN.get() == (0, 0) {
         OWN.set(thread_stack());
@@ -51,7 +52,7 @@ fn note_own() {
 fn thread_stack() -> (usize, usize) {
     let mut attributes = MaybeUninit::uninit();
     let (mut start, mut size) = (ptr::null_mut(), 0);
-    // SAFETY: `attributes` is initialised by the first call, read by the second, and given up by the third.
+    // SAFETY: the first call initialises `attributes`, the second reads it, and the third destroys it.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) == 0 {
             libc::pthread_attr_getstack(attributes.as_ptr(), &mut start, &mut size);
@@ -61,20 +62,20 @@ fn thread_stack() -> (usize, usize) {
     (start.addr(), size)
 }
 
-/// Makes `limit..top` accessible in the sanitizer's eyes.
+/// Marks `limit..top` as accessible for the sanitizer.
 pub(crate) fn unpoison(limit: usize, top: usize) {
-    // SAFETY: changes only the sanitizer's books.
+    // SAFETY: changes only the sanitizer's shadow memory.
     unsafe { __asan_unpoison_memory_region(limit as *const c_void, top - limit) };
 }
 
 /// # Safety
-/// As [`crate::switch`].
+/// As for [`crate::switch`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
     note_own();
     let (bottom, size) = bounds(to.0.addr());
     let mut fake_stack = ptr::null_mut();
-    // SAFETY: the announcements stand directly before the switch and directly after the return from it; the
+    // SAFETY: the announcements are directly before the switch and directly after the return from it; the
     // rest is the caller's promise.
     unsafe {
         __sanitizer_start_switch_fiber(&mut fake_stack, bottom as *const c_void, size);
@@ -85,20 +86,21 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 }
 
 /// # Safety
-/// As [`crate::jump`].
+/// As for [`crate::jump`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     let (bottom, size) = bounds(to.0.addr());
-    // SAFETY: as in `switch`; without a place for it, the fake stack of this context is destroyed.
+    // SAFETY: announced directly before the jump; without a place to save it, this context's fake stack is
+    // destroyed.
     unsafe {
         __sanitizer_start_switch_fiber(ptr::null_mut(), bottom as *const c_void, size);
         machine::jump(to, word)
     }
 }
 
-/// Moves a value that a context leaves behind for another to the far end of its own stack, which contains
-/// `own`: locals are on the fake stack, which [`jump`] destroys. A value too large for that, or on a stack
-/// that is not registered, stays.
+/// Moves a value that a context passes on at its end to the far end of its own stack, which contains `own`,
+/// because locals are on the fake stack, which [`jump`] destroys. A value that is too large for that, or on a
+/// stack that is not registered, stays in place.
 ///
 /// # Safety
 /// The context is at the base of its stack, and uses no more than half of it from here to the jump.
@@ -111,15 +113,15 @@ pub(crate) unsafe fn off_fake_stack<V>(value: &mut ManuallyDrop<V>, own: usize) 
     }
     unpoison(place, place + size_of::<V>());
     let place = ptr::with_exposed_provenance_mut::<ManuallyDrop<V>>(place);
-    // SAFETY: aligned, on the caller's stack, below all its frames. The value is moved: nobody drops the
-    // original.
+    // SAFETY: aligned, on the caller's stack, below all its frames. The value is moved: the original is not
+    // dropped.
     unsafe {
         place.copy_from_nonoverlapping(value, 1);
         &mut *place
     }
 }
 
-/// What stands above the first frame.
+/// The data above the first frame.
 #[repr(C, align(16))]
 struct First {
     entry: Entry,
@@ -127,11 +129,11 @@ struct First {
 }
 
 /// # Safety
-/// As [`crate::init`].
+/// As for [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
-    // SAFETY: the caller's promise: the stack is ours and large enough. What earlier contexts have left
-    // poisoned on it is unpoisoned first: they may have been left in the middle.
+    // SAFETY: the caller's promise: the stack is ours and large enough. Memory that earlier contexts left
+    // poisoned is unpoisoned first.
     unsafe {
         let first = top.cast::<First>().sub(1);
         if let Some(slot) = registry::find(top.addr().get() - 1) {
@@ -142,7 +144,7 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// Announces the arrival, then does what was to be done.
+/// Announces the arrival, then calls the entry function.
 ///
 /// # Safety
 /// The entry function of a context that `init` has prepared, with its `First`.

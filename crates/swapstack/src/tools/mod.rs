@@ -1,4 +1,4 @@
-//! Telling tools that watch memory about stacks and switches; each behind a feature of its name.
+//! Announcing stacks and switches to memory checkers, each behind the feature of its name.
 
 #[cfg(feature = "asan")]
 pub(crate) mod asan;

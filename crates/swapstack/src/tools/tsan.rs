@@ -1,18 +1,18 @@
-//! ThreadSanitizer: it keeps a clock and a stack of calls for each thread, and has to know which of them
-//! runs, or it takes two contexts of one kernel thread for one and the frames of both for one stack.
+//! ThreadSanitizer support. It keeps a clock and a call stack for each thread, and must know which context
+//! runs; otherwise it takes two contexts of one kernel thread for one, with one call stack.
 //!
-//! The verbs of the machine, each with the announcement around it; the sanitizer calls a context a *fiber*.
-//! The functions that announce are in the sanitizer's runtime: a program with this feature links only with
+//! The machine's operations, each with its announcement; the sanitizer calls a context a *fiber*. The
+//! announcing functions are in the sanitizer's runtime: a program with this feature links only with
 //! `-Zsanitizer=thread`.
 //!
 //! # Invariants
-//! 1. A context announces itself when it **arrives**, before anything else runs on its stack: a context is
-//!    one pointer, which has no room for its fiber, but the frame that switches away has.
+//! 1. A context announces itself when it **arrives**, before anything else runs on its stack: its stack
+//!    pointer has no room for its fiber, but the frame that switches away has.
 //! 2. Every announcement also says that what ran before on this kernel thread happened before what runs now
-//!    (flags 0). That is true, for one context at a time runs on a kernel thread.
-//! 3. [`FIBERS`] has the fiber of each context that has been prepared and has not jumped away, by the top of
-//!    its stack. That of a context that was left in the middle for ever goes when its stack is used again or
-//!    unmapped: the sanitizer takes no more than 8,000 at a time.
+//!    (flags 0). That is true, because a kernel thread runs one context at a time.
+//! 3. [`FIBERS`] has the fiber of each context that was prepared and has not jumped away, by the top of its
+//!    stack. If a context was left in the middle for ever, its fiber is removed when its stack is used again
+//!    or unmapped: the sanitizer allows at most 8,000 at a time.
 
 use crate::arch::{Entry, Word, machine};
 use crate::context::StackPointer;
@@ -22,7 +22,7 @@ use core::ptr::{self, NonNull};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-// SAFETY: as the sanitizer's interface headers declare them; the last one as compilers use it.
+// SAFETY: declared as in the sanitizer's interface headers; the last one as compilers use it.
 unsafe extern "C" {
     fn __tsan_get_current_fiber() -> *mut c_void;
     fn __tsan_create_fiber(flags: c_uint) -> *mut c_void;
@@ -33,34 +33,34 @@ unsafe extern "C" {
     fn __tsan_ignore_thread_end();
 }
 
-/// What the sanitizer calls a fiber. Freed by [`destroy`] only.
+/// A fiber of the sanitizer. Only [`destroy`] frees it.
 struct Fiber(*mut c_void);
 
-// SAFETY: the sanitizer lets any thread that does not run on it free a fiber.
+// SAFETY: the sanitizer lets any thread that does not run on a fiber free it.
 unsafe impl Send for Fiber {}
 
-/// Invariant 3.
+/// The fibers of invariant 3.
 static FIBERS: Mutex<BTreeMap<usize, Fiber>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
-    /// The fiber of the context that this thread has jumped away from: whoever arrives frees it.
+    /// The fiber of the context that this thread has jumped away from; the next context to arrive frees it.
     static OVER: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Uses the list. The sanitizer looks away: what a lock of all threads orders at each start and end of a
-/// context would hide the races of the program.
+/// Runs `f` on the list. The sanitizer ignores this section: the order that a lock of all threads imposes at
+/// each start and end of a context would hide races of the program.
 fn with_fibers<R>(f: impl FnOnce(&mut BTreeMap<usize, Fiber>) -> R) -> R {
     // SAFETY: begins and ends on the same fiber.
     unsafe { __tsan_ignore_thread_begin() };
     let result = f(&mut FIBERS.lock().unwrap_or_else(PoisonError::into_inner));
-    // SAFETY: as above.
+    // SAFETY: ends the section that this function has begun.
     unsafe { __tsan_ignore_thread_end() };
     result
 }
 
 /// Frees a fiber whose context never runs again.
 fn destroy(fiber: Fiber) {
-    // SAFETY: it came out of `FIBERS`, so it is freed here for the first time, and it does not run.
+    // SAFETY: it was removed from `FIBERS`, so it is freed here only, and it does not run.
     unsafe { __tsan_destroy_fiber(fiber.0) };
 }
 
@@ -83,11 +83,11 @@ fn end_the_last() {
 }
 
 /// # Safety
-/// As [`crate::switch`].
+/// As for [`crate::switch`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Word) -> Word {
-    // SAFETY: the announcement stands directly after the return from the switch (invariant 1); the rest is
-    // the caller's promise.
+    // SAFETY: the announcement is directly after the return from the switch (invariant 1); the rest is the
+    // caller's promise.
     unsafe {
         let me = __tsan_get_current_fiber();
         let answer = machine::switch(save, to, word);
@@ -98,15 +98,15 @@ pub(crate) unsafe fn switch(save: *mut StackPointer, to: StackPointer, word: Wor
 }
 
 /// # Safety
-/// As [`crate::jump`].
+/// As for [`crate::jump`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
-    // SAFETY: only asks.
+    // SAFETY: only a query.
     let me = unsafe { __tsan_get_current_fiber() };
     let here = ptr::from_ref(&me).addr();
     let listed = with_fibers(|fibers| {
-        // The next top above is that of this stack; unless it is a kernel thread's own, which is not in the
-        // list.
+        // The next top above is that of this stack, unless this is a kernel thread's own stack, which is not
+        // in the list.
         let (&top, fiber) = fibers.range(here..).next()?;
         if fiber.0 == me { fibers.remove(&top) } else { None }
     });
@@ -117,7 +117,7 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
     unsafe { machine::jump(to, word) }
 }
 
-/// What stands above the first frame.
+/// The data above the first frame.
 #[repr(C, align(16))]
 struct First {
     entry: Entry,
@@ -126,7 +126,7 @@ struct First {
 }
 
 /// # Safety
-/// As [`crate::init`].
+/// As for [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
     // SAFETY: the caller's promise: the stack is ours and large enough.
@@ -139,13 +139,13 @@ pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> Stac
     }
 }
 
-/// Announces the arrival, then does what was to be done.
+/// Announces the arrival, then calls the entry function.
 ///
 /// # Safety
 /// The entry function of a context that `init` has prepared, with its `First`.
 unsafe extern "C" fn enter(word: Word, first: *mut ()) -> ! {
     // SAFETY: `first` was written by `init`. The compiler has announced the call of this function on the
-    // fiber that ran before, where it would stay for ever: so its return is announced there too.
+    // fiber that ran before, where it would stay for ever; so its return is announced there, too.
     unsafe {
         let First { entry, data, fiber } = first.cast::<First>().read();
         __tsan_func_exit();

@@ -1,21 +1,21 @@
-//! Valgrind: which memory is a stack, so that it takes a switch for a switch and not for a frame of
-//! several megabytes.
+//! Valgrind support: registers stacks, so that Valgrind does not take a switch for a frame of several
+//! megabytes.
 //!
-//! A client request is a sequence of instructions that does nothing on the processor and that
-//! Valgrind recognises: the address of six words in a register, the answer in another. Outside of
-//! Valgrind the answer is the default, 0.
+//! A client request is a sequence of instructions that is a no-op on the processor and that Valgrind
+//! recognises: the address of six words in one register, the answer in another. Outside of Valgrind the
+//! answer is the default, 0.
 
 use std::arch::asm;
 
 const STACK_REGISTER: usize = 0x1501;
 const STACK_DEREGISTER: usize = 0x1502;
 
-/// Says that `limit..top` is a stack. Returns what it is to be called in [`deregister`].
+/// Registers `limit..top` as a stack. Returns its id for [`deregister`].
 pub(crate) fn register(limit: usize, top: usize) -> usize {
     request([STACK_REGISTER, limit, top - 1, 0, 0, 0])
 }
 
-/// Says that stack `id` is no more.
+/// Ends the registration of stack `id`.
 pub(crate) fn deregister(id: usize) {
     request([STACK_DEREGISTER, id, 0, 0, 0, 0]);
 }
@@ -24,7 +24,7 @@ pub(crate) fn deregister(id: usize) {
 fn request(words: [usize; 6]) -> usize {
     let answer;
     // SAFETY: four rotations that add up to two full turns of rdi, and an exchange of rbx with itself: on the
-    // processor nothing but the flags changes. Valgrind reads `words` and writes rdx.
+    // processor only the flags change. Valgrind reads `words` and writes rdx.
     unsafe {
         asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers of several test files.
 
 #![allow(dead_code, reason = "not each of them needs everything")]
 
@@ -9,14 +9,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::rc::Rc;
 
-/// The command that runs the test `name` of this executable, alone, in a process of its own.
+/// The command that runs only the test `name` of this executable, in a process of its own.
 pub fn this_test(name: &str) -> Command {
     let mut command = program::this_program();
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]);
     command
 }
 
-/// Runs `case` of the test `child`, which must abort; returns what it says on standard error.
+/// Runs `case` of the test `child`, which must abort; returns its standard error.
 pub fn abort_of(case: &str) -> String {
     let output = this_test("child").env("CASE", case).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -24,10 +24,10 @@ pub fn abort_of(case: &str) -> String {
     text
 }
 
-/// How often a [`Counted`] has been dropped.
+/// The number of drops of a [`Counted`].
 pub type Drops = Rc<Cell<u32>>;
 
-/// Counts how often it is dropped.
+/// Counts its drops.
 pub struct Counted(pub Drops);
 
 impl Drop for Counted {

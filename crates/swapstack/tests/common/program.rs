@@ -1,9 +1,9 @@
-//! The running test program once more, for tests that end a process. The tests of `lamprey` use it, too.
+//! The command of the running test program, for tests that end a process. The tests of `lamprey` use it, too.
 
 use std::process::Command;
 
-/// The command that runs this executable again: through cargo's runner (the emulator) where that is how this
-/// process was started.
+/// The command that runs this executable again, through cargo's runner (the emulator) if this process was
+/// started by it.
 pub fn this_program() -> Command {
     let exe = std::env::current_exe().unwrap();
     let runner = if cfg!(target_arch = "aarch64") {
