@@ -1,29 +1,30 @@
-//! Just enough of Rust's lexical grammar to tell code from comments and literals.
+//! A lexer for as much of Rust's lexical grammar as is needed to tell code from comments and literals.
 
-/// A word or a single punctuation mark of the code. A string literal is the token `""`; its text is not code.
+/// A word or a single punctuation mark of the code. A string literal is the token `""`, without its text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Token<'a> {
     pub text: &'a str,
-    /// From 1.
+    /// Counted from 1.
     pub line: usize,
 }
 
-/// A source file, taken apart.
+/// The tokens and comments of a source file.
 #[derive(Debug)]
 pub struct Lexed<'a> {
     pub tokens: Vec<Token<'a>>,
-    /// For each line (index 0 unused) the text of its comments, and whether it has code as well.
+    /// For each line (index 0 is unused) the text of its comments, and whether it has code as well.
     pub lines: Vec<Line>,
 }
 
-/// What a line holds besides tokens.
+/// The content of a line besides tokens.
 #[derive(Debug, Default, Clone)]
 pub struct Line {
     pub comment: String,
     pub code: bool,
 }
 
-/// Takes `text` apart. Never fails: what is not Rust gives odd tokens, and rustc says so.
+/// Splits `text` into tokens and comments. Never fails: text that is not Rust gives odd tokens, which rustc
+/// reports.
 pub fn lex(text: &str) -> Lexed<'_> {
     let mut lexed = Lexed { tokens: Vec::new(), lines: vec![Line::default(); text.lines().count() + 2] };
     let (mut rest, mut line) = (text, 1);
@@ -58,7 +59,7 @@ enum Kind {
     Literal,
 }
 
-/// The length in bytes and the kind of the piece at the start of `rest`.
+/// The length in bytes and the kind of the token or comment at the start of `rest`.
 fn next(rest: &str, first: char) -> (usize, Kind) {
     if first.is_whitespace() {
         (first.len_utf8(), Kind::Blank)
@@ -81,7 +82,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Block comments nest.
+/// The length of the block comment at the start of `rest`; block comments nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < rest.len() {
@@ -120,7 +121,7 @@ fn string(rest: &str) -> Option<usize> {
     body.starts_with('"').then(|| prefix.len() + quoted(body, b'"'))
 }
 
-/// The length of what stands between `quote` and the next one that is not escaped.
+/// The length of the text between `quote` and the next one that is not escaped.
 fn quoted(body: &str, quote: u8) -> usize {
     let mut at = 1;
     while let Some(&byte) = body.as_bytes().get(at) {

@@ -1,6 +1,6 @@
-//! Checks the house rules that rustc and clippy do not know, in every Rust file below the folders it is given
-//! (default: the current one). Unlike clippy it also reads what this build leaves out: other architectures,
-//! loom, features.
+//! Checks house rules that rustc and clippy do not know, in every Rust file below the given folders (default:
+//! the current one). Unlike clippy it also reads code that this build leaves out: other architectures, loom,
+//! features.
 //!
 //! # The rules
 //! * **ordering**: where `Relaxed`, `Acquire`, `Release` or `AcqRel` is passed, a comment names that ordering
@@ -15,16 +15,16 @@
 //! * **size**: a file over 500 lines or a function over 100 is an error; over 200 and over 60 they are
 //!   listed.
 //!
-//! A comment counts for a statement if it stands on one of the statement's lines, up to the word in question,
-//! or ends above it: directly above for `unsafe`, at most three lines above for an ordering. The whole block
-//! of a comment counts, however long. Statements end at `;`, at a brace, and at a comma directly within
-//! braces (match arms).
+//! A comment counts for a statement if it is on one of the statement's lines, up to the word in question, or
+//! ends above it: directly above for `unsafe`, at most three lines above for an ordering. The whole block of
+//! a comment counts, however long. Statements end at `;`, at a brace, and at a comma directly within braces
+//! (match arms).
 //!
-//! Tests (folders `tests`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) need
-//! only justify their `unsafe` blocks and impls.
+//! In tests (folders `tests`, files `tests.rs` and `*_tests.rs`, items under `#[cfg(test)]`) only `unsafe`
+//! blocks and impls need a comment.
 //!
-//! Prints what it looked at, in numbers: a check that silently looks at nothing finds nothing. Exits 1 if a
-//! rule is broken, 2 if there is nothing to check or a file cannot be read.
+//! Prints the number of things that it checked, because a check that reads nothing by mistake would also find
+//! nothing. Exits with 1 if a rule is broken, with 2 if there is nothing to check or a file cannot be read.
 
 mod circles;
 mod lex;
@@ -77,7 +77,7 @@ fn check(roots: &[PathBuf]) -> io::Result<Report> {
     Ok(report)
 }
 
-/// Takes the order of the rooms from their table, if the current folder is the project's.
+/// Reads the order of the rooms from their table, if the current folder is the project's.
 fn read_rooms(report: &mut Report) -> io::Result<()> {
     let (order, sources) = (Path::new(rooms::ORDER), Path::new(rooms::SOURCES));
     if !order.is_file() || !sources.is_dir() {
@@ -91,7 +91,7 @@ fn read_rooms(report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// Collects the Rust files below `path`. Hidden folders and build output are not sources.
+/// Collects the Rust files below `path`, without hidden folders and build output.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_file() {
         if path.extension().is_some_and(|extension| extension == "rs") {
@@ -111,13 +111,13 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// True for a file that holds nothing but tests.
+/// True for a file that has only tests.
 fn is_test(path: &Path) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     stem == "tests" || stem.ends_with("_tests") || path.components().any(|part| part.as_os_str() == "tests")
 }
 
-/// An I/O error that says which file it is about.
+/// An I/O error that names its file.
 fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

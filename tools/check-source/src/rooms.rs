@@ -1,26 +1,25 @@
 //! The order of the rooms: each uses only those above it in the table of HACKING.md.
 //!
-//! A room is a folder or file directly below [`SOURCES`]; `lib.rs`, which puts the public names together, and
-//! the models of the checker, which play several rooms, are none. What counts as a use is a path from the
-//! crate's root (`crate::room::..`), in an import or in the code, wherever it is not a test. So that none
-//! escapes, paths to names that the crate's root only exports again are errors, and so is `super` up to the
-//! root.
+//! A room is a folder or file directly below [`SOURCES`], except `lib.rs`, which only exports names, and the
+//! models of the checker, which replace several rooms. A use is a path from the crate's root
+//! (`crate::room::..`), in an import or in the code, outside of tests. To find all uses, paths to names that
+//! the crate's root re-exports are errors, and so is `super` up to the root.
 
 use crate::lex::{Lexed, Token};
 use std::collections::BTreeMap;
 
-/// Where the rooms are, and the file with their order.
+/// The folder of the rooms, and the file with their order.
 pub const SOURCES: &str = "crates/lamprey/src";
 pub const ORDER: &str = "HACKING.md";
-/// How the table names a room.
+/// The prefix of a room's name in the table.
 const PREFIX: &str = ".../";
 const NO_ROOMS: [&str; 2] = ["lib", "model"];
 
-/// The rooms in their order, and what uses what.
+/// The rooms in their order, and the uses found so far.
 #[derive(Debug, Default)]
 pub struct Rooms {
     rank: BTreeMap<String, usize>,
-    /// How many paths lead from one room to another.
+    /// The number of paths from one room to another.
     pub uses: usize,
 }
 
@@ -42,7 +41,7 @@ impl Rooms {
         self.rank.len()
     }
 
-    /// What is wrong with the list, given the `entries` of the sources' folder.
+    /// The errors of the table, given the `entries` of the sources' folder.
     pub fn missing(&self, entries: &[String]) -> Vec<String> {
         let found: Vec<_> = entries.iter().map(|entry| without_ending(entry)).collect();
         let unlisted =
@@ -54,7 +53,7 @@ impl Rooms {
             .collect()
     }
 
-    /// The errors of one file, as lines and messages. `is_test` says it of a token.
+    /// The errors of one file, as lines and messages. `is_test` is true for a token in a test.
     pub fn file(
         &mut self,
         name: &str,
@@ -85,7 +84,8 @@ impl Rooms {
         errors
     }
 
-    /// `room` names `other`, of the crate's root; in a macro that the crate exports, perhaps.
+    /// Records that `room` uses `other`, a name of the crate's root, perhaps in a macro that the crate
+    /// exports; returns the error if that is not allowed.
     fn used(&mut self, room: &str, other: &str, is_exported: bool) -> Option<String> {
         match (self.rank.get(room), self.rank.get(other)) {
             (_, None) if is_exported || NO_ROOMS.contains(&other) => None,
@@ -114,12 +114,12 @@ fn text<'a>(lexed: &Lexed<'a>, token: usize) -> &'a str {
     lexed.tokens.get(token).map_or("", |token| token.text)
 }
 
-/// How many modules a file's own is below the crate's root.
+/// The number of modules between the crate's root and a file's own.
 fn depth(path: &str) -> usize {
     path.split('/').count() - usize::from(path.ends_with("/mod.rs"))
 }
 
-/// The length of the chain `super::super::..` that begins here, if one does.
+/// The length of the chain `super::super::..` that begins here, if there is one.
 fn supers(tokens: &[Token]) -> Option<usize> {
     let links = tokens.chunks(3).take_while(
         |link| matches!(link, [up, a, b] if up.text == "super" && a.text == ":" && b.text == ":"),
@@ -136,7 +136,7 @@ fn roots<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
     if next.text != "{" {
         return vec![next.text];
     }
-    // A group: what stands behind its own brace, and behind its own commas.
+    // A group: the names after its own brace and after its own commas.
     let (mut names, mut depth) = (Vec::new(), 0);
     for pair in tokens[3..].windows(2) {
         match pair[0].text {

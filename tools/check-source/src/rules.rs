@@ -1,4 +1,4 @@
-//! The rules, applied to one file at a time. The crate's page has them in words.
+//! The rules, applied to one file at a time; `main.rs` describes them.
 
 use crate::circles::Circles;
 use crate::lex::{Lexed, lex};
@@ -9,14 +9,14 @@ const FILE_LISTED: usize = 200;
 const FILE_CAP: usize = 500;
 const FUNCTION_LISTED: usize = 60;
 const FUNCTION_CAP: usize = 100;
-/// An ordering's comment ends at most so many lines above its statement; one for `unsafe`, directly above.
+/// The maximum number of lines between an ordering's comment and its statement; 0 for `unsafe`.
 const ORDERING_REACH: usize = 3;
-/// Where atomics come from the shim, and the shim.
+/// The files that take atomics from the shim, and the shim itself.
 const SHIMMED: &str = "crates/lamprey/src/";
 const SHIM: &str = "/sync_shim.rs";
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// What was looked at and what was found.
+/// Counts of what was checked, and the errors found.
 #[derive(Debug, Default)]
 pub struct Report {
     pub files: usize,
@@ -61,17 +61,17 @@ pub fn file(name: &str, text: &str, test: bool, report: &mut Report) {
     }
 }
 
-/// What the brackets say about each token.
+/// The structure of a file, by token.
 struct Outline {
-    /// The line on which its statement starts.
+    /// The first line of the token's statement.
     start: Vec<usize>,
-    /// For an opening bracket: the token that closes it; for others, the token itself.
+    /// For an opening bracket: the token that closes it; for other tokens, the token itself.
     close: Vec<usize>,
-    /// Within an item under `#[cfg(test)]`.
+    /// The token is in an item under `#[cfg(test)]`.
     test: Vec<bool>,
-    /// Lines of such items.
+    /// The number of lines of such items.
     test_lines: usize,
-    /// The statement is an import.
+    /// The token's statement is an import.
     import: Vec<bool>,
 }
 
@@ -84,7 +84,8 @@ fn outline(lexed: &Lexed) -> Outline {
         test_lines: 0,
         import: vec![false; count],
     };
-    // Open brackets, each with the statement it is part of; statements are (first line, is an import).
+    // The open brackets, each with the statement that it is part of; statements are (first line, is an
+    // import).
     let mut open: Vec<(usize, Option<(usize, bool)>)> = Vec::new();
     let mut statement = None;
     for (i, token) in lexed.tokens.iter().enumerate() {
@@ -123,7 +124,7 @@ fn outline(lexed: &Lexed) -> Outline {
     outline
 }
 
-/// Marks what follows `#[cfg(test)]`, `#[cfg(all(test, ..))]` and the like, up to the end of the item.
+/// Marks the items after `#[cfg(test)]`, `#[cfg(all(test, ..))]` and the like, up to their ends.
 fn mark_tests(lexed: &Lexed, outline: &mut Outline) {
     let text = |i: usize| lexed.tokens.get(i).map_or("", |token| token.text);
     for i in 0..lexed.tokens.len() {
@@ -147,7 +148,7 @@ fn mark_tests(lexed: &Lexed, outline: &mut Outline) {
     }
 }
 
-/// A file while the rules go over it.
+/// A file, and what the rules need to know of it.
 struct File<'a> {
     name: &'a str,
     lexed: &'a Lexed<'a>,
@@ -168,8 +169,8 @@ impl File<'_> {
         self.report.errors.push(format!("{}:{line}: {message}", self.name));
     }
 
-    /// The comments that count for a token: those on its statement's lines up to its own, and the block that
-    /// ends at most `reach` lines above.
+    /// The comments that count for a token: those on its statement's lines up to the token's own, and the
+    /// block that ends at most `reach` lines above.
     fn comments(&self, token: usize, reach: usize) -> String {
         let lines = &self.lexed.lines;
         let (start, end) = (self.outline.start[token], self.lexed.tokens[token].line);
@@ -178,7 +179,8 @@ impl File<'_> {
         while first > 1 && lone(first) && lone(first - 1) {
             first -= 1;
         }
-        // Above the statement only comments on lines of their own: the others belong to the code beside them.
+        // Above the statement only comments on lines of their own count: the others belong to the code beside
+        // them.
         (first..=end)
             .filter(|&line| line >= start || lone(line))
             .map(|line| lines[line].comment.clone() + "\n")
@@ -220,7 +222,7 @@ impl File<'_> {
         }
     }
 
-    /// What blocks can be cancelled, and says what that means; but for `pub(crate)` functions.
+    /// Functions that block can be cancelled, and must document that, except `pub(crate)` functions.
     fn cancellation(&mut self, token: usize) {
         let docs = self.comments(token, 1);
         let Some((_, blocking)) = docs.split_once("# Blocking\n") else { return };
@@ -258,7 +260,7 @@ impl File<'_> {
         }
     }
 
-    /// The runtime's atomics come from its shim, so that the model checker sees them.
+    /// The runtime's atomics come from its shim, so that the model checker checks them.
     fn shim(&mut self, token: usize) {
         if !self.name.starts_with(SHIMMED) || self.name.ends_with(SHIM) {
             return;
@@ -267,7 +269,7 @@ impl File<'_> {
         while root >= 3 && self.text(root - 1) == ":" && self.text(root - 2) == ":" {
             root -= 3;
         }
-        // `use std::sync::{atomic::..}` has its root before the brace.
+        // In `use std::sync::{atomic::..}` the root is before the brace.
         let is_nested = self.outline.import[token] && matches!(self.text(root.saturating_sub(1)), "{" | ",");
         while is_nested && root > 0 && self.text(root - 1) != "use" {
             root -= 1;

@@ -1,11 +1,10 @@
-//! `jitter MILLISECONDS COMMAND [ARGUMENT...]` runs a command, and all the while stops one or other of its
-//! threads for up to so many milliseconds. So it goes to threads on a loaded machine: the one that a test
-//! relies on does not run for a while, and the others do. A test that fails here and nowhere else believes in
-//! some length of time.
+//! `jitter MILLISECONDS COMMAND [ARGUMENT...]` runs a command and stops single threads of it at random for up
+//! to so many milliseconds. Threads on a loaded machine run like that: one does not run for a while, and the
+//! others do. A test that fails only here depends on a length of time.
 //!
-//! Its main thread is spared, as are the processes that it starts. A system call that is interrupted by a
-//! stop may end early (`EINTR`), which a loaded machine does not do. Exits as the command does; 2 if it
-//! cannot be run.
+//! Its main thread is never stopped, and neither are the processes that it starts. A system call that a stop
+//! interrupts may end early (`EINTR`), which does not happen on a loaded machine. Exits with the command's
+//! code, or with 2 if it cannot be run.
 
 mod stall;
 
@@ -33,7 +32,7 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Stops threads of `child` until it ends; gives its exit code, or 128 and the number of the signal that
+/// Stops threads of `child` until it ends; returns its exit code, or 128 plus the number of the signal that
 /// ended it.
 fn disturb(mut child: std::process::Child, longest: Duration) -> u8 {
     let mut stalls = Stalls::new(child.id(), longest);

@@ -1,5 +1,5 @@
-//! Stopping single threads of another process, by ptrace(2): attached without a signal, stopped, and let go
-//! after a while.
+//! Stopping single threads of another process with ptrace(2): a thread is attached without a signal, stopped,
+//! and released after a while.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 type Tid = libc::pid_t;
 
-/// What has been done to a thread.
+/// The state of a thread.
 enum Stage {
-    /// It has been told to stop.
+    /// It was asked to stop.
     Asked,
-    /// It has stopped; it goes on then.
+    /// It has stopped, until this time.
     Stopped(Instant),
 }
 
-/// The threads of a process that are held up.
+/// The stopped threads of a process.
 pub struct Stalls {
     process: Tid,
     longest: Duration,
@@ -31,12 +31,12 @@ impl Stalls {
         Self { process, longest, held: HashMap::new(), random: RandomState::new(), count: 0 }
     }
 
-    /// How often a thread has been stopped.
+    /// The number of stops so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Stops one thread, and lets those go on whose time is over. Gives the time until the next step.
+    /// Stops one thread, and releases those whose time is over. Returns the time until the next step.
     pub fn step(&mut self) -> Duration {
         let threads = self.threads();
         if !threads.is_empty() {
@@ -51,7 +51,7 @@ impl Stalls {
         Duration::from_micros(200 + self.below(2000))
     }
 
-    /// False once nothing is to be done about the thread any more.
+    /// False once the thread needs no further step.
     fn go_on(&mut self, thread: Tid, stage: &mut Stage) -> bool {
         match (wait(thread), &stage) {
             (Seen::Stop, _) => {
@@ -60,7 +60,7 @@ impl Stalls {
                 self.count += 1;
                 true
             }
-            // On its way to a signal: our stop is put off to another time.
+            // About to get a signal: the stop is given up.
             (Seen::Signal(signal), _) => !let_go(thread, signal),
             (Seen::End, _) => false,
             (Seen::Nothing, Stage::Stopped(until)) if Instant::now() >= *until => !let_go(thread, 0),
@@ -68,7 +68,7 @@ impl Stalls {
         }
     }
 
-    /// All but the main thread, whose stops would be told to whoever waits for the process.
+    /// All threads but the main one, whose stops would be reported to the process's parent.
     fn threads(&self) -> Vec<Tid> {
         let Ok(tasks) = std::fs::read_dir(format!("/proc/{}/task", self.process)) else { return Vec::new() };
         let number = |task: std::io::Result<std::fs::DirEntry>| task.ok()?.file_name().to_str()?.parse().ok();
@@ -76,7 +76,7 @@ impl Stalls {
     }
 
     fn below(&mut self, end: u64) -> u64 {
-        // A hash of a fresh key each time: good enough, and without a crate.
+        // A hash with a new key each time: random enough, and needs no crate.
         self.random.hash_one((Instant::now(), self.count)) % end.max(1)
     }
 }
@@ -85,33 +85,33 @@ enum Seen {
     Nothing,
     /// It has stopped because it was asked to.
     Stop,
-    /// It has stopped because of this signal, which it has not got yet.
+    /// It has stopped because of this signal, which has not been delivered yet.
     Signal(i32),
     End,
 }
 
 fn seize(thread: Tid) -> bool {
     let none = ptr::null_mut::<libc::c_void>();
-    // SAFETY: these requests read and write no memory of ours.
+    // SAFETY: these requests access no memory of this process.
     unsafe {
         libc::ptrace(libc::PTRACE_SEIZE, thread, none, none) == 0
             && libc::ptrace(libc::PTRACE_INTERRUPT, thread, none, none) == 0
     }
 }
 
-/// Detaches from a thread that has stopped; it goes on, with `signal` if that is not 0. False if it does not
-/// stand still yet, or any more.
+/// Detaches from a stopped thread, which continues, with `signal` if that is not 0. False if it has not
+/// stopped yet, or has ended.
 fn let_go(thread: Tid, signal: i32) -> bool {
     let (none, signal) =
         (ptr::null_mut::<libc::c_void>(), ptr::without_provenance_mut::<libc::c_void>(signal as usize));
-    // SAFETY: as in `seize`.
+    // SAFETY: the request accesses no memory of this process.
     unsafe { libc::ptrace(libc::PTRACE_DETACH, thread, none, signal) == 0 }
 }
 
-/// What has become of a thread since the last look.
+/// The new state of a thread since the last call.
 fn wait(thread: Tid) -> Seen {
     let mut status = 0;
-    // SAFETY: the status is ours.
+    // SAFETY: the status is a local variable.
     let got = unsafe { libc::waitpid(thread, &mut status, libc::__WALL | libc::WNOHANG) };
     if got == 0 {
         Seen::Nothing

@@ -1,4 +1,4 @@
-//! The command's exit codes, and that what is disturbed still ends.
+//! The command's exit codes, and that a disturbed program still ends.
 
 use std::process::{Command, Output};
 
@@ -29,7 +29,7 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
-/// What the test below disturbs: this test binary again.
+/// The program that the other test disturbs: this test binary again.
 #[test]
 fn threads_that_hand_on_a_number() {
     if std::env::var_os("JITTER_TEST_ROLE").is_none() {

@@ -1,9 +1,9 @@
-//! Programs out of Markdown, as rustdoc takes them: lines that begin with `# ` are part of the program and
-//! not of the page, and what has no `main` gets one.
+//! Extracts programs from Markdown by the rules of rustdoc: lines that begin with `# ` are part of the
+//! program only, and code without `main` is put into one.
 
-/// A program that is to be run.
+/// A program to run.
 pub struct Program {
-    /// Of its file, and where it begins there.
+    /// The name of its file, and its line there.
     pub name: String,
     pub text: String,
     /// It does not end by itself.
@@ -35,7 +35,7 @@ pub fn programs(page: &str, text: &str) -> Vec<Program> {
     found
 }
 
-/// `None` for what is no program, or must not compile.
+/// `None` for code that is not a program, or must not compile.
 fn program(name: &str, info: &str, lines: &[&str]) -> Option<Program> {
     let mut marks = info.split(',').map(str::trim);
     let is_rust = marks.next() == Some("rust");
@@ -48,7 +48,7 @@ fn program(name: &str, info: &str, lines: &[&str]) -> Option<Program> {
     Some(Program { name: name.to_owned(), text: with_main(&code), is_endless: has("no_run") })
 }
 
-/// A line without the sign that hides it.
+/// A line without the mark that hides it.
 fn shown(line: &str) -> &str {
     let rest = line.trim_start();
     match rest.strip_prefix('#') {
@@ -63,7 +63,7 @@ fn with_main(code: &[&str]) -> String {
         return code.join("\n") + "\n";
     }
     let body = code.join("\n");
-    // rustdoc's convention: a last `Ok::<(), E>(())` says which errors `?` may have.
+    // rustdoc's convention: a final `Ok::<(), E>(())` gives the error type of `?`.
     let last = code.iter().rev().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
     if last.contains("Ok(())") || last.contains("Ok::<") {
         let result = "Result<(), impl std::fmt::Debug>";

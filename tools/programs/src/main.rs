@@ -1,9 +1,9 @@
-//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package of its
-//! own that is no member of the workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails
-//! if one does not build, ends with an error, or takes longer than [`LIMIT`]. The tests of the workspace do
-//! not see what an unoptimised build does to stacks: its profile `dev` is optimised.
+//! `cargo run -p programs`: builds each program of README.md and docs/, and each example, in a package
+//! outside of the workspace, with Cargo's own profiles `dev` and `release`, and runs it. Fails if a program
+//! does not build, ends with an error, or takes longer than [`LIMIT`]. The workspace's tests do not cover the
+//! stack use of unoptimised code, because the workspace's profile `dev` is optimised.
 //!
-//! A program that is marked `no_run` serves for ever: it is run for [`A_WHILE`], and must still be there.
+//! A program that is marked `no_run` serves for ever: it must still run after [`A_WHILE`].
 
 mod extract;
 mod run;
@@ -14,9 +14,9 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 use std::{env, fs, io};
 
-/// How long a program may take, on a loaded machine.
+/// The maximum time of a program, on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long one that serves for ever is run.
+/// The time for which an endless program is run.
 const A_WHILE: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -62,7 +62,7 @@ fn collect(root: &Path) -> io::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Adds the files in `folder`, and below it, whose names end so.
+/// Adds the files in `folder`, and below it, whose names have this ending.
 fn list(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     entries.sort();
@@ -82,7 +82,7 @@ fn name_of(root: &Path, file: &Path) -> String {
     path.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_lowercase()
 }
 
-/// Makes the package, and gives its folder.
+/// Creates the package, and returns its folder.
 fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
     let place = env::temp_dir().join(format!("lamprey-programs-{}", std::process::id()));
     let sources = place.join("src/bin");
@@ -93,7 +93,7 @@ fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
          [dependencies]\nlamprey = {{ path = {lamprey:?} }}\n"
     );
     fs::write(place.join("Cargo.toml"), manifest)?;
-    // The versions of other crates that the workspace is tested with.
+    // The versions of other crates with which the workspace is tested.
     fs::copy(root.join("Cargo.lock"), place.join("Cargo.lock"))?;
     for program in programs {
         fs::write(sources.join(format!("{}.rs", program.name)), &program.text)?;
@@ -101,7 +101,7 @@ fn write_package(root: &Path, programs: &[Program]) -> io::Result<PathBuf> {
     Ok(place)
 }
 
-/// Builds and runs all; how many failed.
+/// Builds and runs all programs; returns the number of failures.
 fn check(place: &Path, profile: &str, programs: &[Program]) -> io::Result<usize> {
     let target = place.join("target");
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

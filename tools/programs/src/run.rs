@@ -1,4 +1,4 @@
-//! Running a program for so long at most.
+//! Running a program with a time limit.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What came of it.
+/// The result of a run.
 pub struct Outcome {
-    /// `None`: it was still running, and has been killed.
+    /// `None` if it was still running, and was killed.
     status: Option<ExitStatus>,
     pub took: Duration,
-    /// All that it has written, standard output first.
+    /// Its output, standard output first.
     pub text: String,
 }
 
 impl Outcome {
-    /// What is wrong with it.
+    /// The reason why the run failed, if it did.
     pub fn problem(&self, is_endless: bool) -> Option<String> {
         match self.status {
             None if is_endless => None,
@@ -28,7 +28,7 @@ impl Outcome {
     }
 }
 
-/// Runs `program`, without input, until it ends or `limit` is over.
+/// Runs `program` without input, until it ends or `limit` is over.
 pub fn run(program: &Path, limit: Duration) -> io::Result<Outcome> {
     let start = Instant::now();
     let mut command = Command::new(program);
@@ -48,11 +48,11 @@ pub fn run(program: &Path, limit: Duration) -> io::Result<Outcome> {
     Ok(Outcome { status, took, text })
 }
 
-/// Reads to the end, beside the program.
+/// Reads a pipe to its end, in a thread.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What has come until an error is shown.
+        // After an error, the bytes read so far are returned.
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     })

@@ -1,4 +1,4 @@
-//! Communications: what each does on the objects of the world, blocking and asynchronous.
+//! Communications: their operations on the objects of the world, blocking and asynchronous.
 
 use crate::ledger::{Offered, Tracked as T};
 use crate::program::{Act, What};
@@ -6,18 +6,18 @@ use crate::world::{Borrowed, Task, World};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a blocking call may wait.
+/// How a blocking call waits.
 #[derive(Debug, Clone, Copy)]
 pub enum How {
     /// Not at all.
     Try,
-    /// By the call's own form with a limit.
+    /// With the call's own timeout form.
     Within(Duration),
     /// Without a limit of its own.
     Plain,
 }
 
-/// A value has come.
+/// Records a received value.
 pub fn got(value: T) {
     value.received();
     drop(value);
@@ -32,7 +32,7 @@ fn given_back(value: &T, id: u32) {
     assert_eq!(value.id(), id, "random-programs: another value is given back than was sent");
 }
 
-/// Sends on a channel of the world; its sender's books are right in every case.
+/// Sends on a channel of the world; the sender's ledger entry is right in every case.
 fn send(world: &Arc<World>, on: usize, script: Option<u8>, how: How) {
     let value = T::new(world, script);
     let id = value.id();
@@ -54,7 +54,7 @@ fn send(world: &Arc<World>, on: usize, script: Option<u8>, how: How) {
     }
 }
 
-/// Does it on the calling thread.
+/// Performs the act on the calling thread.
 pub fn perform(world: &Arc<World>, act: Act, how: How) {
     let on = usize::from(act.on);
     let value = || T::new(world, act.script);
@@ -113,7 +113,7 @@ pub fn perform(world: &Arc<World>, act: Act, how: How) {
     }
 }
 
-/// Ends of which there is one, taken out of their slots meanwhile.
+/// Acts on ends that exist only once: they are taken out of their slots meanwhile.
 fn borrowed(world: &Arc<World>, act: Act, how: How) {
     macro_rules! receive {
         ($slots:expr, $use:expr) => {{
@@ -326,7 +326,7 @@ fn onces(world: &Arc<World>, act: Act, how: How) {
                 if yielding {
                     lamprey::yield_now();
                 }
-                // The value is not kept by the world that it keeps.
+                // A value must not keep the world alive, because the world keeps it.
                 let Some(world) = world.upgrade() else { panic!("the world is gone") };
                 T::new(&world, None)
             };
@@ -336,8 +336,8 @@ fn onces(world: &Arc<World>, act: Act, how: How) {
     }
 }
 
-/// The asynchronous form. Receives from the first channel not at all: a future that is dropped may have been
-/// handed a value.
+/// The asynchronous form. It does not receive from the first channel, because a future that is dropped may
+/// have been handed a value.
 pub fn task(world: &Arc<World>, act: Act) -> Task {
     let (w, on) = (world.clone(), usize::from(act.on));
     Box::pin(async move {

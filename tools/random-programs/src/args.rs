@@ -3,7 +3,7 @@
 use random_programs::{Class, Classes};
 use std::time::Duration;
 
-/// How the command is used.
+/// The text of the command's usage.
 pub const USAGE: &str = "\
 random-programs: runs random safe programs over Lamprey's API until one hangs, crashes or loses a value
 
@@ -22,7 +22,7 @@ random-programs: runs random safe programs over Lamprey's API until one hangs, c
                   what programs may contain; `all` stands for every class:
 ";
 
-/// What is asked for.
+/// The parsed arguments.
 #[derive(Debug, Clone)]
 pub struct Arguments {
     pub seed: u64,
@@ -36,11 +36,11 @@ pub struct Arguments {
     pub show: bool,
     pub minimise: bool,
     pub help: bool,
-    /// Runs programs in this very process: how the command calls itself.
+    /// Runs programs in this process; used when the command starts itself.
     pub here: bool,
 }
 
-/// The classes with their standing, for the usage.
+/// The classes and their defaults, for the usage.
 pub fn classes() -> String {
     let standard = Classes::default();
     let line = |&(class, name, what): &(Class, &str, &str)| {
@@ -50,7 +50,7 @@ pub fn classes() -> String {
     Class::ALL.iter().map(line).collect()
 }
 
-/// Reads them.
+/// Parses the arguments.
 pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut parsed = Arguments {
         seed: 0,
@@ -113,7 +113,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(pair).collect()
 }
 
-/// Bytes as [`Arguments::bytes`] reads them.
+/// Bytes in the form that [`Arguments::bytes`] is parsed from.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

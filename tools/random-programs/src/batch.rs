@@ -1,4 +1,4 @@
-//! Batches of programs in processes of their own, so that a crash or a hang ends no more than a batch.
+//! Batches of programs in processes of their own, so that a crash or a hang ends only one batch.
 
 use crate::args::{Arguments, hex};
 use crate::minimise::minimise;
@@ -8,10 +8,10 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Programs of one process.
+/// The number of programs in a process.
 const BATCH: u64 = 25;
 
-/// This command for some programs, run in its own process.
+/// This command for some programs, in a process of its own.
 pub fn command(arguments: &Arguments) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command
@@ -27,7 +27,7 @@ pub fn command(arguments: &Arguments) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Runs a batch; the number of the program that failed, if one did.
+/// Runs a batch; returns the number of the program that failed, if one did, and the output.
 fn run_batch(arguments: &Arguments, seed: u64, count: u64) -> io::Result<Option<(u64, Output)>> {
     let mut command = command(arguments)?;
     command.args(["--seed", &seed.to_string(), "--count", &count.to_string()]);
@@ -42,10 +42,10 @@ fn run_batch(arguments: &Arguments, seed: u64, count: u64) -> io::Result<Option<
     Ok(Some((last.unwrap_or(seed), output)))
 }
 
-/// The end of what a process said.
+/// The end of a process's output.
 fn end_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    // A sanitizer's report is long, and what matters stands at its beginning.
+    // A sanitizer's report is long, and its beginning matters.
     let from = text.find("Sanitizer: ").map_or(text.len().saturating_sub(4000), |at| at.saturating_sub(500));
     let from = (from..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text[from..].chars().take(8000).collect()
@@ -67,7 +67,7 @@ pub fn again(arguments: &Arguments, seed: u64, bytes: Option<&[u8]>) -> String {
     format!("{run} --release -p random-programs -- {which} --repeat 100 --limit-ms {limit}{classes}")
 }
 
-/// Runs all that is asked for.
+/// Runs all batches that the arguments ask for.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let count = if end.is_some() { u64::MAX - arguments.seed } else { arguments.count.unwrap_or(1) };
@@ -76,21 +76,21 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         // Relaxed, here and below: counters and a flag that order nothing.
         let begin = next.fetch_add(BATCH, Ordering::Relaxed);
         let over = begin >= count || end.is_some_and(|end| Instant::now() > end);
-        // Relaxed: as above.
+        // Relaxed: a flag that orders nothing.
         if over || failed.load(Ordering::Relaxed) {
             return;
         }
         let size = BATCH.min(count - begin);
         match run_batch(arguments, arguments.seed + begin, size) {
-            // Relaxed, in all three: as above.
+            // Relaxed, in all three: counters and a flag that order nothing.
             Ok(None) => drop(done.fetch_add(size, Ordering::Relaxed)),
             Ok(Some((seed, output))) => {
-                // Relaxed: as above.
+                // Relaxed: a flag that orders nothing.
                 failed.store(true, Ordering::Relaxed);
                 report(arguments, seed, &output);
             }
             Err(error) => {
-                // Relaxed: as above.
+                // Relaxed: a flag that orders nothing.
                 failed.store(true, Ordering::Relaxed);
                 eprintln!("random-programs: a process cannot be started: {error}");
             }

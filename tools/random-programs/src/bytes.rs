@@ -1,11 +1,10 @@
-//! Where a program's choices come from.
+//! The source of a program's choices.
 
-/// A string of bytes that is read from front to back; past its end there are only zeros, which choose
-/// nothing.
+/// A string of bytes that is read from front to back; after its end it gives zeros, which choose nothing.
 pub struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// From its beginning.
+    /// A reader at the beginning of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -27,13 +26,13 @@ impl<'a> Bytes<'a> {
         self.below(n) == n - 1
     }
 
-    /// Nothing is left.
+    /// True if no byte is left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The bytes of the program with this number.
+/// The bytes of the program of this seed.
 pub fn of_seed(seed: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
     let length = random.usize(8..400);

@@ -1,5 +1,5 @@
-//! The program's code that Lamprey calls: what it does is a script of the program, within the bounds of the
-//! place.
+//! Call-outs: the program's code that Lamprey calls. It runs a script of the program, within the limits of
+//! its site.
 
 use crate::class::Class;
 use crate::run::{Context, quietly, run};
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
-/// Where code of the program's own runs inside of Lamprey.
+/// The sites where the program's own code runs inside Lamprey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Site {
     /// A value's destructor.
@@ -26,7 +26,8 @@ pub enum Site {
     Payload,
 }
 
-/// How many call-outs of a program may be active at a time: they can nest without end otherwise.
+/// The maximum number of call-outs of a program that are active at a time; otherwise they could nest without
+/// end.
 const ACTIVE: u32 = 6;
 
 struct Active<'a>(&'a World);
@@ -39,14 +40,14 @@ impl Drop for Active<'_> {
 }
 
 thread_local! {
-    /// How many call-outs run on this kernel thread, one within the other, since one that must not block. It does not, so it is the same thread
-    /// of control until that one returns.
+    /// The number of nested call-outs on this kernel thread, counted from one that must not block. That one
+    /// does not block, so until it returns the same thread of control runs here.
     static LENT: Cell<u32> = const { Cell::new(0) };
-    /// Threads of the program that can be cancelled have run on this kernel thread.
+    /// Set if threads of the program that can be cancelled have run on this kernel thread.
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A call-out that must not block, or within one, as long as it is there.
+/// Exists while a call-out runs that must not block, or one nested in it.
 struct Within(bool);
 
 impl Within {
@@ -67,16 +68,16 @@ impl Drop for Within {
     }
 }
 
-/// A thread of the program that can be cancelled runs on the calling kernel thread.
+/// Records that a thread of the program that can be cancelled runs on the calling kernel thread.
 pub fn mark_own() {
     IS_OWN.set(true);
 }
 
-/// Runs a script, if the program is still there.
+/// Runs a script, if the program still exists.
 pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     let (Some(script), Some(world)) = (script, world.upgrade()) else { return };
-    // Wakers of futures that are polled outside of every runtime are called by a worker of Lamprey's own:
-    // what is spawned there lives as long as the process.
+    // If a future is polled outside of every runtime, a worker of Lamprey's own runtime calls its waker:
+    // threads that are spawned there live as long as the process.
     if lamprey::Handle::current().is_some() && !IS_OWN.get() {
         return;
     }
@@ -107,7 +108,7 @@ pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
 pub struct OddWaker(Weak<World>, Option<u8>);
 
 impl OddWaker {
-    /// With this script.
+    /// A waker with this script.
     pub fn waker(world: &Arc<World>, script: Option<u8>) -> Waker {
         let script = script.filter(|_| world.program.classes.has(Class::Wakers));
         Waker::from(Arc::new(Self(Arc::downgrade(world), script)))

@@ -1,4 +1,4 @@
-//! What programs may contain: classes of things that can be left out.
+//! The classes of things that programs may contain, each of which can be left out.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl Classes {
         self.0 = if on { self.0 | bit } else { self.0 & !bit };
     }
 
-    /// Turns a class on or off by its name, `all` stands for all of them. False if there is none of that
+    /// Turns a class on or off by its name; `all` stands for all classes. False if there is no class of that
     /// name.
     pub fn set_named(&mut self, name: &str, on: bool) -> bool {
         let mut found = false;
@@ -54,7 +54,7 @@ impl Classes {
         found
     }
 
-    /// As arguments of the command.
+    /// The set as arguments of the command.
     pub fn arguments(self) -> Vec<String> {
         let standard = Self::default();
         let changed = Class::ALL.iter().filter(|(class, ..)| self.has(*class) != standard.has(*class));

@@ -1,4 +1,4 @@
-//! Events, made as the program says.
+//! Builds the events of a program.
 
 use crate::act::{got, task};
 use crate::class::Class;
@@ -12,11 +12,11 @@ use lamprey::event::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The values that have been sent by the time it has happened.
+/// The values that have been sent when the event has happened.
 pub type Sent = Vec<u32>;
 
-/// Whether it is known of each value in it whether it was sent, however the synchronisation ends: no code of
-/// the program's own runs between the choice and its return.
+/// Whether each value of the event is known to be sent or not, however the synchronisation ends: no code of
+/// the program runs between the choice and its return.
 pub fn is_exact(evt: &Evt) -> bool {
     match evt {
         Evt::Act(act) => act.script.is_none() && matches!(act.what, What::Send | What::Recv),
@@ -27,8 +27,8 @@ pub fn is_exact(evt: &Evt) -> bool {
     }
 }
 
-/// Whether it may wait without a limit whatever its caller says: for the rest of a `choose_all` of which a
-/// part has happened.
+/// Whether it may wait without a limit, whatever its caller says: for the remaining parts of a `choose_all`
+/// after one part has happened.
 pub fn is_endless(evt: &Evt) -> bool {
     match evt {
         Evt::All(_) => true,
@@ -38,13 +38,13 @@ pub fn is_endless(evt: &Evt) -> bool {
     }
 }
 
-/// An event on the world, and the values that it offers.
+/// Builds an event on the world; the values that it offers are added to `offers`.
 pub fn build<'a>(context: &'a Context, evt: &'a Evt, offers: &mut Vec<u32>) -> BoxedEvent<'a, Sent> {
     let exact = is_exact(evt) && context.world.program.classes.has(Class::ChoiceCommits);
     Builder { context, exact, in_poll: false }.evt(evt, offers)
 }
 
-/// The same for a future: one that is dropped may have been handed a value, so nothing is exact.
+/// The same for a future: a dropped future may have been handed a value, so nothing is exact.
 pub fn build_for_future<'a>(context: &'a Context, evt: &'a Evt) -> BoxedEvent<'a, Sent> {
     Builder { context, exact: false, in_poll: true }.evt(evt, &mut Vec::new())
 }
@@ -52,7 +52,7 @@ pub fn build_for_future<'a>(context: &'a Context, evt: &'a Evt) -> BoxedEvent<'a
 struct Builder<'a> {
     context: &'a Context,
     exact: bool,
-    /// Guards and wraps run in a poll, where a wait is nobody's to cancel.
+    /// Guards and wraps run in a poll, where a wait cannot be cancelled.
     in_poll: bool,
 }
 
@@ -153,10 +153,10 @@ impl<'a> Builder<'a> {
             What::Recv => rx.recv_evt().wrap(received).boxed(),
             What::BoundedSend => w.bounded[on % 2].0.send_evt(value()).wrap(nothing).boxed(),
             What::BoundedRecv => w.bounded[on % 2].1.recv_evt().wrap(received).boxed(),
-            // Once it has met it waits for an answer.
+            // After it has met its peer it waits for an answer.
             What::Call if !self.context.blocks => never().boxed(),
             What::Call => w.client.call_evt(value()).wrap(received).boxed(),
-            // Two of one `choose_all` may meet each other, and wait for each other without end, as
+            // Two swaps of one `choose_all` may meet each other, and wait for each other for ever, as
             // documented.
             What::Swap => never().boxed(),
             What::IGet => w.ivars[on % 2].get_evt().wrap(nothing).boxed(),

@@ -8,14 +8,14 @@ use swapstack::{Generator, GeneratorBuilder};
 type Parts = Generator<(), (), ()>;
 
 thread_local! {
-    /// For other hosts of this kernel thread to go on with.
+    /// Kept generators, which other hosts of this kernel thread resume.
     static KEPT: RefCell<Vec<Parts>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Begins one, goes on with it some times, and drops or keeps it.
+/// Creates a generator, resumes it some times, and drops or keeps it.
 pub fn generator(context: &Context, parts: &[Body], resumes: u8, keep: bool) {
     if std::thread::panicking() {
-        return; // a body that yields could not go on
+        return; // a body that yields could not continue
     }
     let (context, parts) = (context.clone(), parts.to_vec());
     let body = move |yielder: &swapstack::Yielder<(), ()>, ()| {
@@ -35,7 +35,7 @@ pub fn generator(context: &Context, parts: &[Body], resumes: u8, keep: bool) {
     }
 }
 
-/// Goes on with one that was kept, or drops it.
+/// Resumes a kept generator, or drops it.
 pub fn resume(ends: bool) {
     let Ok(Some(mut generator)) = KEPT.try_with(|kept| kept.borrow_mut().pop()) else { return };
     if ends || generator.is_done() || std::thread::panicking() {

@@ -1,4 +1,4 @@
-//! Threads that end together: scopes, races, supervisors, runtimes.
+//! Groups of threads that end together: scopes, races, supervisors, runtimes.
 
 use crate::program::{Body, Kind, Shape};
 use crate::run::{Context, run, time};
@@ -50,7 +50,7 @@ fn within<'scope, 'env>(
     }
 }
 
-/// All of them.
+/// Joins all of the bodies.
 pub fn join_all(context: &Context, bodies: &[Body]) {
     if lamprey::Handle::current().is_some() {
         let free = Context::free(&context.world);
@@ -58,7 +58,7 @@ pub fn join_all(context: &Context, bodies: &[Body]) {
     }
 }
 
-/// The first of them.
+/// Races the bodies.
 pub fn race(context: &Context, bodies: &[Body]) {
     if lamprey::Handle::current().is_some() {
         let free = Context::free(&context.world);
@@ -73,7 +73,7 @@ pub fn race(context: &Context, bodies: &[Body]) {
     }
 }
 
-/// Children that are started again.
+/// A supervisor, whose children are restarted.
 pub fn supervise(context: &Context, children: &[Body], strategy: u8) {
     if lamprey::Handle::current().is_none() {
         return;
@@ -98,7 +98,7 @@ pub fn supervise(context: &Context, children: &[Body], strategy: u8) {
     let _ = supervisor.run();
 }
 
-/// A runtime within.
+/// A runtime within the program.
 pub fn runtime(context: &Context, shape: &Shape, body: &Body) {
     if !context.blocks || std::thread::panicking() {
         return;

@@ -1,5 +1,5 @@
-//! Books on every value of a program: made once, received at most once, dropped once; what was told to be
-//! unsent is not received.
+//! The ledger of every value of a program: each is made once, received at most once, and dropped once, and a
+//! value is not received if its sender was told that it was not sent.
 
 use crate::call_out::{Site, call_out};
 use crate::world::World;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 struct Entry {
     received: u8,
     dropped: u8,
-    /// Its sender was told that it was sent, to one who must have received it.
+    /// Its sender was told that it was sent, and a receiver must get it.
     sent: bool,
     /// Its sender was told that it was not sent.
     unsent: bool,
@@ -21,7 +21,7 @@ struct Books {
     wrongs: Vec<String>,
 }
 
-/// The books of one program.
+/// The ledger of one program.
 #[derive(Default)]
 pub struct Ledger(Mutex<Books>);
 
@@ -40,13 +40,13 @@ impl Ledger {
         edit(&mut self.books().entries[id as usize]);
     }
 
-    /// Something is not as it must be.
+    /// Records a failure.
     pub fn wrong(&self, text: String) {
         eprintln!("random-programs: {text}");
         self.books().wrongs.push(text);
     }
 
-    /// The value was sent, to one who has received it or is about to.
+    /// The value was sent, and a receiver has it or is about to get it.
     pub fn sent(&self, id: u32) {
         self.edit(id, |entry| entry.sent = true);
     }
@@ -56,9 +56,9 @@ impl Ledger {
         self.edit(id, |entry| entry.unsent = true);
     }
 
-    /// What is wrong, now that all is over. `all_are_dropped`: a value that is forgotten is wrong, too.
-    /// (Where a destructor may unwind, because it panics or because it blocks in a thread that is cancelled,
-    /// rustc forgets a result that was made before: rust-lang/rust#47949.)
+    /// The failures at the end of the program. With `all_are_dropped`, a value that is never dropped is one,
+    /// too. (If a destructor may unwind, because it panics or because it blocks in a cancelled thread, rustc
+    /// leaks a result that was made before: rust-lang/rust#47949.)
     pub fn close(&self, all_are_dropped: bool) -> Vec<String> {
         let books = self.books();
         let mut wrongs = books.wrongs.clone();
@@ -81,7 +81,7 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Something is wrong that does not become right by waiting: not a value that is still to be dropped.
+    /// True if waiting does not help: no value is still to be dropped.
     pub fn is_hopeless(&self) -> bool {
         self.books().entries.iter().all(|entry| entry.dropped != 0)
     }
@@ -90,7 +90,7 @@ impl Ledger {
 /// A value with an entry in the ledger, whose destructor and clone may be scripts that call the API.
 pub struct Tracked {
     id: u32,
-    /// On the heap, where tools notice what happens to it twice.
+    /// On the heap, where memory checkers notice a double use.
     canary: Box<u64>,
     script: Option<u8>,
     ledger: Arc<Ledger>,
@@ -106,7 +106,7 @@ impl Tracked {
         Self::with(ledger, world, script)
     }
 
-    /// One that is there before its program.
+    /// A value that exists before its program.
     pub fn first(ledger: &Arc<Ledger>, world: &Weak<World>) -> Self {
         Self::with(ledger.clone(), world.clone(), None)
     }
@@ -116,19 +116,19 @@ impl Tracked {
         Self { id, canary: Box::new(CANARY ^ u64::from(id)), script, ledger, world }
     }
 
-    /// Its entry.
+    /// The number of its entry.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Looks whether it is what it was.
+    /// Checks that it is intact.
     pub fn check(&self) {
         if *self.canary != CANARY ^ u64::from(self.id) {
             self.ledger.wrong(format!("value {} has been overwritten", self.id));
         }
     }
 
-    /// It has come to the one who receives it.
+    /// Records that a receiver got it.
     pub fn received(&self) {
         self.check();
         self.ledger.edit(self.id, |entry| entry.received += 1);
@@ -167,19 +167,19 @@ impl Drop for Tracked {
     }
 }
 
-/// What a sender learns of values that it has offered. What it does not learn otherwise was not sent.
+/// What a sender learns of the values that it has offered. All others count as not sent.
 pub struct Offered<'a> {
     ledger: &'a Ledger,
     ids: Vec<u32>,
 }
 
 impl<'a> Offered<'a> {
-    /// These values are offered now.
+    /// Offers these values.
     pub fn new(ledger: &'a Ledger, ids: Vec<u32>) -> Self {
         Self { ledger, ids }
     }
 
-    /// These were sent.
+    /// These values were sent.
     pub fn sent(&mut self, sent: &[u32]) {
         self.ids.retain(|id| !sent.contains(id));
     }

@@ -1,12 +1,12 @@
-//! Random safe programs over Lamprey's public API: a string of bytes stands for a program of hosts, parasites
-//! of both kinds, OS threads, scopes, events and shared objects, whose destructors, wakers and notifiers call
+//! Random safe programs over Lamprey's public API: a string of bytes encodes a program of hosts, parasites of
+//! both kinds, OS threads, scopes, events and shared objects, whose destructors, wakers and notifiers call
 //! the API too.
 //!
-//! A program ends by itself: what waits without a limit is cancelled at its end. So a hang is a failure; and
-//! so is a crash, a value that is lost, or received or dropped twice, a value that was received although its
-//! sender was told the opposite, and a thread that outlives its cancelled runtime.
+//! A program ends by itself: threads that wait without a limit are cancelled at its end. So a hang is a
+//! failure. A crash is one too, as is a value that is lost, or received or dropped twice, or received
+//! although its sender was told that it was not sent, and a thread that outlives its cancelled runtime.
 //!
-//! The same bytes give the same program. They do not give the same schedule: a failure may need many runs.
+//! The same bytes give the same program, but not the same schedule: a failure may need many runs.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the parts of a program are named by their words in the API")]
 

@@ -1,4 +1,5 @@
-//! Runs random programs, each batch in a process of its own, and says how to run again the one that failed.
+//! Runs random programs, each batch in a process of its own, and prints the command that runs a failed one
+//! again.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -29,13 +30,13 @@ fn main() -> ExitCode {
     if arguments.here { here(&arguments) } else { batch::run(&arguments) }
 }
 
-/// The program of this number, or the one that the arguments spell out.
+/// The program of this number, or the one given in the arguments.
 fn bytes(arguments: &Arguments, seed: u64) -> Vec<u8> {
     arguments.bytes.clone().unwrap_or_else(|| of_seed(seed))
 }
 
-/// Runs programs in this process; says which one it is about to run, so that somebody knows if it does not
-/// come back.
+/// Runs programs in this process. It prints the number of each program first, so that it is known if the
+/// program does not return.
 fn here(arguments: &Arguments) -> ExitCode {
     for seed in arguments.seed..arguments.seed + arguments.count.unwrap_or(1) {
         println!("{seed}");

@@ -1,20 +1,20 @@
-//! Makes the bytes of a program that fails fewer, as long as it fails (delta debugging).
+//! Shortens the bytes of a program that fails, as long as it fails (delta debugging).
 
 use crate::args::{Arguments, hex};
 use crate::batch::command;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long it may take.
+/// The time limit.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Whether the program fails in one of some runs.
+/// Whether the program fails in one of several runs.
 fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
     let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
     Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
 }
 
-/// The smaller program; `None` if even this one has not failed.
+/// The smaller program; `None` if the original did not fail either.
 pub fn minimise(arguments: &Arguments, mut bytes: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
     let end = Instant::now() + LIMIT;
     if !fails(arguments, &bytes)? {
@@ -26,7 +26,7 @@ pub fn minimise(arguments: &Arguments, mut bytes: Vec<u8>) -> io::Result<Option<
         while at < bytes.len() && Instant::now() < end {
             let upto = (at + size).min(bytes.len());
             let fewer = [&bytes[..at], &bytes[upto..]].concat();
-            // Zeros instead leave the meaning of what follows.
+            // Zeros instead keep the meaning of the following bytes.
             let mut zeroed = bytes.clone();
             zeroed[at..upto].fill(0);
             if fails(arguments, &fewer)? {

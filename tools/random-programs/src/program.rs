@@ -1,22 +1,22 @@
-//! Programs as data, and how a string of bytes becomes one. The same bytes and classes give the same program.
+//! Programs as data, and their decoding from bytes. The same bytes and classes give the same program.
 
 use crate::bytes::Bytes;
 use crate::class::{Class, Classes};
 use std::sync::Arc;
 
-/// What one thread does, step by step.
+/// The steps of one thread.
 pub type Body = Arc<[Op]>;
 
 /// A program.
 #[derive(Debug)]
 pub struct Program {
-    /// What it may contain.
+    /// The classes of things that it may contain.
     pub classes: Classes,
     /// Its runtimes.
     pub runtimes: Vec<Shape>,
-    /// What the main host of each runtime does.
+    /// The body of the main host of each runtime.
     pub mains: Vec<Body>,
-    /// What call-outs do.
+    /// The bodies of call-outs.
     pub scripts: Vec<Body>,
 }
 
@@ -30,7 +30,7 @@ pub struct Shape {
     pub script: Option<u8>,
     pub offering: bool,
     pub inflation: bool,
-    /// How long its shutdown waits for threads, in milliseconds; `None`: as dropping it does.
+    /// How long its shutdown waits for threads, in milliseconds; `None`: as its drop does.
     pub shutdown: Option<u8>,
 }
 
@@ -39,15 +39,15 @@ pub struct Shape {
 pub enum Op {
     Yield,
     Compute(u8),
-    /// A communication, in one of its blocking forms.
+    /// A communication, in a blocking form.
     Do(Act, Form),
-    /// A synchronisation.
+    /// A synchronisation on an event.
     Sync(Evt, Form),
     /// An asynchronous event.
     Begin(Act, Pending),
     /// `lamprey::wait` for the asynchronous form.
     Wait(Act),
-    /// The asynchronous form, polled by hand with a waker of the program's own, and then dropped or kept.
+    /// The asynchronous form, polled by hand with a waker of the program, and then dropped or kept.
     Poll {
         act: Act,
         polls: u8,
@@ -57,7 +57,7 @@ pub enum Op {
     /// Drops or polls a future that was kept.
     Kept(bool),
     Spawn(Kind, Body, Fate),
-    /// Something with a handle that was kept.
+    /// Ends a kept handle in this way.
     Handle(Fate),
     Scope {
         isolate: bool,
@@ -67,7 +67,7 @@ pub enum Op {
     },
     JoinAll(Vec<Body>),
     Race(Vec<Body>),
-    /// The same again and again, so that threads meet at every moment.
+    /// Repeats a body, so that threads meet at many different moments.
     Repeat(u8, Body),
     Limit(u8, Body),
     Token(u8, Body),
@@ -76,11 +76,11 @@ pub enum Op {
     Catch(Body),
     Block(Body),
     Panic(PanicKind, Option<u8>),
-    /// Queues itself with a token that is kept.
+    /// Suspends itself and keeps the token.
     Suspend(Body),
-    /// Uses or drops a token that was kept.
+    /// Uses or drops a kept token.
     Wake(bool),
-    /// Queues itself as a parasite by hand.
+    /// Suspends itself as a reified parasite.
     Reify(Form, Body),
     Prepared(Prepared, Option<u8>),
     Inflate,
@@ -91,7 +91,7 @@ pub enum Op {
         resumes: u8,
         keep: bool,
     },
-    /// Goes on with a generator that was kept.
+    /// Resumes or drops a kept generator.
     Resume(bool),
     Sockets {
         tcp: bool,
@@ -115,20 +115,20 @@ pub enum Op {
     OtherEnd(Option<u8>),
 }
 
-/// How long it may wait.
+/// How long a step may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Not at all.
     Try,
-    /// For so many steps of 20 microseconds, by the call's own form.
+    /// For this many steps of 20 microseconds, with the call's own timeout form.
     Within(u8),
     /// The same, under `with_timeout`.
     Under(u8),
-    /// Until it is cancelled, at the end of the program at the latest.
+    /// Until it is cancelled, at the latest at the end of the program.
     Endless,
 }
 
-/// What becomes of a thread's handle.
+/// How a thread's handle ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Join(Form),
@@ -139,7 +139,7 @@ pub enum Fate {
     Keep,
 }
 
-/// What becomes of a pending asynchronous event.
+/// How a pending asynchronous event ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Pending {
     Drop,
@@ -176,7 +176,7 @@ pub enum Prepared {
     Abandon,
 }
 
-/// A communication: what, on which of the objects of its kind, with a value of which script.
+/// A communication: its kind, the object that it uses, and the script of its value.
 #[derive(Debug, Clone, Copy)]
 pub struct Act {
     pub what: What,
@@ -216,7 +216,7 @@ pub enum Evt {
     Joined,
 }
 
-/// What is done with a nack.
+/// The use of a nack.
 #[derive(Debug, Clone, Copy)]
 pub enum NackUse {
     Drop,
@@ -224,12 +224,12 @@ pub enum NackUse {
 }
 
 impl Program {
-    /// The program that these bytes stand for.
+    /// Decodes a program from bytes.
     pub fn decode(bytes: &[u8], classes: Classes) -> Self {
         let mut d = Decoder { bytes: Bytes::new(bytes), classes, scripts: 0 };
         let runtimes: Vec<_> = (0..1 + d.bytes.below(2)).map(|_| d.shape()).collect();
         let count = d.bytes.below(5);
-        // A script makes values only of the scripts before it: else their destructors could make values for
+        // A script's values only have earlier scripts: otherwise their destructors could make values for
         // ever.
         let mut scripts = Vec::new();
         for _ in 0..count {
@@ -311,7 +311,7 @@ impl Decoder<'_> {
     }
 
     fn act(&mut self) -> Act {
-        // Half of them are about the rendezvous, where most can happen.
+        // Half of them are about the rendezvous channel, where the most can happen.
         let number = usize::from(self.bytes.below(2 * What::ALL.len() as u8));
         let what = *What::ALL.get(number).unwrap_or(&What::ALL[number % 2]);
         Act { what, on: self.bytes.byte(), script: self.script() }

@@ -1,4 +1,4 @@
-//! What a thread does: its body, step by step.
+//! The body of a thread, step by step.
 
 use crate::act::{How, perform, task};
 use crate::call_out::{OddWaker, Payload};
@@ -24,7 +24,7 @@ thread_local! {
     static THREAD_LOCAL: RefCell<Vec<T>> = RefCell::default();
 }
 
-/// What a thread may do where it is.
+/// What a thread may do at its site.
 #[derive(Clone)]
 pub struct Context {
     pub world: Arc<World>,
@@ -37,7 +37,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Of a thread that can be cancelled.
+    /// The context of a thread that can be cancelled.
     pub fn free(world: &Arc<World>) -> Self {
         Self { world: world.clone(), endless: true, blocks: true, panics: true }
     }
@@ -46,18 +46,18 @@ impl Context {
         self.world.program.classes.has(class)
     }
 
-    /// The same, where nothing but a limit of its own ends a wait.
+    /// The same, if only a limit of its own ends a wait.
     pub fn limited(&self) -> Self {
         Self { endless: false, ..self.clone() }
     }
 
-    /// The same, where it must not wait.
+    /// The same, if it must not wait.
     pub fn awake(&self) -> Self {
         Self { endless: false, blocks: false, ..self.clone() }
     }
 }
 
-/// The time that a number of a program stands for.
+/// The time encoded by a number of a program.
 pub fn time(n: u8) -> Duration {
     Duration::from_micros(u64::from(n) * 20)
 }
@@ -69,7 +69,7 @@ pub fn quietly(f: impl FnOnce()) {
     }
 }
 
-/// Does a body's steps, until the program has done enough.
+/// Does a body's steps, until the program's budget is used up.
 pub fn run(context: &Context, body: &Body) {
     if context.endless {
         crate::call_out::mark_own();
@@ -82,12 +82,12 @@ pub fn run(context: &Context, body: &Body) {
     }
 }
 
-/// Waits in the form that the program says and the place allows.
+/// Waits in the form that the program says and the site allows.
 pub fn wait_as<R>(context: &Context, form: Form, f: impl FnOnce(How) -> R) -> Option<R> {
     if !context.blocks {
         return Some(f(How::Try));
     }
-    // Limits from outside do not reach those who unwind.
+    // Limits from outside do not reach a thread that unwinds.
     let unwinding = std::thread::panicking();
     match form {
         Form::Try => Some(f(How::Try)),
@@ -100,13 +100,13 @@ pub fn wait_as<R>(context: &Context, form: Form, f: impl FnOnce(How) -> R) -> Op
     }
 }
 
-/// The same for what waits by polling, which a thread that unwinds does with its whole worker.
+/// [`wait_as`] for waiting by polling, in which a thread that unwinds holds up its whole worker.
 pub fn poll_as<R>(context: &Context, form: Form, f: impl FnOnce(How) -> R) -> Option<R> {
     let still = std::thread::panicking() && !context.has(Class::UnwindingWaits);
     wait_as(context, if still { Form::Try } else { form }, f)
 }
 
-/// Runs what may wait where it is not unwinding, under a limit if need be.
+/// Runs code that may wait, unless the thread unwinds, with a limit if necessary.
 pub fn wait_in(context: &Context, limit: u8, f: impl FnOnce()) {
     if !context.blocks || std::thread::panicking() {
         return;
@@ -143,7 +143,7 @@ fn sync_now(context: &Context, evt: &Evt, form: Form) {
 
 fn begin(context: &Context, act: Act, then: Pending) {
     let (w, on) = (&context.world, usize::from(act.on));
-    // What it starts runs on top, as a stackful parasite may.
+    // The threads that it starts run on top of it, as a stackful parasite may.
     if lamprey::Handle::current().is_none() || !context.blocks {
         return;
     }
@@ -246,7 +246,7 @@ fn prepared(context: &Context, what: Prepared, script: Option<u8>) {
     }
 }
 
-/// What concerns objects as a whole: how they print, what repairs them.
+/// Operations on whole objects: printing and repairing them.
 fn other_end(context: &Context, script: Option<u8>) {
     let w = &context.world;
     drop(format!("{:?} {:?} {:?} {:?}", w.mutexes, w.rwlocks, w.ivars, w.cell));
@@ -322,8 +322,8 @@ pub fn step(context: &Context, op: &Op) {
         Op::Prepared(what, script) => prepared(context, *what, *script),
         Op::Inflate if context.blocks => lamprey::parasite::inflate().sync(),
         Op::Inflate => {}
-        // One that is made in a call-out does nothing when it is dropped: what destructors of values leave
-        // behind time and again is leaked.
+        // A host-local that a call-out makes gets no script: values that destructors of host-locals make
+        // again and again are leaked.
         Op::Local(script) => {
             let script = script.filter(|_| context.endless);
             LOCAL.with(|local| local.borrow_mut().push(T::new(w, script)));

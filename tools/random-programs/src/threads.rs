@@ -1,4 +1,4 @@
-//! Threads of control of every kind, and what becomes of them.
+//! Threads of control of every kind, and how their handles end.
 
 use crate::act::{How, got, task};
 use crate::class::Class;
@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a thread is there for.
+/// The work of a thread.
 pub enum Work {
     Body(Body),
     Produce(Out, u8),
@@ -22,7 +22,7 @@ pub enum Work {
     Read(Stream, Body),
 }
 
-/// The sending end of a channel of two.
+/// The sending end of a channel between two threads.
 pub enum Out {
     Rendezvous(lamprey::Sender<T>, Option<u8>),
     Bounded(bounded::Sender<T>, Option<u8>),
@@ -30,7 +30,7 @@ pub enum Out {
     Oneshot(Option<oneshot::Sender<T>>, Option<u8>),
 }
 
-/// The receiving end.
+/// The receiving end of such a channel.
 pub enum In {
     Rendezvous(lamprey::Receiver<T>),
     Bounded(bounded::Receiver<T>),
@@ -79,7 +79,7 @@ pub fn runtime(context: &Context, n: u8) -> Option<Handle> {
 /// Starts a thread.
 pub fn spawn(context: &Context, kind: Kind, work: Work) -> Option<Kept> {
     let free = Context::free(&context.world);
-    // A parasite starts on top, and may block there.
+    // A parasite starts on top of the host, and may block there.
     let in_host = Handle::current().is_some() && context.blocks;
     let result = T::new(&context.world, None);
     let thread = {
@@ -131,7 +131,7 @@ fn ended(result: Result<T, JoinError>) {
     }
 }
 
-/// What becomes of a handle.
+/// Ends a handle.
 pub fn end(context: &Context, kept: Kept, fate: Fate) {
     match (fate, kept) {
         (Fate::Keep, kept) => context.world.kept.put(kept),
@@ -172,7 +172,7 @@ fn join_within(kept: Kept, limit: Duration) {
     }
 }
 
-/// What a thread with a stack does.
+/// Does the work of a thread with a stack.
 fn do_work(context: &Context, work: Work) {
     // A thread that is not cancelled at the end has a limit.
     let limit = if context.endless { Duration::from_secs(1) } else { Duration::from_millis(2) };
@@ -277,7 +277,7 @@ fn task_of(context: Context, work: Work) -> std::pin::Pin<Box<dyn Future<Output 
     })
 }
 
-/// What a stackless parasite does.
+/// Does the steps of a stackless parasite.
 pub fn steps(context: Context, body: Body) -> Task {
     Box::pin(async move {
         for op in body.iter() {

@@ -1,4 +1,4 @@
-//! A whole program: its runtimes, its end, and what is right then.
+//! A whole program: its runtimes, its end, and the final checks.
 
 use crate::call_out::{Site, call_out};
 use crate::class::{Class, Classes};
@@ -11,10 +11,10 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How long what has been ended may take to be over.
+/// How long ended threads may take to finish.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Last come, first served, now and then; calls the API if it is to.
+/// A policy that is sometimes last in, first out; it may call the API.
 struct Odd {
     ready: VecDeque<Ready>,
     calls: u32,
@@ -39,7 +39,7 @@ impl Policy for Odd {
     }
 }
 
-/// A source in which its worker sleeps, and which wakes those who have suspended themselves.
+/// A source in which its worker sleeps, and which wakes hosts that have suspended themselves.
 struct Bell {
     rung: Arc<(Mutex<bool>, Condvar)>,
     world: Weak<World>,
@@ -151,7 +151,7 @@ fn everything(world: &Arc<World>) {
     drain(world);
 }
 
-/// Runs a program, and says what was wrong.
+/// Runs a program, and returns its failures.
 pub fn run_program(bytes: &[u8], classes: Classes) -> Vec<String> {
     let world = World::new(Program::decode(bytes, classes));
     let ledger = world.ledger.clone();
@@ -163,7 +163,7 @@ pub fn run_program(bytes: &[u8], classes: Classes) -> Vec<String> {
         ledger.wrong("the program's main thread panicked".to_owned());
     }
     let deadline = Instant::now() + PATIENCE;
-    // Threads that were detached may still be on their way out.
+    // Detached threads may still be ending.
     while Arc::strong_count(&world) > 1 {
         if Instant::now() > deadline {
             ledger.wrong(format!("{} threads or values outlive the program", Arc::strong_count(&world) - 1));

@@ -1,4 +1,4 @@
-//! What the threads of a program share.
+//! The objects that the threads of a program share.
 
 use crate::ledger::{Ledger, Tracked};
 use crate::program::Program;
@@ -20,7 +20,7 @@ type T = Tracked;
 /// An asynchronous computation.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Things that threads leave for others, never held across anything.
+/// Objects that threads leave for others. The lock is not held across any other operation.
 pub struct Slots<V>(std::sync::Mutex<Vec<V>>);
 
 impl<V> Default for Slots<V> {
@@ -30,23 +30,23 @@ impl<V> Default for Slots<V> {
 }
 
 impl<V> Slots<V> {
-    /// Leaves something.
+    /// Adds an object.
     pub fn put(&self, value: V) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
     }
 
-    /// Takes what has been there for longest.
+    /// Takes the oldest object.
     pub fn take(&self) -> Option<V> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (!slots.is_empty()).then(|| slots.remove(0))
     }
 }
 
-/// Something that is taken out of its slots for a while.
+/// An object that is taken out of its slots until this is dropped.
 pub struct Borrowed<'a, V>(pub &'a Slots<V>, pub Option<V>);
 
 impl<V> Borrowed<'_, V> {
-    /// What is in the slots now.
+    /// Takes an object out, if there is one.
     pub fn of(slots: &Slots<V>) -> Borrowed<'_, V> {
         Borrowed(slots, slots.take())
     }
@@ -60,7 +60,7 @@ impl<V> Drop for Borrowed<'_, V> {
     }
 }
 
-/// A handle that was kept.
+/// A kept handle.
 pub enum Kept {
     Host(JoinHandle<T>),
     Parasite(ParasiteHandle<T>),
@@ -72,12 +72,12 @@ type Lazy = LazyLock<T, Box<dyn FnOnce() -> T + Send + Sync>>;
 pub struct World {
     pub program: Program,
     pub ledger: Arc<Ledger>,
-    /// How many steps are left.
+    /// The number of steps that are left.
     pub budget: AtomicI32,
-    /// Call-outs that run now.
+    /// The number of active call-outs.
     pub active: AtomicU32,
     pub handles: std::sync::OnceLock<Vec<Handle>>,
-    /// Of the first, only blocking receives take: what was sent there has been received.
+    /// From the first one only blocking receives take: a value that was sent there has been received.
     pub channels: [(lamprey::Sender<T>, lamprey::Receiver<T>); 3],
     pub bounded: [(bounded::Sender<T>, bounded::Receiver<T>); 2],
     pub mail: mailbox::Sender<T>,
@@ -112,7 +112,7 @@ pub struct World {
 }
 
 impl World {
-    /// The objects, before anything has happened.
+    /// The objects in their initial state.
     pub fn new(program: Program) -> Arc<Self> {
         let (client, server) = rpc::rpc();
         let (mail, mail_in) = mailbox();
@@ -174,7 +174,7 @@ impl World {
         })
     }
 
-    /// One step more; false when there have been enough.
+    /// Counts one step; false when the budget is used up.
     pub fn step(&self) -> bool {
         // Relaxed: a counter that orders nothing.
         self.budget.fetch_sub(1, Ordering::Relaxed) > 0

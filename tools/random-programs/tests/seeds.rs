@@ -1,5 +1,5 @@
-//! A few seconds of random programs, in every run of the test suite; an hour of them is one command in
-//! HACKING.md.
+//! A few seconds of random programs in every run of the test suite; HACKING.md has the command for an hour of
+//! them.
 
 use std::process::{Command, Output};
 
@@ -33,7 +33,7 @@ fn a_class_that_is_left_out_is_not_in_any_program() {
     }
 }
 
-/// A program that must hang, because it is given no time, is a failure that names itself.
+/// A program that gets no time must hang; that is a failure, which must print its number.
 #[test]
 fn a_failure_says_how_to_see_it_again() {
     let output = random_programs(&["--seed", "3", "--limit-ms", "1"]);

@@ -1,4 +1,4 @@
-//! Each rule with code that keeps it and code that breaks it.
+//! Code that keeps each rule, and code that breaks it.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The fuzzer's bytes as a program: `cargo +nightly fuzz run programs` in `tools/random-programs`.
+//! Runs the fuzzer's bytes as a program: `cargo +nightly fuzz run programs` in `tools/random-programs`.
 #![no_main]
 
 use random_programs::{Classes, run_program};
