@@ -7,7 +7,7 @@ use lexopt::{Arg, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const USAGE: &str = "\
 Lamprey's benches, and its rivals in the same run.
 
@@ -23,10 +23,10 @@ FILE       of `plot`: what `run --rivals --json FILE` has written
 
 JSON lines go to the standard output, the table for people to the standard error.";
 
-/// Makes every bench as small as it goes: its numbers mean nothing, but it is seen to work.
+/// Makes every bench as small as possible: its numbers mean nothing, but it runs.
 pub const TINY: &str = "LAMPREY_BENCH_TINY";
 
-/// What is to be done.
+/// A command.
 pub enum Command {
     /// Print the usage.
     Help,
@@ -36,35 +36,35 @@ pub enum Command {
     Run(Run),
     /// Draw a picture of what runs have written.
     Plot(Vec<PathBuf>),
-    /// Be one variant of a bench, for a parent that asks for runs.
+    /// Run as one variant of a bench, for a parent that orders runs.
     Child {
         /// Name of the bench.
         bench: String,
         /// Name of the variant.
         variant: String,
-        /// Worker threads to have.
+        /// The number of worker threads.
         workers: usize,
     },
-    /// Be `lamprey serve` with these arguments, for the bench `http`.
+    /// Run as `lamprey serve` with these arguments, for the bench `http`.
     Serve(Vec<OsString>),
 }
 
-/// What is to be run.
+/// The runs to do.
 pub struct Run {
-    /// In this order.
+    /// The benches, in this order.
     pub benches: Vec<&'static Bench>,
-    /// With the rivals.
+    /// Whether rivals run too.
     pub rivals: bool,
-    /// Where the JSON goes, if not to the standard output.
+    /// The file for the JSON; `None` is the standard output.
     pub json: Option<PathBuf>,
-    /// How long.
+    /// The amount of work.
     pub effort: Effort,
 }
 
-/// Reads the arguments after the program's name.
+/// Parses the arguments after the program's name.
 ///
 /// # Errors
-/// What is wrong with them, for people.
+/// A message about a wrong argument.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     let mut parser = Parser::from_args(arguments);
     read(&mut parser).map_err(|e| format!("{e}; see --help"))
@@ -120,6 +120,7 @@ fn plot(parser: &mut Parser) -> Result<Vec<PathBuf>, lexopt::Error> {
 }
 
 /// Adds what `name` means. A bench that is named twice is run once.
+/// Adds the benches that `name` stands for. A bench that is named twice runs once.
 fn named(name: &str, benches: &mut Vec<&'static Bench>) -> Result<(), lexopt::Error> {
     let meant = match (name, benches::find(name)) {
         ("all", _) => benches::ALL.to_vec(),

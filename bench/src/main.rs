@@ -1,4 +1,4 @@
-//! `lamprey-bench`: measures Lamprey, and its rivals in the same run. See `README.md`.
+//! `lamprey-bench`: measures Lamprey, and its rivals in the same run. `README.md` describes the benches.
 
 mod benches;
 mod cli;
@@ -54,7 +54,7 @@ fn list() -> Result<bool> {
     Ok(true)
 }
 
-/// Whether all of Lamprey's own variants ran. What became of the rivals is only reported.
+/// Returns whether all of Lamprey's own variants ran. Failures of rivals are only reported.
 fn run(order: &Run) -> Result<bool> {
     let mut lines: Box<dyn Write> = match &order.json {
         Some(file) => {
@@ -84,9 +84,9 @@ fn run(order: &Run) -> Result<bool> {
     Ok(all_ran)
 }
 
-/// Is one variant: what goes wrong is told to the parent, in its protocol.
+/// Runs as one variant; reports errors to the parent in the protocol.
 fn child(bench: &str, variant: &str, workers: usize) -> Result<()> {
-    // On any thread: no part of a bench panics while all is well, and half a bench has no result.
+    // On any thread: no part of a bench panics normally, and half a bench has no result.
     std::panic::set_hook(Box::new(|panic| {
         let what = panic.payload_as_str().unwrap_or("a payload without text");
         let file = panic.location().and_then(|at| at.file().rsplit('/').next()).unwrap_or("unknown file");

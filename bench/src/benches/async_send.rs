@@ -7,7 +7,7 @@ use lamprey::Sender;
 use lamprey::event::AsyncEvent;
 use std::time::{Duration, Instant};
 
-/// Messages between two yields of the producer. Without them an asynchronous producer would never let the
+/// Messages between two yields of the producer. Without yields an asynchronous producer would never let the
 /// consumer run.
 const BATCH: u64 = 100;
 
@@ -65,13 +65,13 @@ fn stackful(tx: &'static Sender<u64>, i: u64) {
     lamprey::parasite_fn(move || tx.send(i)).detach();
 }
 
-/// A handle that is dropped lets its host run on.
+/// Drops the handle, which lets its host run on.
 #[inline(always)]
 fn host(tx: &'static Sender<u64>, i: u64) {
     lamprey::spawn(move || tx.send(i));
 }
 
-/// With a clone of the sender, which is part of the event.
+/// Clones the sender, which is part of the event.
 #[inline(always)]
 fn event(tx: &'static Sender<u64>, i: u64) {
     tx.a_send_evt(i).a_sync();

@@ -1,4 +1,4 @@
-//! Two parasites that keep each other busy, and a host that wants its turn.
+//! Two parasites that keep each other busy, and a host that waits to run.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -27,7 +27,7 @@ pub const BENCH: Bench = Bench {
 
 type Channel = fn() -> (Sender<u64>, Receiver<u64>);
 
-/// Two parasites that play `rounds`, and end.
+/// Two parasites that play `rounds` of a ping-pong, and end.
 fn players(channel: Channel, rounds: u64) -> [ParasiteHandle<()>; 2] {
     let (ping, pinged) = channel();
     let (pong, ponged) = channel();
@@ -37,7 +37,7 @@ fn players(channel: Channel, rounds: u64) -> [ParasiteHandle<()>; 2] {
         }
     });
     let pinger = lamprey::parasite(async move {
-        // Nothing is played before the clock starts.
+        // The players wait until the clock has started.
         lamprey::yield_now_async().await;
         for i in 0..rounds {
             ping.send_async(i).await.expect("the echo lives");

@@ -1,4 +1,4 @@
-//! The end of a blocked thread that is cancelled.
+//! The time to end a blocked thread by cancellation.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::tokio_structure;
@@ -31,7 +31,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// What `each` batch takes.
+/// Runs `each` for every batch and sums the times.
 fn runner(workers: usize, each: fn(usize) -> Duration) -> Result<Runner> {
     let runtime = super::ours::runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -40,7 +40,7 @@ fn runner(workers: usize, each: fn(usize) -> Duration) -> Result<Runner> {
     }))
 }
 
-/// With more than one worker the hosts are not on the canceller's.
+/// Blocked hosts; with more than one worker, not on the canceller's worker.
 fn hosts(workers: usize) -> Duration {
     let here = lamprey::current().worker().expect("this is a host");
     let ended = Arc::new(AtomicU64::new(0));
@@ -50,14 +50,14 @@ fn hosts(workers: usize) -> Duration {
         let (blocked, witness) = (blocked.clone(), Witness(ended.clone()));
         let body = move || {
             let _witness = witness;
-            // Relaxed: it only counts.
+            // Relaxed: only a count.
             blocked.fetch_add(1, Relaxed);
             rx.recv()
         };
         (Builder::new().worker((here + 1) % workers).spawn(body).expect("there is such a worker"), tx)
     };
     let hosts: Vec<_> = (0..BATCH).map(spawn).collect();
-    // Relaxed: as above.
+    // Relaxed: only a count.
     super::locking::until(|| blocked.load(Relaxed) == BATCH, lamprey::yield_now);
     let begun = Instant::now();
     for (host, _tx) in hosts {
@@ -88,7 +88,7 @@ fn stackful(_: usize) -> Duration {
     })
 }
 
-/// What of the stackful ones is the compiler's and the language's.
+/// The part of the stackful threads' time that is the compiler's and the language's unwinding.
 fn unwind(_: usize) -> Duration {
     let ended = Arc::new(AtomicU64::new(0));
     let begun = Instant::now();
@@ -96,7 +96,7 @@ fn unwind(_: usize) -> Duration {
         assert!(catch_unwind(AssertUnwindSafe(|| leaves(Witness(ended.clone())))).is_err());
     }
     let took = begun.elapsed();
-    // Relaxed: this thread's own.
+    // Relaxed: this thread has counted.
     assert_eq!(ended.load(Relaxed), BATCH);
     took
 }
@@ -108,7 +108,7 @@ fn leaves(_witness: Witness) {
 
 type Received = Result<u64, lamprey::RecvError>;
 
-/// They are blocked once they have been started.
+/// Blocked parasites: they block when they start.
 fn parasites(start: fn(Receiver<u64>, Witness) -> ParasiteHandle<Received>) -> Duration {
     let ended = Arc::new(AtomicU64::new(0));
     let one = |_| {

@@ -1,4 +1,4 @@
-//! A million channels, each with a thread that waits on it: what a channel weighs.
+//! A million channels, each with a waiting thread: the memory of a channel.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Size, Variant, warm};

@@ -57,7 +57,7 @@ fn events(receivers: &[Receiver<u64>]) -> u64 {
     all.sync().into_iter().map(|got| got.expect(LIVES)).sum()
 }
 
-/// What the parasites of a round share.
+/// The state that the parasites of a round share.
 struct Round {
     missing: AtomicUsize,
     results: Mutex<Vec<u64>>,
@@ -65,7 +65,7 @@ struct Round {
 }
 
 impl Round {
-    /// The last one goes on with the caller.
+    /// Counts a parasite's end; the last one resumes the caller.
     fn finish(&self) {
         // AcqRel pairs with itself: the last one sees the results of all others.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -76,7 +76,7 @@ impl Round {
     }
 }
 
-/// Figure 5 of the paper, as in `examples/choose_all.rs`.
+/// Figure 5 of the paper, as in `crates/lamprey/examples/choose_all.rs`.
 fn parasites(receivers: &[Receiver<u64>]) -> u64 {
     let mut handles = Vec::with_capacity(receivers.len());
     reify(|caller| {

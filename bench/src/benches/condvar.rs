@@ -55,13 +55,13 @@ pub const AFFINITY: Bench = Bench {
     ],
 };
 
-/// Aligned, so that no two are in the same lines of the cache.
+/// Aligned, so that no two share a cache line.
 #[repr(align(128))]
 struct Queue<T: Condvars> {
     numbers: T::Mutex<VecDeque<u64>>,
     not_full: T::Condvar,
     not_empty: T::Condvar,
-    /// What the consumers have received, once they have ended.
+    /// The sum that the consumers have received, after they have ended.
     received: T::Mutex<u64>,
 }
 
@@ -98,7 +98,7 @@ impl<T: Condvars> Queue<T> {
         number
     }
 
-    /// A producer of `each` numbers and a consumer of as many.
+    /// A producer of `each` numbers and a consumer of the same amount.
     fn pair(self: &Arc<Self>, each: u64, [first, second]: [Option<usize>; 2]) -> [T::Handle; 2] {
         let (producer, consumer) = (self.clone(), self.clone());
         [
@@ -131,7 +131,7 @@ fn through_one_queue<T: Condvars>(n: u64, producers: u64) -> Duration {
     took
 }
 
-/// On which worker, if on a certain one, a half of a pair is to run: the first or the second, of which pair.
+/// The worker, if it is fixed, of the first or second half of a pair; by half and number of the pair.
 type Place = fn(usize, usize) -> Option<usize>;
 
 fn affinity<T: Condvars>(workers: usize, place: Place) -> Result<Runner> {

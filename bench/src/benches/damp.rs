@@ -1,5 +1,5 @@
-//! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: parasites against hosts, 10,000 of
-//! them.
+//! The three micro-benchmarks of parasitic-threads-damp-2010, Figure 9: 10,000 parasites against 10,000
+//! hosts.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -8,7 +8,7 @@ use lamprey::{Receiver, Sender};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Threads of a kind.
+/// Threads of each kind.
 const N: u64 = 10_000;
 const SIZE: Size = Size::UntilTakes { first: N, goal: Duration::from_millis(50) };
 
@@ -56,9 +56,10 @@ pub const NWAY: Bench = Bench {
 
 type Ends = (Sender<u64>, Receiver<u64>);
 
-/// What the threads of a benchmark share, all on one kernel thread, for as long as the process lives.
+/// The state that the threads of a benchmark share. All are on one kernel thread, and it lives as long as the
+/// process.
 struct Crowd {
-    /// One for all, then one for each.
+    /// One channel for all, then one for each thread.
     channels: Vec<Ends>,
     begun: AtomicU64,
     received: AtomicU64,
@@ -71,37 +72,37 @@ impl Crowd {
         &self.channels[0]
     }
 
-    /// For the next round.
+    /// Resets the counters for the next round.
     fn reset(&self) {
         // Relaxed: one kernel thread.
         [&self.begun, &self.received, &self.ended].into_iter().for_each(|counter| counter.store(0, Relaxed));
     }
 
-    /// A thread has begun, and is about to send or receive.
+    /// A thread has started, and is about to send or receive.
     fn begin(&self) {
         add(&self.begun, 1);
     }
 
-    /// A receiver has its number.
+    /// A receiver has got number `i`.
     fn got(&self, i: u64) {
         add(&self.sum, i);
         add(&self.received, 1);
         add(&self.ended, 1);
     }
 
-    /// A sender is rid of its number.
+    /// A sender has sent its number.
     fn sent(&self) {
         add(&self.ended, 1);
     }
 }
 
-/// Without a locked instruction, which would be measured too.
+/// Adds without a locked instruction, whose time would be measured too.
 fn add(counter: &AtomicU64, n: u64) {
     // Relaxed: one kernel thread.
     counter.store(counter.load(Relaxed) + n, Relaxed);
 }
 
-/// Lets the others run until so many have been counted.
+/// Yields until `counter` reaches `n`.
 fn wait_for(counter: &AtomicU64, n: u64) {
     // Relaxed: one kernel thread.
     while counter.load(Relaxed) < n {
@@ -109,7 +110,7 @@ fn wait_for(counter: &AtomicU64, n: u64) {
     }
 }
 
-/// Runs a benchmark, which returns how long its first or second half took, for as many crowds as `n` numbers
+/// Runs a benchmark, which returns the time of its first or second half, for as many crowds as `n` numbers
 /// need.
 fn runner(workers: usize, run: fn(&'static Crowd) -> Duration) -> Result<Runner> {
     let runtime = runtime(workers)?;

@@ -1,8 +1,6 @@
-//! A server that sends back what it is sent, a thread for each connection, under load from a kernel thread of
-//! this process.
+//! An echo server with a thread for each connection, under load from a kernel thread of this process.
 //!
-//! `share` is the part of the connections that live on the worker with most of them: 50 of two workers is
-//! even.
+//! `share` is the part of the connections that are on the worker with the most: with two workers 50 is even.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -40,7 +38,7 @@ fn lamprey(workers: usize) -> Result<Runner> {
         let _serves = &runtime;
         let mut samples = samples(&mut clients, messages)?;
         for (crowd, connections) in CROWDS.iter().enumerate() {
-            // Relaxed: the clients' answers came after what they count, and a figure may be one off.
+            // Relaxed: the clients' answers came after what they count, and the figure may be one off.
             let most = lives.iter().map(|worker| worker[crowd].load(Ordering::Relaxed)).max().unwrap_or(0);
             samples.push(Sample::new(
                 &format!("share_{connections}"),
@@ -60,7 +58,7 @@ fn serve(says: &mpsc::Sender<SocketAddr>, lives: &Arc<Vec<[AtomicUsize; 2]>>, cr
         let _ = stream.set_nodelay(true);
         drop(lamprey::spawn(move || {
             let worker = lamprey::current().worker().expect("a host");
-            // Relaxed: a count; nothing is read on the strength of it.
+            // Relaxed: only a count.
             lives[worker][crowd].fetch_add(1, Ordering::Relaxed);
             let mut bytes = [0; 64];
             while let Ok(count @ 1..) = stream.read(&mut bytes) {

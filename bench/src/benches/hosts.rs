@@ -6,22 +6,22 @@ use lamprey::sync::{Condvar, Mutex, MutexGuard, MutexOptions, Order, Wake};
 use lamprey::{Builder, JoinHandle, Runtime};
 use std::marker::PhantomData;
 
-/// Hosts with mutexes of this policy.
+/// Hosts with mutexes of policy `P`.
 pub struct Hosts<P = Default>(PhantomData<P>);
 
-/// What is chosen for each mutex.
+/// The options of each mutex.
 pub trait Policy: Send + 'static {
-    /// The choice.
+    /// The options.
     fn options() -> MutexOptions;
 }
 
-/// Nothing.
+/// The default options.
 pub struct Default;
-/// Who waits last is first.
+/// The last waiter is served first.
 pub struct Lifo;
-/// Who unlocks switches to the one that waits.
+/// An unlock switches to the waiter that it wakes.
 pub struct Switch;
-/// The worker that takes it first owns it.
+/// The worker that locks it first owns it.
 pub struct Biased;
 
 impl Policy for Default {

@@ -1,7 +1,7 @@
-//! A real server on a real file, under a bounded load from this process.
+//! A web server with a real file, under a bounded load from this process.
 //!
-//! `client` is the part of the time that the load client computed: near 100 it, and not the server, is what
-//! was measured.
+//! `client` is the part of the time for which the load client was busy: near 100, the client was measured and
+//! not the server.
 
 use crate::harness::{Bench, Code, Runner, Size, Variant};
 use crate::rivals::nginx;
@@ -25,7 +25,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// What `lamprey serve` runs, in a process of its own.
+/// Lamprey's server, as `lamprey serve` runs it, in a process of its own.
 fn lamprey(workers: usize) -> Result<Runner> {
     let site = Site::new()?;
     let address = free_port()?;

@@ -1,4 +1,4 @@
-//! Doing nothing must cost nothing.
+//! The cost of doing nothing, which must be nothing.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};

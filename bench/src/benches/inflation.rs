@@ -1,5 +1,4 @@
-//! Long computations (parasitic-threads-2011, Figure 9): parasites that become hosts, against hosts from the
-//! start.
+//! Long computations (parasitic-threads-2011, Figure 9): parasites that inflate to hosts, against hosts.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use anyhow::Result;
@@ -27,7 +26,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// A chain of steps that cannot be shortened.
+/// A chain of steps that the compiler cannot shorten.
 fn compute(seed: u64) -> u64 {
     (0..STEPS).fold(seed, |x, i| black_box(x).wrapping_mul(6_364_136_223_846_793_005) ^ i)
 }

@@ -1,12 +1,12 @@
-//! A crowd of threads that begin together, whoever makes them.
+//! A crowd of threads that begin together, for any library of threads.
 
 use crate::work::locking::Threads;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Where a crowd gathers: a turnstile, and the place behind it. A thread that has passed does not begin
-/// before all have: it may be the next one's worker that it would keep busy.
+/// The start of a crowd: a turnstile, and a wait behind it. No thread begins before all have passed, because
+/// it might keep the worker of the next one busy.
 struct Gate<T: Threads> {
     crowd: usize,
     come: AtomicUsize,
@@ -22,10 +22,10 @@ impl<T: Threads> Gate<T> {
     }
 
     fn pass(&self) {
-        // Relaxed: it only counts; the turnstile orders what is before and after.
+        // Relaxed: only a count; the turnstile orders the accesses before and after.
         self.come.fetch_add(1, Relaxed);
         drop(T::lock(&self.turnstile));
-        // Relaxed: it only counts.
+        // Relaxed: only a count.
         if self.passed.fetch_add(1, Relaxed) + 1 == self.crowd {
             self.begun.set(Instant::now()).expect("one is the last");
         }
@@ -33,8 +33,8 @@ impl<T: Threads> Gate<T> {
     }
 }
 
-/// Lets others run until it is so; sleeps now and then, as a kernel thread that yields in a loop, and has a
-/// real-time priority, may keep the very one that it waits for from running.
+/// Yields until `is_so`. Sleeps now and then, because a kernel thread with a real-time priority that yields
+/// in a loop may keep the thread that it waits for from running.
 pub fn until(is_so: impl Fn() -> bool, yield_now: impl Fn()) {
     for look in 1.. {
         if is_so() {
@@ -47,8 +47,8 @@ pub fn until(is_so: impl Fn() -> bool, yield_now: impl Fn()) {
     }
 }
 
-/// Runs `body(0)`, `body(1)` and so on in a thread each, in turn on the workers; the time from the instant
-/// when all have come and have been let go until the last has done it.
+/// Runs `body(0)`, `body(1)` and so on in a thread each, in turn on the workers; returns the time from the
+/// moment when all have arrived and are let go until the last has ended.
 pub fn crowd<T: Threads>(
     threads: usize,
     workers: usize,
@@ -62,14 +62,14 @@ pub fn crowd<T: Threads>(
             let (gate, ended, left, body) = &*all;
             gate.pass();
             body(i);
-            // Relaxed: it only counts; the mutex is what orders the time.
+            // Relaxed: only a count; the mutex orders the time.
             if left.fetch_sub(1, Relaxed) == 1 {
                 *T::lock(ended) = Instant::now();
             }
         })
     };
     let handles: Vec<_> = (0..threads).map(spawn).collect();
-    // Relaxed: as in `pass`.
+    // Relaxed: only a count.
     until(|| all.0.come.load(Relaxed) == threads, T::yield_now);
     drop(closed);
     handles.into_iter().for_each(T::join);

@@ -1,4 +1,4 @@
-//! A million blocked threads: what each weighs, and how long it takes to make one.
+//! A million blocked threads: the memory of each, and the time to make one.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
@@ -38,7 +38,7 @@ fn lamprey(workers: usize) -> Result<Runner> {
                     closed.recv()
                 });
             }
-            // Relaxed: as above.
+            // Relaxed: a count, on one worker.
             while started.load(Relaxed) < n {
                 lamprey::yield_now();
             }

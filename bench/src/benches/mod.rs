@@ -1,6 +1,6 @@
-//! The benches, one a file: what one operation is, Lamprey's form of it, and who else does it.
+//! The benches, one in each file: what one operation is, Lamprey's version of it, and the rivals' versions.
 //!
-//! Lamprey's forms are written as a user would write them, on the public names alone.
+//! Lamprey's versions are written as a user would write them, with public names only.
 
 pub mod async_send;
 pub mod budget;
@@ -38,7 +38,7 @@ pub mod yielding;
 
 use crate::harness::Bench;
 
-/// All of them, from the ground up.
+/// All benches, from the lowest layer to the highest.
 pub const ALL: [&Bench; 36] = [
     &switch::BENCH,
     &yielding::BENCH,
@@ -78,7 +78,7 @@ pub const ALL: [&Bench; 36] = [
     &http::BENCH,
 ];
 
-/// The bench of that name.
+/// Finds a bench by name.
 pub fn find(name: &str) -> Option<&'static Bench> {
     ALL.into_iter().find(|b| b.name == name)
 }

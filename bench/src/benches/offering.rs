@@ -1,4 +1,4 @@
-//! Work for idle workers: the tree of `parasite_fib` with and without.
+//! Offering work to idle workers: the tree of `parasite_fib` with it and without.
 
 use super::parasite_fib::runner;
 use crate::harness::{Bench, Size, Variant};

@@ -1,4 +1,4 @@
-//! The channel for one value, from its making to its end.
+//! The oneshot channel, from its creation to its end.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{threads, tokio_events};

@@ -1,12 +1,12 @@
-//! What several of Lamprey's forms begin with.
+//! Helpers of several of Lamprey's versions.
 
-/// Lamprey as a user would start it.
+/// A runtime, started as a user would start it.
 pub fn runtime(workers: usize) -> anyhow::Result<lamprey::Runtime> {
     Ok(lamprey::Runtime::builder().workers(workers).build()?)
 }
 
-/// Both ends of a channel that lives as long as the process: a thread that must not borrow holds it by a
-/// plain reference, and counting a clone, two locked instructions, is not part of what is measured.
+/// Both ends of a channel that lives as long as the process, so that a thread that must not borrow has a
+/// plain reference: cloning an end, two locked instructions, is not part of what is measured.
 pub fn for_ever<T>(
     ends: (lamprey::Sender<T>, lamprey::Receiver<T>),
 ) -> &'static (lamprey::Sender<T>, lamprey::Receiver<T>) {

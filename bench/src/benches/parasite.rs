@@ -1,4 +1,4 @@
-//! One parasite at a time: what it costs if it ends at once, and what if it blocks once.
+//! One parasite at a time: its cost if it ends at once, and if it blocks once.
 
 use super::ours::{for_ever, runtime};
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -30,7 +30,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// A metric, and the loop that measures it.
+/// A metric and the loop that measures it.
 type Loop = (&'static str, fn(u64) -> Duration);
 
 /// Runs each of `loops` on a host.
@@ -42,7 +42,7 @@ fn runner(workers: usize, loops: &'static [Loop]) -> Result<Runner> {
     }))
 }
 
-/// Times `one` with each number up to `n`; it gives the number back.
+/// Times `one` with each number up to `n`; `one` returns the number.
 #[inline(always)]
 fn each(n: u64, mut one: impl FnMut(u64) -> u64) -> Duration {
     let begun = Instant::now();
@@ -64,7 +64,7 @@ fn host(n: u64) -> Duration {
     each(n, |i| lamprey::spawn(move || i).join().expect("returning does not panic"))
 }
 
-/// The yardstick: a call of a function that the compiler cannot look into.
+/// The baseline: a call of a function that the compiler cannot inline.
 fn call(n: u64) -> Duration {
     let number = black_box((|i| i) as fn(u64) -> u64);
     each(n, number)

@@ -1,4 +1,4 @@
-//! Ten million stackless parasites: what each weighs, what it costs to make one, to wake it and let it
+//! Ten million stackless parasites: the memory of each, and the time to make one, to wake it and to let it
 //! finish.
 
 use super::ours::{for_ever, runtime};
@@ -30,7 +30,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// What a blocked parasite needs: one reference to this is its one word.
+/// The data of a blocked parasite, whose one word is a reference to this.
 struct Blocked {
     ends: &'static (Sender<u64>, Receiver<u64>),
     common: &'static Common,

@@ -1,4 +1,4 @@
-//! Fork and join without end: a parasite for each call of Fibonacci's function, awaited by its caller.
+//! Recursive fork and join: a parasite for each call of Fibonacci's function, awaited by its caller.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Size, Variant};
@@ -23,7 +23,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// On this runtime.
+/// The bench on this runtime.
 pub fn runner(runtime: Runtime) -> Result<Runner> {
     Ok(Box::new(move |times| {
         let took = runtime.run(move || {

@@ -26,7 +26,7 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// A host for the one.
+/// A host for one half.
 struct Hosts;
 
 impl Fork for Hosts {
@@ -38,7 +38,7 @@ impl Fork for Hosts {
     }
 }
 
-/// A stackful parasite for the one: it runs before the other, unless it is in the way.
+/// A stackful parasite for one half: it runs before the other half, unless it blocks.
 struct Parasites;
 
 impl Fork for Parasites {

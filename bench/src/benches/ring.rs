@@ -1,4 +1,4 @@
-//! The thread ring of the papers: one token, 503 threads.
+//! The thread ring of the papers: one token and 503 threads.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
@@ -44,7 +44,7 @@ fn lamprey(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// Hands the token on. The one that finds it used up reports and leaves; its neighbours follow, as their
+/// Passes the token on. The thread that finds it used up reports and ends; its neighbours end when their
 /// channels close.
 fn pass(rx: &Receiver<u64>, tx: &Sender<u64>, done: &Sender<()>) {
     while let Ok(left) = rx.recv() {

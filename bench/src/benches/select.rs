@@ -1,5 +1,4 @@
-//! A choice among the receive ends of several channels: one that finds a number, and one that has to wait for
-//! it.
+//! A choice among the receive ends of several channels: one with a number ready, and one that has to wait.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
@@ -108,7 +107,7 @@ fn filled<const N: usize>(batches: u64) -> Duration {
     took
 }
 
-/// A batch of them.
+/// Runs a batch of choices.
 #[inline(always)]
 fn choices(choice: impl Fn() -> Result<u64, RecvError>) -> Duration {
     let begun = Instant::now();

@@ -1,8 +1,8 @@
-//! Who waits while a thread computes on one of two workers.
+//! The delay of waiting threads while a thread computes on one of two workers.
 //!
-//! A thread starts another one (or a parasite) and then computes, without a blocking call, for as long as the
-//! size says. What the other one waits for comes soon; the sample is how much later than that it runs. In
-//! `spawner` it is the thread itself that sleeps, and what it has started computes.
+//! A thread starts another thread (or a parasite) and then computes, without a blocking call, for as long as
+//! the size says. The event that the other one waits for comes soon; the sample is the time from then until
+//! it runs. In `spawner` the starting thread sleeps, and the started one computes.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::tokio_stalls;
@@ -36,7 +36,7 @@ fn lamprey(workers: usize) -> Result<Runner> {
             let (ran, runs) = mpsc::channel();
             let (says, due) = mpsc::channel();
             let kind = kind.to_owned();
-            // Whoever computes is a host of its own, and not the main one, for which an OS thread waits.
+            // The computing thread is a host of its own, and not the main host, for which an OS thread waits.
             runtime.run(move || {
                 lamprey::spawn(move || stall(&kind, long, ran, says)).join().expect("it ends")
             })?;

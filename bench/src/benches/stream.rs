@@ -1,4 +1,4 @@
-//! A stream of numbers from one thread to another, over the two channels that have a buffer.
+//! A stream of numbers from one thread to another, over the two buffered channels.
 
 use super::ours::runtime;
 use crate::harness::{Bench, Runner, Size, Variant};

@@ -1,4 +1,4 @@
-//! The switch: two contexts that do nothing but go to each other.
+//! The switch: two contexts that only switch to each other.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::corosensei;
@@ -20,14 +20,14 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-/// Where each of the two is while the other runs.
+/// The two contexts, each saved while the other runs.
 #[derive(Default)]
 struct Pair {
     main: StackPointer,
     other: StackPointer,
 }
 
-/// `swapstack::switch` on a pooled stack, with a word handed over and looked at.
+/// `swapstack::switch` on a pooled stack, which passes a word that is checked.
 fn raw(_workers: usize) -> Result<Runner> {
     let pool = StackPool::new(PoolConfig::default());
     Ok(Box::new(move |n| {
@@ -35,8 +35,8 @@ fn raw(_workers: usize) -> Result<Runner> {
         let mut pair = Pair::default();
         let pairs = n.div_ceil(2);
         let pair = &raw mut pair;
-        // SAFETY: the stack is ours and outlives the context, which runs only inside the switches below: each
-        // of the two contexts saves itself in its own half of `pair` before the other looks there.
+        // SAFETY: the stack is ours and outlives the context, which runs only inside the switches below; each
+        // of the two contexts saves itself in its own half of `pair` before the other reads it.
         let took = unsafe {
             (*pair).other = init(stack.top(), reply, pair.cast());
             let begun = Instant::now();
@@ -48,17 +48,17 @@ fn raw(_workers: usize) -> Result<Runner> {
             assert_eq!(word as u64, pairs + 1, "each round adds one");
             took
         };
-        // The context is left where it is: it owns nothing.
+        // The context is abandoned: it owns nothing.
         pool.give(stack);
         Ok(vec![Sample::ns_each("switch", took, pairs * 2)])
     }))
 }
 
-/// The other side: adds one and goes back.
+/// The other context: adds one and switches back.
 ///
 /// # Safety
-/// `data` is the `Pair` of `raw`, which stays where it is for as long as this context is resumed; `main`
-/// holds the context that resumed this one.
+/// `data` is the `Pair` of `raw`, which does not move while this context is resumed; `main` holds the context
+/// that resumed this one.
 unsafe extern "C" fn reply(mut word: usize, data: *mut ()) -> ! {
     let pair = data.cast::<Pair>();
     loop {
@@ -67,7 +67,7 @@ unsafe extern "C" fn reply(mut word: usize, data: *mut ()) -> ! {
     }
 }
 
-/// `swapstack::Generator`, which is what corosensei's coroutine is.
+/// `swapstack::Generator`, the counterpart of corosensei's coroutine.
 fn generator(_workers: usize) -> Result<Runner> {
     Ok(Box::new(|n| {
         let mut generator = Generator::<(), (), ()>::new(|yielder, ()| {

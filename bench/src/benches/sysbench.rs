@@ -1,5 +1,5 @@
-//! The two workloads of sysbench that the paper measures threads and mutexes by (swapstack-taco-2013, 7.4 and
-//! Fig. 7), restated from what its manual says they do.
+//! The two sysbench workloads with which the paper measures threads and mutexes (swapstack-taco-2013, 7.4 and
+//! Fig. 7), rewritten from sysbench's manual.
 
 use super::hosts::Hosts;
 use super::locking::crowd;
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 /// Numbers of threads.
 const CROWDS: [(&str, usize); 4] = [("of_1", 1), ("of_16", 16), ("of_128", 128), ("of_1024", 1024)];
-/// Mutexes of `threads`: sysbench's own number.
+/// Mutexes of `threads`, as in sysbench.
 const FEW: usize = 8;
-/// Times that a thread takes the same one of them in a row. sysbench: 1000.
+/// The number of times that a thread takes the same mutex in a row. sysbench: 1000.
 const IN_A_ROW: u64 = 100;
-/// Mutexes of `mutex`: sysbench's own number.
+/// Mutexes of `mutex`, as in sysbench.
 const MANY: usize = 4096;
-/// Steps of the computation, some 100 ns. sysbench: 10,000 times round an empty loop, beside which a lock is
-/// not seen.
+/// Steps of the computation, some 100 ns. sysbench: 10,000 rounds of an empty loop, next to which a lock does
+/// not show.
 const STEPS: u64 = 100;
 
-/// So many at first that, of 1024 threads, each does more than it costs to let it go.
+/// Enough at first that each of 1024 threads does more work than its start costs.
 const SIZE: Size = Size::UntilTakes { first: 1 << 17, goal: Duration::from_millis(200) };
 
 /// See `about`.
@@ -78,12 +78,12 @@ fn mutex<T: Threads>(workers: usize) -> Result<Runner> {
     })
 }
 
-/// A chain of steps that cannot be shortened.
+/// A chain of steps that the compiler cannot shorten.
 fn compute(seed: u64) -> u64 {
     (0..STEPS).fold(seed, |x, _| black_box(x).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1))
 }
 
-/// Each crowd does `body(locks, thread, times)`.
+/// Each thread of each crowd runs `body(locks, thread, times)`.
 fn runner<T: Threads, const N: usize>(
     workers: usize,
     body: fn(&[T::Mutex<u64>], usize, u64),

@@ -1,8 +1,8 @@
 //! A million sleepers.
 //!
-//! They are made first and wait for a gate. Opening it arms them all, for one instant (spread over 10 ms, out
-//! of order) far enough ahead that all are armed by then. Meanwhile two threads play ping-pong with a timeout
-//! on every receive, which is how a program arms and cancels timers all day. Then the sleepers wake.
+//! The sleepers are made first and wait for a gate. Opening it arms them all, for one instant (spread over 10
+//! ms, out of order) far enough ahead that all are armed by then. Meanwhile two threads play ping-pong with a
+//! timeout on every receive, as programs arm and cancel timers. Then the sleepers wake.
 
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{may, tokio};
@@ -62,7 +62,7 @@ fn lamprey(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// `rounds` of a ping-pong in which every receive has a timeout that does not come.
+/// `rounds` of a ping-pong in which every receive has a timeout that never expires.
 fn under_timeouts(rounds: u64) -> Duration {
     let (ping, pinged) = lamprey::channel::<u64>();
     let (pong, ponged) = lamprey::channel::<u64>();

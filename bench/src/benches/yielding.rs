@@ -1,4 +1,4 @@
-//! Yielding: the run queue and nothing else.
+//! Yielding: only the run queue.
 
 use crate::harness::{Bench, Runner, Sample, Size, Variant};
 use crate::rivals::{may, tokio};

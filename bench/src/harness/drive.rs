@@ -1,5 +1,5 @@
-//! Runs a bench: warm-up, then rounds in which every variant has one run, so that a slow minute of the
-//! machine falls on all of them.
+//! Runs a bench: a warm-up, then rounds in which every variant has one run, so that a slow minute of the
+//! machine affects all of them.
 
 use super::process::Variant as Process;
 use super::record::{Measured, Missing};
@@ -9,10 +9,10 @@ use anyhow::Result;
 use std::process::Command;
 use std::time::Duration;
 
-/// Growing stops here however short the runs are.
+/// The maximum number of operations in a run, however short it is.
 const MOST: u64 = 1 << 40;
 
-/// What became of a bench.
+/// The outcome of a bench.
 #[derive(Default)]
 pub struct Outcome {
     /// One for each metric of each variant that ran.
@@ -43,8 +43,8 @@ fn runs(bench: &Bench, effort: Effort) -> usize {
     }
 }
 
-/// Most operations of a run that is tiny. More of them, each with a `sched_yield` of a thousand threads of
-/// the system, take minutes where other programs compute.
+/// The maximum number of operations of a tiny run. More of them, each with a `sched_yield` of a thousand OS
+/// threads, take minutes on a busy machine.
 const TINY: u64 = 1 << 12;
 
 /// One variant with one number of workers.
@@ -72,7 +72,7 @@ impl<'a> Contender<'a> {
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
     }
 
-    /// Does a step unless an earlier one failed.
+    /// Does a step, unless an earlier one failed.
     fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) {
         if self.missing.is_some() {
             return;
@@ -83,7 +83,7 @@ impl<'a> Contender<'a> {
         }
     }
 
-    /// Finds the size of a run. Where nothing may be warm, there is nothing to do.
+    /// Finds the size of a run. Does nothing for benches that must not be warm.
     fn warm_up(&mut self, effort: Effort) -> Result<()> {
         let (first, goal) = match self.bench.size {
             Size::Exactly { full, quick, tiny } => {

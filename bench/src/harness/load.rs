@@ -1,8 +1,9 @@
-//! A bounded load client: keep-alive connections that each ask again as soon as they have the answer.
+//! A bounded load client: keep-alive connections that each send a request as soon as they have the last
+//! answer.
 //!
-//! One kernel thread and one epoll instance for all connections, one write and as a rule one read for a
-//! request, and the body compared only once for each connection: it has to cost less than any server, or it
-//! is what gets measured.
+//! It has one kernel thread and one epoll instance for all connections, makes one write and usually one read
+//! for a request, and compares the body only once for each connection: it must cost less than any server, or
+//! it would be measured instead.
 
 use anyhow::{Context, Result, bail, ensure};
 use mio::net::TcpStream;
@@ -11,28 +12,28 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// No answer for this long is a hung server.
+/// The time without an answer after which the server counts as hung.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What to ask, and how.
+/// The requests.
 pub struct Load<'a> {
-    /// The server.
+    /// The server's address.
     pub server: SocketAddr,
-    /// Connections, all busy at once.
+    /// The number of connections, all busy at once.
     pub connections: usize,
     /// Absolute path of the file.
     pub path: &'a str,
-    /// What must come back.
+    /// The expected body.
     pub body: &'a [u8],
 }
 
 impl Load<'_> {
-    /// Asks `requests` times altogether, after a first request on each connection that is not counted.
-    /// Returns the time that they took.
+    /// Sends `requests` altogether, after a first request on each connection that is not counted. Returns
+    /// their time.
     ///
     /// # Errors
-    /// If the server cannot be reached, closes a connection, goes silent, or answers with anything but the
-    /// body.
+    /// If the server cannot be reached, closes a connection, does not answer in time, or answers with
+    /// anything but the body.
     pub fn run(&self, requests: u64) -> Result<Duration> {
         let mut poll = Poll::new().context("epoll")?;
         let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.server);
@@ -77,16 +78,16 @@ impl Load<'_> {
 /// One connection.
 struct Client {
     stream: TcpStream,
-    /// Length of the body, in every answer.
+    /// The length of the body, in every answer.
     body: usize,
-    /// What has come of a header that is not whole yet.
+    /// The received part of a header that is not complete yet.
     begun: Vec<u8>,
-    /// Bytes that are still to come after the header; `None` before.
+    /// The number of bytes to come after the header; `None` before it.
     awaited: Option<usize>,
 }
 
 impl Client {
-    /// The first request: blocking, and looked at closely.
+    /// The first request: blocking, with a full check of the answer.
     fn greet(mut stream: std::net::TcpStream, request: &[u8], body: &[u8]) -> Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -114,17 +115,18 @@ impl Client {
     }
 
     fn ask(&mut self, request: &[u8]) -> Result<()> {
-        // An idle connection has room for a request: a short write is a broken server.
+        // An idle connection has room for a request, so a short write means a broken server.
         let n = self.stream.write(request).context("send a request")?;
         ensure!(n == request.len(), "a request was cut to {n} bytes");
         self.awaited = None;
         Ok(())
     }
 
-    /// Takes what has arrived. Whether the answer is now whole.
+    /// Reads what has arrived; returns whether the answer is complete.
     ///
-    /// The events are edges, but nothing can follow a whole answer before the next request, and after a read
-    /// that did not fill the buffer the next arrival is a new edge: no need to read until it would block.
+    /// The events are edges. But nothing follows a complete answer before the next request, and after a read
+    /// that did not fill the buffer the next arrival is a new edge: there is no need to read until it would
+    /// block.
     fn answered(&mut self, buffer: &mut [u8]) -> Result<bool> {
         let asked = self.awaited != Some(0);
         loop {
@@ -164,14 +166,14 @@ impl Client {
     }
 }
 
-/// Who waits for what, for the message about a server that is silent.
+/// What the clients wait for, for the message about a silent server.
 fn waiting(clients: &[Client]) -> String {
     let headless = clients.iter().filter(|c| c.awaited.is_none()).count();
     let cut = clients.iter().filter(|c| c.awaited.is_some_and(|bytes| bytes > 0)).count();
     format!("of {} connections, {headless} wait for an answer, and {cut} for the rest of one", clients.len())
 }
 
-/// Length of the header in `got`, once it is whole.
+/// The length of the header in `got`, once it is complete.
 fn header(got: &[u8], body: usize) -> Result<Option<usize>> {
     let mut fields = [httparse::EMPTY_HEADER; 32];
     let mut response = httparse::Response::new(&mut fields);
@@ -208,7 +210,7 @@ mod tests {
                     let lines = BufReader::new(&stream).lines().map_while(Result::ok);
                     let requests = lines.filter(String::is_empty).take(times);
                     for (_, answer) in requests.zip(answers.iter().cycle()) {
-                        // In two pieces, so that the client has to put them together.
+                        // In two pieces, which the client must join.
                         let (head, tail) = answer.split_at(answer.len() / 2);
                         let _gone = (&stream).write_all(head).and_then(|()| (&stream).write_all(tail));
                     }

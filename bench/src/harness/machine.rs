@@ -1,4 +1,4 @@
-//! What the numbers were measured on, and with.
+//! The machine and the software of the measurement.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::fs;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// Above this load (runnable threads, mean of the last minute) other work is in the numbers.
+/// The load (runnable threads, mean of the last minute) above which other work distorts the numbers.
 const QUIET: f64 = 0.3;
 
-/// Facts of the machine at the start.
+/// The state of the machine at the start.
 #[derive(Serialize, Debug)]
 pub struct Machine {
     bench: &'static str,
@@ -24,7 +24,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Looks around. What cannot be found out is reported as `unknown`: no reason not to measure.
+    /// Collects the facts. What cannot be found is reported as `unknown`, which does not prevent measuring.
     pub fn look() -> Self {
         Self {
             bench: "machine",
@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// A warning if something else is running.
+    /// A warning if other programs are running.
     pub fn noise(&self) -> Option<String> {
         let load = *self.load_average.first()?;
         (load > QUIET).then(|| format!("load average is {load}: other work is in these numbers"))
@@ -60,7 +60,7 @@ fn field(path: &str, name: &str) -> String {
     line.and_then(|l| l.split_once(':')).map_or_else(|| "unknown".into(), |(_, v)| v.trim().to_owned())
 }
 
-/// Versions of the rivals: crates as locked at build time, programs as found on PATH.
+/// The versions of the rivals: crates as locked at build time, programs as found on PATH.
 fn versions() -> BTreeMap<&'static str, String> {
     let lock = include_str!("../../../Cargo.lock");
     let mut found: BTreeMap<_, _> =
@@ -78,7 +78,7 @@ fn locked(lock: &str, name: &str) -> Option<String> {
     rest.split('"').next().map(str::to_owned)
 }
 
-/// What `program flag` prints first, on either stream.
+/// The first line that `program flag` prints, on either stream.
 fn said(program: &str, flag: &str) -> Option<String> {
     let output = Command::new(program).arg(flag).output().ok()?;
     let both = [output.stdout, output.stderr].concat();

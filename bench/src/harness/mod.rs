@@ -1,9 +1,9 @@
-//! What every bench shares: how much to do, fresh processes, statistics, and the two forms of output.
+//! The parts that all benches share: the amount of work, child processes, statistics, and the two forms of
+//! output.
 //!
-//! Every variant runs in a child process of its own (`worker`), driven over its stdin and stdout (`process`),
-//! so that the threads, heap and caches of one runtime are not those of another, a variant that dies takes
-//! nothing with it, and a Go program is driven exactly like a Rust one. The driver (`drive`) interleaves the
-//! runs of the variants.
+//! Every variant runs in a child process of its own (`worker`), driven over its stdin and stdout (`process`).
+//! So the runtimes do not share threads, heap and caches, a variant that crashes ends only itself, and a Go
+//! program is driven exactly like a Rust one. The driver (`drive`) interleaves the runs of the variants.
 
 pub mod drive;
 pub mod load;
@@ -20,34 +20,35 @@ pub mod worker;
 
 use std::time::Duration;
 
-/// How much work a run does.
+/// The amount of work of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// The sizes that results are quoted for.
+    /// The sizes of published results.
     Full,
-    /// A look in seconds: fewer and shorter runs.
+    /// Seconds: fewer and shorter runs.
     Quick,
-    /// Just enough to see that a bench still works. Its numbers mean nothing.
+    /// Just enough to check that a bench works. Its numbers mean nothing.
     Tiny,
 }
 
-/// How a bench is sized.
+/// The size of a bench.
 #[derive(Clone, Copy, Debug)]
 pub enum Size {
-    /// Operations are doubled from `first` until a run takes about `goal` (a fifth of it when quick).
+    /// Operations are doubled from `first` until a run takes about `goal` (a fifth of that with
+    /// [`Effort::Quick`]).
     UntilTakes {
         /// Operations in the first warm-up run; of them at most some thousands in the only run when tiny.
         first: u64,
-        /// How long one run takes.
+        /// The time of one run.
         goal: Duration,
     },
-    /// A number that is part of what is measured. Each run gets a fresh process: nothing is warm.
+    /// A number that is part of what is measured. Each run has a new process: nothing is warm.
     Exactly {
-        /// Size for each effort.
+        /// The size at full effort.
         full: u64,
-        /// As above.
+        /// The size at quick effort.
         quick: u64,
-        /// As above.
+        /// The size at tiny effort.
         tiny: u64,
     },
 }
@@ -55,11 +56,11 @@ pub enum Size {
 /// One number that a run has measured. Smaller is better, for every metric of every bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// What was measured, such as `hop`.
+    /// The metric, such as `hop`.
     pub metric: String,
-    /// In what, such as `ns`.
+    /// The unit, such as `ns`.
     pub unit: String,
-    /// How much of it, per operation.
+    /// The value per operation.
     pub value: f64,
 }
 
@@ -69,7 +70,7 @@ impl Sample {
         Self { metric: metric.into(), unit: unit.into(), value }
     }
 
-    /// The nanoseconds that each of `operations` took.
+    /// The nanoseconds per operation.
     pub fn ns_each(metric: &str, elapsed: Duration, operations: u64) -> Self {
         Self::new(metric, "ns", elapsed.as_nanos() as f64 / operations as f64)
     }
@@ -78,26 +79,26 @@ impl Sample {
 /// Does one run of the given size.
 pub type Runner = Box<dyn FnMut(u64) -> anyhow::Result<Vec<Sample>>>;
 
-/// Sets up what the runs share (a runtime, a server) for a number of workers.
+/// Prepares what the runs share (a runtime, a server) for a number of workers.
 pub type Prepare = fn(workers: usize) -> anyhow::Result<Runner>;
 
-/// The program that stands in a bench under a name.
+/// A program in a bench.
 #[derive(Clone, Copy)]
 pub struct Variant {
-    /// Such as `lamprey` or `tokio`.
+    /// Its name, such as `lamprey` or `tokio`.
     pub name: &'static str,
     /// Only run with `--rivals`.
     pub rival: bool,
-    /// Where its code is.
+    /// Its code.
     pub code: Code,
 }
 
-/// Where the code of a variant is.
+/// The place of a variant's code.
 #[derive(Clone, Copy)]
 pub enum Code {
     /// In this program.
     Here(Prepare),
-    /// In this program, around another that must be on PATH.
+    /// In this program, with another program that must be on PATH.
     Around(&'static str, Prepare),
     /// In `go/`, built when the Go tool is on PATH.
     Go,
@@ -127,18 +128,18 @@ impl Variant {
     }
 }
 
-/// One bench: what is done, how much of it, and by whom.
+/// One bench: the operation, its size, and its variants.
 pub struct Bench {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The loop that is measured, in a sentence or two.
+    /// A description of the measured loop, in a sentence or two.
     pub about: &'static str,
-    /// Each number of workers it is run with.
+    /// The numbers of workers with which it runs.
     pub workers: &'static [usize],
-    /// How much of it.
+    /// The size of a run.
     pub size: Size,
-    /// Runs at full effort.
+    /// The number of runs at full effort.
     pub runs: usize,
-    /// Lamprey first.
+    /// The variants, Lamprey's first.
     pub variants: &'static [Variant],
 }

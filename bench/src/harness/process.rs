@@ -1,4 +1,4 @@
-//! The parent's side: one child process that runs one variant (see `worker` for the protocol).
+//! The parent's side: a child process that runs one variant (`worker` describes the protocol).
 
 use super::Sample;
 use anyhow::{Context, Result, bail};
@@ -9,13 +9,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A child that takes longer than this for one run is hung.
+/// The time for one run after which a child counts as hung.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How long a child may take to leave once its input has ended. After that it is killed.
+/// The time for a child to exit after its input has ended; then it is killed.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// A running variant. Dropping it ends it.
+/// A running variant, which its drop ends.
 pub struct Variant {
     child: Child,
     orders: Option<ChildStdin>,
@@ -23,7 +23,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Starts `command`, which speaks the protocol.
+    /// Starts `command`, which must speak the protocol.
     pub fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -33,13 +33,13 @@ impl Variant {
         let orders = child.stdin.take();
         let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let (send, answers) = channel();
-        // Reading in a thread is what lets `run` give up on a child that hangs. It ends with the child's
-        // output.
+        // A separate reading thread allows `run` to give up on a child that hangs. The thread ends with the
+        // child's output.
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
         Ok(Self { child, orders, answers })
     }
 
-    /// Orders one run of size `n`, and returns how long it took as seen from here with what it measured.
+    /// Orders one run of size `n`; returns its time as measured here, and its samples.
     pub fn run(&mut self, n: u64) -> Result<(Duration, Vec<Sample>)> {
         let begun = Instant::now();
         let orders = self.orders.as_mut().expect("orders are open until drop");
@@ -63,10 +63,10 @@ impl Variant {
         }
     }
 
-    /// What became of a child that no longer answers. The last thing it said may be the reason.
+    /// The reason why a child does not answer any more; its last output may be the reason.
     fn epitaph(&mut self) -> String {
         let ended = self.end();
-        // The reading thread may be behind a child that has left already.
+        // The reading thread may lag behind a child that has exited already.
         while let Ok(line) = self.answers.recv_timeout(FAREWELL) {
             if let Some(reason) = line.strip_prefix("error ") {
                 return reason.to_owned();
@@ -81,7 +81,7 @@ impl Variant {
         }
     }
 
-    /// Lets the child leave; kills it if it does not.
+    /// Lets the child exit; kills it if it does not.
     fn end(&mut self) -> std::io::Result<ExitStatus> {
         self.orders = None;
         let begun = Instant::now();

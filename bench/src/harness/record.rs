@@ -1,4 +1,4 @@
-//! The lines of JSON that a run leaves behind, one object each.
+//! The lines of JSON that a run writes, one object each.
 
 use super::machine::Machine;
 use serde::Serialize;
@@ -7,11 +7,11 @@ use serde::Serialize;
 #[derive(Serialize, Debug)]
 #[serde(untagged)]
 pub enum Record {
-    /// The first line: where and with what this was measured.
+    /// The first line: the machine and the software of the measurement.
     Machine(Machine),
     /// One metric of one variant.
     Measured(Measured),
-    /// A variant that could not be run, or did not survive it.
+    /// A variant that could not be run, or failed.
     Missing(Missing),
 }
 
@@ -22,37 +22,37 @@ pub struct Measured {
     pub bench: String,
     /// Name of the variant.
     pub variant: String,
-    /// Worker threads that it had.
+    /// The number of its worker threads.
     pub workers: usize,
-    /// What was measured.
+    /// The metric.
     pub metric: String,
-    /// In what.
+    /// The unit.
     pub unit: String,
-    /// Smallest of the runs.
+    /// The smallest of the runs.
     pub min: f64,
-    /// Middle of the runs.
+    /// The median of the runs.
     pub median: f64,
     /// Number of runs.
     pub runs: usize,
 }
 
-/// Why there are no numbers.
+/// The reason why a variant has no numbers.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct Missing {
     /// Name of the bench.
     pub bench: String,
     /// Name of the variant.
     pub variant: String,
-    /// Worker threads that it had.
+    /// The number of its worker threads.
     pub workers: usize,
-    /// `true`: a tool it needs is not here. `false`: it was run and failed.
+    /// `true`: a tool that it needs is not installed. `false`: it was run and failed.
     pub skipped: bool,
-    /// What happened.
+    /// The error.
     pub error: String,
 }
 
 impl Record {
-    /// The line, without its end.
+    /// The line, without the newline.
     pub fn line(&self) -> String {
         serde_json::to_string(self).expect("a record has only strings and numbers")
     }

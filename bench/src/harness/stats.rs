@@ -1,16 +1,16 @@
 //! Minimum and median.
 //!
-//! The minimum is what the code costs when nothing else runs; on a shared machine it is the number that
-//! repeats. The median beside it says how far from quiet the machine was.
+//! The minimum is the cost of the code when nothing else runs; on a shared machine it is the number that
+//! repeats. The median shows how busy the machine was.
 
-/// What several runs measured.
+/// The summary of several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// The smallest sample.
     pub min: f64,
     /// The middle sample, or the mean of the two middle ones.
     pub median: f64,
-    /// How many samples there were.
+    /// The number of samples.
     pub runs: usize,
 }
 

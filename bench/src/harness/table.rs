@@ -1,10 +1,10 @@
-//! The table for people.
+//! The table for human readers.
 
 use super::record::{Measured, Missing};
 use super::targets;
 use std::fmt::Write;
 
-/// The rows of one bench under its name and what it does, in the order they were measured.
+/// The rows of one bench under its name and description, in the order in which they were measured.
 pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing]) -> String {
     let mut out = format!("\n{name}: {about}\n");
     if !measured.is_empty() {
@@ -36,13 +36,13 @@ pub fn render(name: &str, about: &str, measured: &[Measured], missing: &[Missing
     out
 }
 
-/// How many times it takes what the first that was measured, Lamprey, takes for the same.
+/// The ratio to the first variant, Lamprey's, with the same metric and number of workers.
 fn ratio(m: &Measured, all: &[Measured]) -> String {
     let first = all.iter().find(|f| f.workers == m.workers && f.metric == m.metric);
     first.filter(|f| f.min > 0.0 && f.variant != m.variant).map_or_else(String::new, |f| short(m.min / f.min))
 }
 
-/// Three digits that matter.
+/// Formats with three significant digits.
 fn short(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),

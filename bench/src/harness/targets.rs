@@ -1,9 +1,8 @@
-//! What Lamprey is to reach ("Speed and memory to reach" in the first, third, fourth and fifth issue), held
-//! against what was measured.
+//! Lamprey's target figures, which the measured ones are compared with.
 
 use super::record::Measured;
 
-/// A number to reach.
+/// A target.
 struct Target {
     bench: &'static str,
     variant: &'static str,
@@ -12,7 +11,7 @@ struct Target {
     bound: Bound,
 }
 
-/// Smaller is better, so every bound is an upper one.
+/// An upper bound, because smaller is better for all metrics.
 enum Bound {
     /// A value in the metric's unit.
     Value(f64),
@@ -54,7 +53,7 @@ const TARGETS: [Target; 103] = [
     target("parasite_crowd", "recv", 1, "memory", Value(96.0)),
     target("parasite_crowd", "recv", 1, "create", Value(40.0)),
     target("parasite_crowd", "recv", 1, "wake", Value(15.0)),
-    // 48 bytes, and their share of page tables.
+    // 48 bytes, and their share of the page tables.
     target("parasite_crowd", "yield", 1, "memory", Value(48.5)),
     target("parasite_fib", "lamprey", 1, "time", Value(12.0)),
     target("parasite_fib", "lamprey", 2, "time", Times(0.6, "lamprey", 1)),
@@ -139,7 +138,8 @@ const TARGETS: [Target; 103] = [
     target("http", "lamprey", 2, "request", Times(1.0 / 0.9, "nginx", 2)),
 ];
 
-/// For each target of `measured`: the bound, and whether it is met. `all` holds what a bound may refer to.
+/// The bound of each target of `measured`, and whether it is met. `all` holds the figures that bounds refer
+/// to.
 pub fn verdicts(measured: &Measured, all: &[Measured]) -> Vec<String> {
     let same = |t: &&Target| {
         (t.bench, t.variant, t.workers, t.metric)

@@ -1,28 +1,29 @@
-//! What this process uses: memory from /proc, processor time from getrusage.
+//! The resource usage of this process: memory from /proc, processor time from getrusage.
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::fs;
 use std::time::Duration;
 
-/// Bytes of memory that the process holds now, its page tables included.
+/// The bytes of memory that the process holds now, including its page tables.
 ///
-/// A sparse stack costs up to a page-table page for every page it touches, so resident pages alone tell too
-/// little. `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each thread.
+/// A sparse stack costs up to a page-table page for every page that it touches, so resident pages alone do
+/// not show its cost. `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each
+/// thread.
 pub fn memory() -> Result<u64> {
     let pages = kib(&read("/proc/self/smaps_rollup")?, "Rss:")?;
     let tables = kib(&read("/proc/self/status")?, "VmPTE:")?;
     Ok((pages + tables) * 1024)
 }
 
-/// User and system time that the process and its threads have used so far.
+/// The user and system time that the process and its threads have used so far.
 pub fn processor_time() -> Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).context("getrusage")?;
     let micros = |t: nix::sys::time::TimeVal| t.tv_sec() as u64 * 1_000_000 + t.tv_usec() as u64;
     Ok(Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time())))
 }
 
-/// `part` of `whole` in percent.
+/// `part` in percent of `whole`.
 pub fn percent(part: Duration, whole: Duration) -> f64 {
     100.0 * part.as_secs_f64() / whole.as_secs_f64()
 }

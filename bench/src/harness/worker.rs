@@ -1,13 +1,13 @@
-//! The child's side: reads orders, does runs, says what they took.
+//! The child's side: reads orders, does runs, writes the samples.
 //!
 //! Orders are lines `run N`. Answers are lines `sample METRIC UNIT VALUE`, then `done`; or `error TEXT` and
-//! the end. End of input is the order to leave. The Go programs speak the same.
+//! the end of the process. The end of input is the order to exit. The Go programs have the same protocol.
 
 use super::Sample;
 use anyhow::{Context, Result};
 use std::io::{BufRead, Write};
 
-/// Serves orders until the input ends. `Err` only if the streams fail; what a run reports is sent to the
+/// Serves orders until the input ends. `Err` only if the streams fail; the errors of a run are sent to the
 /// parent.
 pub fn serve(
     input: impl BufRead,

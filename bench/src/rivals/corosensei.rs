@@ -5,7 +5,7 @@ use ::corosensei::Coroutine;
 use anyhow::Result;
 use std::time::Instant;
 
-/// Resumes a coroutine that suspends at once: two switches.
+/// Resumes a coroutine that suspends immediately: two switches.
 pub fn switch(_workers: usize) -> Result<Runner> {
     Ok(Box::new(|n| {
         let mut coroutine = Coroutine::new(|yielder, ()| {

@@ -1,8 +1,7 @@
-//! may: stackful coroutines in Rust, work-stealing.
+//! may: stackful coroutines in Rust, with work stealing.
 //!
 //! Default stacks (32 KiB, one mapping and one guard each). may's channels are unbounded; with one message in
-//! flight that is the same work, and `spsc` is the cheapest of them where there is one sender and one
-//! receiver.
+//! flight the work is the same. `spsc` is the cheapest of them for one sender and one receiver.
 
 use crate::harness::{Runner, Sample};
 use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
@@ -14,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Where others yield until all have come so far: here a coroutine that yields in a loop keeps new ones from
-/// starting.
+/// The sleep between checks, where the other variants yield: with may a coroutine that yields in a loop keeps
+/// new ones from starting.
 const TICK: Duration = Duration::from_millis(1);
 
-/// may has one scheduler for the process; it starts with the first coroutine.
+/// Sets the number of workers. may has one scheduler for the process; it starts with the first coroutine.
 fn workers(n: usize) {
     ::may::config().set_workers(n);
 }
@@ -75,7 +74,7 @@ pub fn spawn(n: usize) -> Result<Runner> {
     }))
 }
 
-/// Two coroutines, two channels, one message in flight.
+/// Two coroutines and two channels, with one message in flight.
 pub fn pingpong(n: usize) -> Result<Runner> {
     workers(n);
     Ok(Box::new(|n| {
@@ -102,7 +101,7 @@ pub fn pingpong(n: usize) -> Result<Runner> {
     }))
 }
 
-/// A token round 503 coroutines.
+/// A token in a ring of 503 coroutines.
 pub fn ring(n: usize) -> Result<Runner> {
     workers(n);
     Ok(Box::new(|hops| {
@@ -114,8 +113,8 @@ pub fn ring(n: usize) -> Result<Runner> {
                 let (rx, done) = (std::mem::replace(&mut rx, next), done.clone());
                 go(move || pass(&rx, &tx, &done));
             }
-            // The last one's channel leads back to the first, whose only sender must be the last one: the
-            // bench starts the token from there.
+            // The last channel leads back to the first coroutine, and its only sender must be the last
+            // coroutine, because the bench starts the token from there.
             let begun = Instant::now();
             go(move || {
                 first.send(hops).expect("the ring lives");
@@ -156,7 +155,7 @@ pub fn memory(workers_wanted: usize) -> Result<Runner> {
                     closed.recv()
                 });
             }
-            // Relaxed: as above.
+            // Relaxed: a count, on one worker.
             while started.load(Relaxed) < n {
                 sleep(TICK);
             }
@@ -165,7 +164,7 @@ pub fn memory(workers_wanted: usize) -> Result<Runner> {
     }))
 }
 
-/// A crowd of sleepers, and a ping-pong under timeouts beside them.
+/// A crowd of sleepers, and a ping-pong with timeouts beside them.
 pub fn timers(workers_wanted: usize) -> Result<Runner> {
     workers(workers_wanted);
     Ok(Box::new(|n| {
@@ -201,7 +200,7 @@ pub fn timers(workers_wanted: usize) -> Result<Runner> {
     }))
 }
 
-/// `rounds` of a ping-pong in which every receive has a timeout that does not come.
+/// `rounds` of a ping-pong in which every receive has a timeout that never expires.
 fn under_timeouts(rounds: u64) -> Duration {
     let (ping, pinged) = mpsc::channel::<u64>();
     let (pong, ponged) = mpsc::channel::<u64>();
@@ -218,7 +217,7 @@ fn under_timeouts(rounds: u64) -> Duration {
     begun.elapsed()
 }
 
-/// Coroutines that wait for messages and for a connection that do not come.
+/// Coroutines that wait for messages and for a connection that never come.
 pub fn idle(n: usize) -> Result<Runner> {
     workers(n);
     Ok(Box::new(|n| {

@@ -1,4 +1,4 @@
-//! The rivals: the same work, written as their own users would write it (choices in `README.md`).
+//! The rivals: the same work, written as their users would write it (`README.md` has the choices).
 
 pub mod corosensei;
 pub mod may;

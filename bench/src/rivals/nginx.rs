@@ -7,17 +7,17 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;
 
-/// As it comes: each request opens the file.
+/// The default: each request opens the file.
 pub fn plain(workers: usize) -> Result<Runner> {
     http(workers, "off")
 }
 
-/// Keeps files open and believes what it knows of them for a second, as swerve does.
+/// Keeps files open and caches their metadata for a second, as swerve does.
 pub fn caching(workers: usize) -> Result<Runner> {
     http(workers, "max=1000; open_file_cache_valid 1s")
 }
 
-/// No access log, sendfile, and no limit on the requests of a connection that matters.
+/// No access log, sendfile, and practically no limit on the requests of a connection.
 fn http(workers: usize, open_file_cache: &str) -> Result<Runner> {
     let nginx = find("nginx")?;
     let site = Site::new()?;
@@ -49,7 +49,7 @@ http {{
     let file = site.place().join("nginx.conf");
     fs::write(&file, configuration).context("cannot write nginx.conf")?;
     let mut command = Command::new(nginx);
-    // `-e`: else it opens the system's log before it reads the configuration.
+    // Without `-e` it would open the system's log before it reads the configuration.
     command.arg("-c").arg(file).arg("-e").arg(site.place().join("error.log")).arg("-p").arg(site.place());
     Server::start(command, address, site, workers)?.runner()
 }

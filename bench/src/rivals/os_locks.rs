@@ -1,4 +1,4 @@
-//! OS threads with the locks of libc, of std and of parking_lot: on one core for one worker, on all for more.
+//! OS threads with the locks of libc, std and parking_lot: on one core for one worker, on all for more.
 
 use super::pthread;
 use super::threads::cores;
@@ -6,15 +6,14 @@ use crate::work::locking::{Condvars, Threads};
 use anyhow::Result;
 use std::thread::{self, JoinHandle};
 
-/// libc's.
+/// libc's locks.
 pub struct Pthread;
-/// std's.
+/// std's locks.
 pub struct Std;
-/// parking_lot's.
+/// parking_lot's locks.
 pub struct ParkingLot;
 
-/// What is the same for all of them but for the paths of the types. Where a thread runs is the kernel's
-/// business.
+/// The common part, with the paths of the types as parameters. The kernel decides where a thread runs.
 macro_rules! on_os_threads {
     ($mutex:ident, $guard:ident of $($library:ident)::+) => {
         type Stage = ();
@@ -48,7 +47,7 @@ macro_rules! on_os_threads {
     };
 }
 
-/// As above, for condition variables.
+/// The common part of condition variables.
 macro_rules! condvars {
     ($condvar:ident of $($library:ident)::+) => {
         type Condvar = $($library)::+::$condvar;

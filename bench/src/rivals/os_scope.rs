@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::thread;
 use std::time::Instant;
 
-/// An OS thread for the one, the other here.
+/// An OS thread for one half; the other half runs in the calling thread.
 struct OsThreads;
 
 impl Fork for OsThreads {
@@ -20,7 +20,7 @@ impl Fork for OsThreads {
     }
 }
 
-/// A thread for one half of each partition.
+/// Quicksort with a thread for one half of each partition.
 pub fn quicksort(workers: usize) -> Result<Runner> {
     cores(workers)?;
     Ok(Box::new(|times| Ok(quicksort::samples::<OsThreads>(times))))

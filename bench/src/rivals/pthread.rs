@@ -1,35 +1,36 @@
-//! The mutex and the condition variable of libc, as std would wrap them.
+//! libc's mutex and condition variable, wrapped like std's.
 
 use libc::{PTHREAD_COND_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, pthread_cond_t, pthread_mutex_t};
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// `pthread_mutex_t` of the default kind, and what it protects. On Linux an unlocked one may be moved.
+/// A `pthread_mutex_t` of the default kind, and the value that it protects. On Linux an unlocked one may be
+/// moved.
 pub struct Mutex<T> {
     raw: UnsafeCell<pthread_mutex_t>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached by the thread that has the mutex locked, one at a time; libc's mutex may be
-// used by all.
+// SAFETY: only the thread that has locked the mutex reaches the value; any thread may use libc's mutex.
 unsafe impl<T: Send> Sync for Mutex<T> {}
-// SAFETY: nobody waits for a mutex that is moved, as waiting borrows it; libc's has no thread of its own.
+// SAFETY: no thread waits for a mutex that is moved, because waiting borrows it; an unlocked libc mutex
+// belongs to no thread.
 unsafe impl<T: Send> Send for Mutex<T> {}
 
-/// Until it is dropped the mutex is locked. It must be dropped where it was made: it is not `Send`.
+/// Keeps the mutex locked until it is dropped, on the thread that made it: it is not `Send`.
 pub struct Guard<'a, T>(&'a Mutex<T>, PhantomData<*const ()>);
 
 impl<T> Mutex<T> {
-    /// Unlocked.
+    /// An unlocked mutex.
     pub fn new(value: T) -> Self {
         Self { raw: UnsafeCell::new(PTHREAD_MUTEX_INITIALIZER), value: UnsafeCell::new(value) }
     }
 
-    /// Waits until it is free.
+    /// Locks, waiting if necessary.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
-        // SAFETY: it is initialised, and stays where it is for as long as the guard borrows it.
+        // SAFETY: it is initialised, and does not move while the guard borrows it.
         let answer = unsafe { libc::pthread_mutex_lock(self.raw.get()) };
         assert_eq!(answer, 0);
         Guard(self, PhantomData)
@@ -39,7 +40,7 @@ impl<T> Mutex<T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this thread has locked it: a guard does not leave its thread.
+        // SAFETY: this thread has locked it, because a guard does not leave its thread.
         unsafe { libc::pthread_mutex_unlock(self.0.raw.get()) };
     }
 }
@@ -49,7 +50,7 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the mutex is locked by us.
+        // SAFETY: this thread has the mutex locked.
         unsafe { &*self.0.value.get() }
     }
 }
@@ -57,7 +58,7 @@ impl<T> Deref for Guard<'_, T> {
 impl<T> DerefMut for Guard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the mutex is locked by us, and the guard is borrowed for as long.
+        // SAFETY: this thread has the mutex locked, and the reference borrows the guard mutably.
         unsafe { &mut *self.0.value.get() }
     }
 }
@@ -65,27 +66,27 @@ impl<T> DerefMut for Guard<'_, T> {
 /// `pthread_cond_t`.
 pub struct Condvar(UnsafeCell<pthread_cond_t>);
 
-// SAFETY: it is there to be used by all.
+// SAFETY: any thread may use a condition variable.
 unsafe impl Sync for Condvar {}
-// SAFETY: nobody waits on one that is moved, as waiting borrows it.
+// SAFETY: no thread waits on one that is moved, because waiting borrows it.
 unsafe impl Send for Condvar {}
 
 impl Condvar {
-    /// Nobody waits.
+    /// A condition variable without waiters.
     pub fn new() -> Self {
         Self(UnsafeCell::new(PTHREAD_COND_INITIALIZER))
     }
 
-    /// Unlocks, waits for a notification, locks.
+    /// Unlocks, waits for a notification, and locks again.
     pub fn wait<'a, T>(&self, guard: Guard<'a, T>) -> Guard<'a, T> {
-        // SAFETY: both are initialised and borrowed; the mutex is locked by this thread, as there is a guard,
-        // and is again afterwards.
+        // SAFETY: both are initialised and borrowed; the guard says that this thread has locked the mutex,
+        // and it has it locked again afterwards.
         let answer = unsafe { libc::pthread_cond_wait(self.0.get(), guard.0.raw.get()) };
         assert_eq!(answer, 0);
         guard
     }
 
-    /// Wakes one.
+    /// Wakes one waiter.
     pub fn notify_one(&self) {
         // SAFETY: it is initialised and borrowed.
         unsafe { libc::pthread_cond_signal(self.0.get()) };

@@ -1,8 +1,8 @@
 //! smol: its parts `async-executor`, `futures-lite` and `async-channel`.
 //!
-//! One executor for the process, as `smol::spawn` has; each worker is a kernel thread that runs it, and the
-//! first of them is the one that calls [`run`]. What is measured runs in tasks. smol has no rendezvous
-//! channel; `bounded(1)` is the nearest.
+//! One executor for the process, as for `smol::spawn`; each worker is a kernel thread that runs it, and the
+//! first worker is the caller of [`run`]. The measured code runs in tasks. smol has no rendezvous channel;
+//! `bounded(1)` is the nearest.
 
 use crate::harness::{Runner, Sample, warm};
 use crate::work::parasite_crowd::Common;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 static EXECUTOR: Executor<'static> = Executor::new();
 
-/// Starts the workers but one.
+/// Starts all workers but one.
 fn start(workers: usize) {
     for _ in 1..workers {
         std::thread::spawn(|| block_on(EXECUTOR.run(pending::<()>())));
@@ -27,7 +27,7 @@ fn run<T: Send + 'static>(main: impl Future<Output = T> + Send + 'static) -> T {
     block_on(EXECUTOR.run(EXECUTOR.spawn(main)))
 }
 
-/// A task that ends at once, and one that receives a number once it waits.
+/// A task that ends immediately, and one that waits and then receives a number.
 pub fn parasite(workers: usize) -> Result<Runner> {
     start(workers);
     Ok(Box::new(move |n| {
@@ -54,7 +54,7 @@ async fn receivers(n: u64) -> Duration {
     begun.elapsed()
 }
 
-/// A crowd that waits on one channel, then is sent a message each.
+/// A crowd that waits on one channel; then each task is sent a message.
 pub fn crowd_blocked(workers: usize) -> Result<Runner> {
     start(workers);
     Ok(Box::new(move |n| {

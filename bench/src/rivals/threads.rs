@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const LIVES: &str = "both ends live";
 
-/// Threads that are started later stay there too.
+/// Pins the thread to one core for one worker; threads that it starts later inherit that.
 pub(super) fn cores(workers: usize) -> Result<()> {
     if workers == 1 { stay_on(0) } else { Ok(()) }
 }
@@ -23,7 +23,7 @@ fn ends<const N: usize>(places: u64) -> ([Sender<u64>; N], [Receiver<u64>; N]) {
     (ends.each_ref().map(|(tx, _)| tx.clone()), ends.map(|(_, rx)| rx))
 }
 
-/// Choices among 2, 8 and 64 receivers of which one has a message.
+/// Choices among 2, 8 and 64 receivers, one of which has a message.
 pub fn select(workers: usize) -> Result<Runner> {
     cores(workers)?;
     Ok(Box::new(move |n| {
@@ -68,7 +68,7 @@ fn of_8(n: u64) -> Duration {
     })
 }
 
-/// The macro has no form for so many; a `Select` may be used again.
+/// `select!` does not take that many; a `Select` may be reused.
 fn of_64(n: u64) -> Duration {
     batches::<64>(n, |rxs| {
         let mut select = Select::new();
@@ -92,7 +92,7 @@ pub fn select_blocks(workers: usize) -> Result<Runner> {
                 acked.recv().expect(LIVES);
                 txs[i as usize % 8].send(i).expect(LIVES);
             }
-            // The last is received before the channels end.
+            // The last number is received before the channels end.
             acked.recv().expect(LIVES);
         });
         let begun = Instant::now();
@@ -107,7 +107,7 @@ pub fn select_blocks(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A stream to this thread from another, over the channel that `make` makes.
+/// A stream from another thread to this one, over the channel of `make`.
 fn stream<S: Send + 'static, R: 'static>(
     workers: usize,
     make: fn() -> (S, R),
@@ -126,12 +126,12 @@ fn stream<S: Send + 'static, R: 'static>(
     }))
 }
 
-/// 64 places.
+/// With 64 places.
 pub fn crossbeam_bounded(workers: usize) -> Result<Runner> {
     crossbeam(workers, || bounded(PLACES as usize))
 }
 
-/// No bound.
+/// Unbounded.
 pub fn crossbeam_unbounded(workers: usize) -> Result<Runner> {
     crossbeam(workers, unbounded)
 }
@@ -140,12 +140,12 @@ fn crossbeam(workers: usize, make: fn() -> (Sender<u64>, Receiver<u64>)) -> Resu
     stream(workers, make, |tx, i| tx.send(i).expect(LIVES), |rx| rx.recv().expect(LIVES))
 }
 
-/// 64 places.
+/// With 64 places.
 pub fn flume_bounded(workers: usize) -> Result<Runner> {
     flume(workers, || flume::bounded(PLACES as usize))
 }
 
-/// No bound.
+/// Unbounded.
 pub fn flume_unbounded(workers: usize) -> Result<Runner> {
     flume(workers, flume::unbounded)
 }
@@ -154,7 +154,7 @@ fn flume(workers: usize, make: fn() -> (flume::Sender<u64>, flume::Receiver<u64>
     stream(workers, make, |tx, i| tx.send(i).expect(LIVES), |rx| rx.recv().expect(LIVES))
 }
 
-/// A channel with one place, from its making to its end.
+/// A channel with one place, from its creation to its end.
 pub fn oneshot(workers: usize) -> Result<Runner> {
     cores(workers)?;
     Ok(Box::new(move |n| {

@@ -1,8 +1,8 @@
 //! tokio: `current_thread` for one worker, `multi_thread` for more.
 //!
-//! Everything measured runs in spawned tasks: a future under `block_on` itself is polled by a slower way.
-//! tokio has no rendezvous channel; `mpsc::channel(1)` is the nearest. A crowd waits on a `broadcast`, which
-//! costs no memory per receiver beyond the task.
+//! All measured code runs in spawned tasks, because a future under `block_on` itself is polled by a slower
+//! path. tokio has no rendezvous channel; `mpsc::channel(1)` is the nearest. A crowd waits on a `broadcast`,
+//! which needs no memory per receiver beyond the task.
 
 use crate::harness::{Runner, Sample};
 use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
@@ -79,7 +79,7 @@ pub fn spawn(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// Two tasks, two channels, one message in flight.
+/// Two tasks and two channels, with one message in flight.
 pub fn pingpong(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -106,7 +106,7 @@ pub fn pingpong(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A token round 503 tasks.
+/// A token in a ring of 503 tasks.
 pub fn ring(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |hops| {
@@ -155,7 +155,7 @@ pub fn memory(workers: usize) -> Result<Runner> {
                     gate.recv().await
                 });
             }
-            // Relaxed: as above.
+            // Relaxed: a count, on one worker.
             while started.load(Relaxed) < n {
                 yield_now().await;
             }
@@ -164,7 +164,7 @@ pub fn memory(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A crowd of sleepers, and a ping-pong under timeouts beside them.
+/// A crowd of sleepers, and a ping-pong with timeouts beside them.
 pub fn timers(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -200,7 +200,7 @@ pub fn timers(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// `rounds` of a ping-pong in which every receive has a timeout that does not come.
+/// `rounds` of a ping-pong in which every receive has a timeout that never expires.
 async fn under_timeouts(rounds: u64) -> Duration {
     let (ping, mut pinged) = mpsc::channel::<u64>(1);
     let (pong, mut ponged) = mpsc::channel::<u64>(1);
@@ -217,7 +217,7 @@ async fn under_timeouts(rounds: u64) -> Duration {
     begun.elapsed()
 }
 
-/// Tasks that wait for messages and for a connection that do not come.
+/// Tasks that wait for messages and for a connection that never come.
 pub fn idle(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {

@@ -7,7 +7,7 @@ use ::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use ::tokio::net::{TcpListener, TcpStream};
 use anyhow::Result;
 
-/// As Lamprey's.
+/// The server of Lamprey's bench, with tokio.
 pub fn echo(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     let mut clients = runner(|| {

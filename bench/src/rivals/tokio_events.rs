@@ -1,8 +1,8 @@
-//! tokio where Lamprey has events and buffered channels (see [`tokio`](super::tokio) for the rest), and flume
-//! on tokio's tasks.
+//! tokio's counterparts of Lamprey's events and buffered channels ([`tokio`](super::tokio) has the rest), and
+//! flume on tokio's tasks.
 //!
-//! `select!` knows at most 64 branches by name; among 64 receivers a task polls them itself, each time from
-//! the next one on, which is what the macro becomes.
+//! `select!` takes at most 64 branches; among 64 receivers a task polls them itself, each time beginning
+//! after the last one, as the macro's code does.
 
 use super::tokio::{run, runtime};
 use crate::harness::{Runner, Sample, warm};
@@ -32,7 +32,7 @@ macro_rules! select_of {
     };
 }
 
-/// Choices among 2, 8 and 64 receivers of which one has a message.
+/// Choices among 2, 8 and 64 receivers, one of which has a message.
 pub fn select(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -143,7 +143,7 @@ pub fn stream_bounded(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// The same, over a channel of flume.
+/// The same, over flume's channel.
 pub fn stream_flume(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -164,7 +164,7 @@ pub fn stream_flume(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A stream over a channel without a bound.
+/// A stream over an unbounded channel.
 pub fn stream_unbounded(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -188,7 +188,7 @@ pub fn stream_unbounded(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A oneshot, from its making to its end.
+/// A oneshot, from its creation to its end.
 pub fn oneshot(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -205,7 +205,7 @@ pub fn oneshot(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// A crowd of tasks that wait on one `Notify`, then one of which each has a channel.
+/// A crowd of tasks that wait on one `Notify`, then a crowd in which each task has a channel.
 pub fn channels(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {
@@ -216,7 +216,7 @@ pub fn channels(workers: usize) -> Result<Runner> {
             for _ in 0..n {
                 ::tokio::spawn(gate.notified());
             }
-            // All are in one queue: this task is behind them.
+            // All tasks are in one queue, in front of this task.
             yield_now().await;
             let shared = crowd.blocked()?;
             let mut senders = Vec::with_capacity(n as usize);
@@ -232,7 +232,7 @@ pub fn channels(workers: usize) -> Result<Runner> {
     }))
 }
 
-/// One number of each of 2, 8 or 64 producers at a time, by `join_all`.
+/// One number from each of 2, 8 or 64 producers at a time, with `join_all`.
 pub fn join_all(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {

@@ -1,5 +1,5 @@
-//! tokio where Lamprey has locks: its own mutex, or the one of std, which its documentation advises where a
-//! lock is not held across an `await`; and `Notify` for a condition variable.
+//! tokio's counterparts of Lamprey's locks: its own mutex, or std's, which its documentation recommends for
+//! locks that are not held across an `await`; and `Notify` as a condition variable.
 
 use super::tokio::{run, runtime};
 use crate::harness::Runner;
@@ -60,7 +60,7 @@ async fn contended(n: u64) -> Duration {
     last - begun
 }
 
-/// Either mutex.
+/// Either of the two mutexes.
 trait Lock: Send + Sync + 'static {
     fn new(numbers: VecDeque<u64>) -> Self;
     fn lock(&self) -> impl Future<Output = impl DerefMut<Target = VecDeque<u64>>> + Send;
@@ -92,8 +92,8 @@ struct Queue<L> {
     not_empty: Notify,
 }
 
-/// As long as `attempt` finds nothing to do, waits to be notified. Who waits is in line before it looks for
-/// the last time: a notification without a waiter is kept, but only one.
+/// Repeats `attempt` until it succeeds, and waits to be notified in between. The waiter is queued before the
+/// second attempt: a notification without a waiter is kept, but only one.
 macro_rules! until {
     ($attempt:expr, $notify:expr) => {
         loop {
@@ -172,7 +172,7 @@ async fn through_one_queue<L: Lock>(n: u64, producers: u64) -> Duration {
             for _ in 0..each {
                 sum += consumer.take().await;
             }
-            // Relaxed: awaiting the task orders it before the look below.
+            // Relaxed: awaiting the task orders it before the load below.
             received.fetch_add(sum, Relaxed);
         }));
     }
@@ -180,7 +180,7 @@ async fn through_one_queue<L: Lock>(n: u64, producers: u64) -> Duration {
         task.await.expect("no task of a bench panics");
     }
     let took = begun.elapsed();
-    // Relaxed: as above.
+    // Relaxed: the tasks were awaited, which orders their additions before this.
     assert_eq!(received.load(Relaxed), condvar::sum(each, producers));
     took
 }

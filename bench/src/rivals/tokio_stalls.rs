@@ -1,4 +1,4 @@
-//! tokio where a thread computes and others wait.
+//! tokio's version of a thread that computes while others wait.
 
 use super::tokio::{run, runtime};
 use crate::harness::Runner;
@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
 
-/// As Lamprey's.
+/// The bench of Lamprey, with tokio.
 pub fn stalls(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |milliseconds| {

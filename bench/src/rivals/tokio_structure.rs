@@ -1,4 +1,4 @@
-//! tokio where Lamprey has scopes and cancellation: `JoinSet` and `abort`.
+//! tokio's counterparts of Lamprey's scopes and cancellation: `JoinSet` and `abort`.
 
 use super::tokio::{run, runtime};
 use crate::harness::Runner;
@@ -57,12 +57,12 @@ async fn batch() -> Duration {
         senders.push(tx);
         tasks.push(::tokio::spawn(async move {
             let _witness = witness;
-            // Relaxed: it only counts.
+            // Relaxed: only a count.
             blocked.fetch_add(1, Relaxed);
             rx.recv().await
         }));
     }
-    // Relaxed: as above.
+    // Relaxed: only a count.
     while blocked.load(Relaxed) < cancel::BATCH {
         yield_now().await;
     }

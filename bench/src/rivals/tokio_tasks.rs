@@ -1,8 +1,8 @@
-//! tokio's tasks where Lamprey has parasites (see [`tokio`](super::tokio) for the rest).
+//! tokio's tasks as the counterpart of Lamprey's parasites ([`tokio`](super::tokio) has the rest).
 //!
-//! A task does not start inside `spawn`, so where it is to have blocked first, the spawner yields. The
-//! receiver of an `mpsc` channel cannot be shared: it travels into the task and back, which costs less than
-//! making another. A crowd waits on one `Notify`, which carries no value, but wakes one at a time.
+//! A task does not start inside `spawn`, so if it must block first, the spawner yields. The receiver of an
+//! `mpsc` channel cannot be shared: it is moved into the task and back, which costs less than making another.
+//! A crowd waits on one `Notify`, which carries no value, but wakes one task at a time.
 
 use super::tokio::{run, runtime};
 use crate::harness::{Runner, Sample, warm};
@@ -13,7 +13,7 @@ use ::tokio::task::{JoinHandle, yield_now};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
-/// A task that ends at once, and one that receives a number once it waits.
+/// A task that ends immediately, and one that waits and then receives a number.
 pub fn parasite(workers: usize) -> Result<Runner> {
     let runtime = runtime(workers)?;
     Ok(Box::new(move |n| {

@@ -1,20 +1,20 @@
-//! How long the host waits at a yield, and the samples of that.
+//! The time for which the host waits at a yield, and its samples.
 
 use crate::harness::Sample;
 use anyhow::{Result, ensure};
 use std::time::Duration;
 
-/// What the host has seen.
+/// The waits of the host.
 #[derive(Default)]
 pub struct Waits(Vec<Duration>);
 
 impl Waits {
-    /// One of its waits is over.
+    /// Adds a wait that has ended.
     pub fn add(&mut self, wait: Duration) {
         self.0.push(wait);
     }
 
-    /// The players took `took` for `messages`.
+    /// The samples, if the players took `took` for `messages`.
     pub fn samples(mut self, took: Duration, messages: u64) -> Result<Vec<Sample>> {
         ensure!(!self.0.is_empty(), "the host never had a turn");
         self.0.sort_unstable();

@@ -1,11 +1,12 @@
-//! What a channel weighs: the difference of two crowds.
+//! The memory of a channel: the difference of two crowds.
 
 use crate::harness::Sample;
 
-/// Bytes of the handle that a sender is held by, here and elsewhere.
+/// The bytes of the handle by which a sender is held, in Lamprey and in the rivals.
 const HANDLE: f64 = 8.0;
 
-/// What both crowds of a run weigh: the one on a single channel, and the one in which each has its own.
+/// The samples of both crowds of a run: the one on a single channel, and the one in which each thread has its
+/// own.
 pub fn samples(shared: &[Sample], mut own: Vec<Sample>) -> Vec<Sample> {
     let beside = own[0].value - shared[0].value - HANDLE;
     own.push(Sample::new("channel", "bytes", beside.max(0.0)));

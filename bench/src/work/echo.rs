@@ -1,4 +1,4 @@
-//! The clients of an echo server, whoever serves: a kernel thread of this process with many connections.
+//! The clients of an echo server, for any server: a kernel thread of this process with many connections.
 
 use crate::harness::Sample;
 use anyhow::{Context, Result, ensure};
@@ -8,21 +8,21 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Numbers of connections.
+/// The numbers of connections.
 pub const CROWDS: [usize; 2] = [64, 1000];
-/// Length of a message.
+/// The length of a message.
 pub const MESSAGE: usize = 16;
-/// No answer for this long is a hung server.
+/// The time without an answer after which the server counts as hung.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Connections that have greeted the server.
+/// Connections that have had their first answer.
 pub struct Clients {
     poll: Poll,
     streams: Vec<TcpStream>,
 }
 
 impl Clients {
-    /// So many, each of which has had its first answer.
+    /// Opens this many connections and waits for the first answer on each.
     pub fn new(server: SocketAddr, connections: usize) -> Result<Self> {
         let poll = Poll::new().context("epoll")?;
         let mut streams = Vec::with_capacity(connections);
@@ -39,7 +39,7 @@ impl Clients {
         Ok(Self { poll, streams })
     }
 
-    /// Sends `messages` over all of them, until the last has come back.
+    /// Sends `messages` over all connections, until the last one has come back.
     pub fn exchange(&mut self, messages: u64) -> Result<Duration> {
         let begun = Instant::now();
         let (mut unsent, mut unanswered) = (messages, messages);
@@ -76,7 +76,7 @@ fn send(stream: &mut TcpStream, unsent: &mut u64) -> Result<()> {
     Ok(())
 }
 
-/// The samples of a server for each of [`CROWDS`], which `start` starts.
+/// Starts a server with `start` for each of [`CROWDS`], and connects to it.
 pub fn runner(mut start: impl FnMut() -> Result<SocketAddr>) -> Result<Vec<Clients>> {
     CROWDS.iter().map(|&crowd| Clients::new(start()?, crowd)).collect()
 }

@@ -1,7 +1,7 @@
-//! The site, the process that serves it, and the load on that, whoever serves.
+//! The site, the process that serves it, and the load, for any server.
 //!
-//! With one worker, the server is kept on one core and the client on another, so that the scheduler's choices
-//! are not measured. With more, they share all cores, server and rival alike.
+//! With one worker, the server is kept on one core and the client on another, so that the scheduler's
+//! decisions are not measured. With more, they share all cores; that is the same for Lamprey and its rivals.
 
 use crate::harness::load::Load;
 use crate::harness::{Runner, Sample, usage};
@@ -21,31 +21,31 @@ const CONNECTIONS: usize = 64;
 const FILE: &str = "file.bin";
 const FILE_SIZE: usize = 10 << 10;
 
-/// A directory with one file to serve, and room for a server's own files beside it.
+/// A directory with one file to serve, and room for a server's own files.
 pub struct Site {
     place: TempDir,
     body: Vec<u8>,
 }
 
 impl Site {
-    /// A fresh one.
+    /// A new site.
     pub fn new() -> Result<Self> {
         let place = tempfile::tempdir().context("cannot make a directory")?;
         let site = Self { place, body: (0..FILE_SIZE).map(|i| (i % 251) as u8).collect() };
         fs::create_dir(site.root())?;
         fs::write(site.root().join(FILE), &site.body)?;
-        // nginx started by root serves as nobody, who must be able to get here.
+        // nginx started by root serves as user nobody, which must be able to read the site.
         let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(site.place(), everybody)?;
         Ok(site)
     }
 
-    /// The directory that is not served.
+    /// The directory around the served one.
     pub fn place(&self) -> &Path {
         self.place.path()
     }
 
-    /// The directory that is served.
+    /// The served directory.
     pub fn root(&self) -> PathBuf {
         self.place().join("www")
     }
@@ -57,7 +57,7 @@ pub fn free_port() -> Result<SocketAddr> {
     Ok(listener.local_addr()?)
 }
 
-/// A server process and what it serves. Dropping it ends the process.
+/// A server process and its site. Its drop ends the process.
 pub struct Server {
     child: Child,
     address: SocketAddr,
@@ -69,7 +69,7 @@ impl Server {
     pub fn start(mut command: Command, address: SocketAddr, site: Site, workers: usize) -> Result<Self> {
         let apart = workers == 1 && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
         if apart {
-            // Children inherit this; the thread goes to its own core below.
+            // Child processes inherit this; the thread moves to its own core below.
             stay_on(0)?;
         }
         command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -92,7 +92,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Runs of the load against this server.
+    /// A runner that puts the load on this server.
     pub fn runner(self) -> Result<Runner> {
         Ok(Box::new(move |requests| {
             let used = usage::processor_time()?;
@@ -112,8 +112,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // TERM, so that nginx ends its workers. The child has not been waited for, so the number is still its
-        // own.
+        // TERM, so that nginx ends its workers. The child has not been waited for, so its process number is
+        // still valid.
         let asked = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
         let begun = Instant::now();
         while asked.is_ok() && begun.elapsed() < Duration::from_secs(3) {
@@ -129,10 +129,10 @@ impl Drop for Server {
     }
 }
 
-/// Keeps this thread, and those that it starts from now on, on one core.
+/// Pins this thread, and the threads that it starts later, to one core.
 pub fn stay_on(core: usize) -> Result<()> {
     let mut cores = CpuSet::new();
     cores.set(core)?;
-    // Process 0 is the calling thread.
+    // 0 is the calling thread.
     sched_setaffinity(Pid::from_raw(0), &cores).with_context(|| format!("cannot stay on core {core}"))
 }

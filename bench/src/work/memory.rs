@@ -1,10 +1,10 @@
-//! What a crowd of threads weighs, and how long it takes to make it.
+//! The memory of a crowd of threads, and the time to make it.
 
 use crate::harness::{Sample, usage};
 use anyhow::Result;
 use std::time::Instant;
 
-/// What was there before the crowd came.
+/// The state before the crowd is made.
 pub struct Crowd {
     size: u64,
     memory: u64,
@@ -12,12 +12,12 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Just before the first of `size` is spawned.
+    /// Begins, just before the first of `size` threads is spawned.
     pub fn begin(size: u64) -> Result<Self> {
         Ok(Self { size, memory: usage::memory()?, begun: Instant::now() })
     }
 
-    /// All of them are blocked.
+    /// All threads are blocked: makes the samples.
     pub fn blocked(self) -> Result<Vec<Sample>> {
         let took = self.begun.elapsed();
         let grown = usage::memory()?.saturating_sub(self.memory);

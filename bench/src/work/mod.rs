@@ -1,7 +1,7 @@
-//! What a bench's work is, whoever does it: sizes, samples, and what a variant has to provide.
+//! The common work of a bench's variants: sizes, samples, and what a variant has to provide.
 //!
-//! It knows `harness`, and neither `rivals` nor `benches`, which use it. What only Lamprey's form of a bench
-//! needs is in `benches`.
+//! It uses `harness`, but neither `rivals` nor `benches`, which use it. Code of Lamprey's version only is in
+//! `benches`.
 
 pub mod budget;
 pub mod cancel;

@@ -1,9 +1,9 @@
-//! The sample of the channel for one value.
+//! The sample of the oneshot channel.
 
 use crate::harness::Sample;
 use std::time::Duration;
 
-/// `n` of them.
+/// The sample of `n` channels.
 pub fn samples(took: Duration, n: u64) -> Vec<Sample> {
     vec![Sample::ns_each("oneshot", took, n)]
 }

@@ -3,7 +3,7 @@
 use crate::harness::Sample;
 use std::time::Duration;
 
-/// It ends at once.
+/// It ends immediately.
 pub const AT_ONCE: &str = "at_once";
 /// It blocks once.
 pub const BLOCKS: &str = "blocks";

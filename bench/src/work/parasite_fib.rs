@@ -1,14 +1,14 @@
-//! Which of Fibonacci's numbers, and the sample.
+//! The Fibonacci number to compute, and the sample.
 
 use crate::harness::Sample;
 use std::time::Duration;
 
-/// Whose Fibonacci number.
+/// The index of the number.
 pub const N: u64 = 27;
 /// The number.
 pub const FIB: u64 = 196_418;
 
-/// Of `times` repetitions.
+/// The sample of `times` repetitions.
 pub fn samples(took: Duration, times: u64) -> Vec<Sample> {
     vec![Sample::new("time", "ms", took.as_secs_f64() * 1e3 / times as f64)]
 }

@@ -3,7 +3,7 @@
 use crate::harness::Sample;
 use std::time::Duration;
 
-/// There and back is two messages.
+/// A round is two messages.
 pub fn samples(took: Duration, rounds: u64) -> Vec<Sample> {
     vec![Sample::ns_each("message", took, rounds * 2)]
 }

@@ -1,22 +1,22 @@
-//! The numbers and the sort: a variant says only how it does two things.
+//! The numbers and the sort; a variant only says how it does two things.
 
 use crate::harness::Sample;
 use std::time::{Duration, Instant};
 
-/// Numbers that are sorted.
+/// The amount of numbers to sort.
 const NUMBERS: usize = 1 << 20;
-/// No thread is started to sort fewer than this.
+/// No thread is started to sort fewer numbers than this.
 const CUTS: [(&str, usize); 2] = [("cut_4096", 4096), ("cut_256", 256)];
-/// These few are sorted by insertion.
+/// So few numbers are sorted by insertion.
 const FEW: usize = 16;
 
 /// Does two things, and returns when both are done.
 pub trait Fork: 'static {
-    /// `one` in a thread, `other` here.
+    /// Runs `one` in a thread, and `other` in the caller.
     fn both(one: impl FnOnce() + Send, other: impl FnOnce());
 }
 
-/// No thread at all.
+/// Without threads.
 pub struct Alone;
 
 impl Fork for Alone {
@@ -43,7 +43,7 @@ pub fn samples<F: Fork>(times: u64) -> Vec<Sample> {
     CUTS.map(of).into()
 }
 
-/// The same in each run, and in Go.
+/// The same numbers in each run, and in Go.
 fn numbers() -> Vec<u64> {
     let mut x = 1u64;
     let mut next = || {
@@ -77,8 +77,8 @@ fn insert(numbers: &mut [u64]) {
     }
 }
 
-/// Hoare's partition about the middle one of three: neither side is empty, and none of the left is above any
-/// of the right.
+/// Hoare's partition with the median of three: neither side is empty, and no number on the left is greater
+/// than any on the right.
 fn part(numbers: &mut [u64]) -> usize {
     let (first, middle, last) = (numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]);
     let pivot = first.max(middle).min(first.min(middle).max(last));
@@ -91,7 +91,7 @@ fn part(numbers: &mut [u64]) -> usize {
             right -= 1;
         }
         if left >= right {
-            // At least one is on each side.
+            // At least one number is on each side.
             return left.max(1);
         }
         numbers.swap(left, right);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Threads in the ring.
 pub const HOSTS: u64 = 503;
 
-/// The ring is made before the clock starts.
+/// The sample of `hops` hops; the ring is made before the clock starts.
 pub fn samples(took: Duration, hops: u64) -> Vec<Sample> {
     vec![Sample::ns_each("hop", took, hops)]
 }

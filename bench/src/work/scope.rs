@@ -3,10 +3,10 @@
 use crate::harness::Sample;
 use std::time::Duration;
 
-/// Of a scope.
+/// The children of a scope.
 pub const CHILDREN: u64 = 1000;
 
-/// So many scopes.
+/// The sample of `scopes` scopes.
 pub fn samples(took: Duration, scopes: u64) -> Vec<Sample> {
     vec![Sample::ns_each("child", took, scopes * CHILDREN)]
 }

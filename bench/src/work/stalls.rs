@@ -1,4 +1,4 @@
-//! What another thread waits for: how soon it comes, and from where.
+//! The events that another thread waits for: their time and their source.
 
 use crate::harness::Sample;
 use anyhow::Result;
@@ -8,10 +8,10 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// When what is waited for comes.
+/// The time until the event.
 pub const SOON: Duration = Duration::from_millis(10);
 
-/// Computes for so long.
+/// Computes for `time`.
 pub fn compute(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {
@@ -19,13 +19,13 @@ pub fn compute(time: Duration) {
     }
 }
 
-/// The samples of all kinds; `late` runs one of them, and says how late it was.
+/// The samples of all kinds; `late` runs one kind, and returns the delay.
 pub fn samples(mut late: impl FnMut(&str) -> Result<Duration>) -> Result<Vec<Sample>> {
     let kinds = ["timer", "socket", "message", "unstarted", "spawner"];
     kinds.iter().map(|kind| Ok(Sample::new(kind, "us", late(kind)?.as_secs_f64() * 1e6))).collect()
 }
 
-/// A byte that comes soon after the connection has been accepted; says when on the channel.
+/// Sends a byte soon after the connection was accepted; sends the time of that on the channel.
 pub fn byte_from_outside(says: Sender<Instant>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
@@ -41,7 +41,7 @@ pub fn byte_from_outside(says: Sender<Instant>) -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Calls `send` soon, from a kernel thread of its own; says when on the channel.
+/// Calls `send` soon, from a new kernel thread; sends the time of that on the channel.
 pub fn soon_from_outside(says: Sender<Instant>, send: impl FnOnce() + Send + 'static) {
     thread::spawn(move || {
         thread::sleep(SOON);

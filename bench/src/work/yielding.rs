@@ -1,4 +1,4 @@
-//! How many yield.
+//! The number of yielding threads.
 
-/// Threads that take turns.
+/// The threads that take turns.
 pub const HOSTS: u64 = 500;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The built program. It takes the name of a bench and a number of workers, and speaks the protocol of
-/// `harness::worker`.
+/// The built program. Its arguments are the name of a bench and a number of workers; it speaks the protocol
+/// of `harness::worker`.
 pub fn program() -> Result<PathBuf> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build().map_err(|e| format!("{e:#}")));

@@ -1,4 +1,4 @@
-//! Programs of rivals: those that are built here, and those that are found on PATH.
+//! The rivals' programs: those that are built here, and those on PATH.
 
 pub mod boost;
 pub mod go;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::env;
 use std::path::PathBuf;
 
-/// Finds a program on PATH, or where system daemons live.
+/// Finds a program on PATH, or in the folders of system daemons.
 pub fn find(program: &str) -> Result<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let daemons = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
