@@ -228,7 +228,7 @@ impl<T> Meeting<T> {
 
     /// Hands back a value that a receiver was given and did not return. `ghost`, a sender's node without a
     /// thread, goes in front of all other senders, and stays even if no sender is left. If a receiver waits,
-    /// it is returned instead, and the ghost is still the caller's.
+    /// it is returned instead, and `ghost` is still the caller's.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the thread that takes the node out frees it. The caller has a receiver.

@@ -234,7 +234,7 @@ mod watched {
     impl Drop for Shared {
         fn drop(&mut self) {
             if let Some(is_over) = &self.0 {
-                // Relaxed: as in `Lock::turn`.
+                // Relaxed: the readers in `held` need no ordering; an old value means "still held".
                 is_over.store(true, Ordering::Relaxed);
             }
         }

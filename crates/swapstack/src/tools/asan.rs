@@ -1,5 +1,5 @@
 //! AddressSanitizer support. It must know on which stack the program runs; otherwise it reports accesses to
-//! other stacks as overflows and frees the "fake stack" of their locals.
+//! other stacks as overflows and loses the "fake stack" of their locals.
 //!
 //! The machine's operations, each with its announcement. The announcing functions are in the sanitizer's
 //! runtime: a program with this feature links only with `-Zsanitizer=address` (or with a C linker's
