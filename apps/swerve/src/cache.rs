@@ -1,21 +1,23 @@
 //! Small files in memory, for a short time.
 //!
 //! Invariant: a file that [`Cache::look`] calls fresh was compared with the disk less than `fresh` ago, so a
-//! change on disk is seen within that time. From half of it on, one asker at a time is sent to compare while
-//! the others still get what is there: a busy file costs one comparison per half of `fresh`, and nobody waits
-//! in a crowd.
+//! change on disk is seen within that time. After half of it, one request at a time compares again while the
+//! others still get the cached file: a busy file costs one comparison per half of `fresh`, and no request
+//! waits for the comparison of another.
 //!
-//! The lock is held for a lookup only, never across a switch or a call that blocks.
+//! The lock is held for a lookup only, never during a comparison.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use lamprey::sync::{Mutex, MutexGuard};
 
 use crate::file::{Content, File};
 
-/// What is known of a file.
+/// What the cache has of a file.
 pub(crate) enum Lookup {
-    /// Answer with it.
+    /// It can be the answer.
     Fresh(Arc<File>),
     /// Compare it with the disk, then [`Cache::put`] or [`Cache::forget`] it.
     Old(Arc<File>),
@@ -26,38 +28,41 @@ pub(crate) enum Lookup {
 pub(crate) struct Cache {
     fresh: Duration,
     room: u64,
-    inner: Mutex<Inner>,
+    table: Mutex<CacheTable>,
 }
 
 #[derive(Default)]
-struct Inner {
-    entries: HashMap<Box<[u8]>, Entry>,
+struct CacheTable {
+    entries: HashMap<Box<[u8]>, CacheEntry>,
     used: u64,
+    /// The last time that old entries were dropped.
     swept: Option<Instant>,
 }
 
-struct Entry {
+struct CacheEntry {
     file: Arc<File>,
     /// When the comparison with the disk began.
     checked: Instant,
-    /// Somebody is comparing.
+    /// A request is comparing it again.
     checking: bool,
 }
 
 impl Cache {
     /// Trusts a file for `fresh`, and keeps at most `room` bytes.
     pub(crate) fn new(fresh: Duration, room: u64) -> Cache {
-        Cache { fresh, room, inner: Mutex::default() }
+        Cache { fresh, room, table: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, CacheTable> {
+        // A poisoned table is used all the same: a panic of another holder leaves at worst a wrong `used`.
+        let locked = self.table.lock().or_else(|error| error.into_guard().ok_or(()));
+        locked.expect("no destructor uses the cache, so its lock is never taken while unwinding")
     }
 
-    /// What is known of `name` at the time `now`.
+    /// What the cache has of `name` at the time `now`.
     pub(crate) fn look(&self, name: &[u8], now: Instant) -> Lookup {
-        let mut inner = self.lock();
-        let Some(entry) = inner.entries.get_mut(name) else { return Lookup::Unknown };
+        let mut table = self.lock();
+        let Some(entry) = table.entries.get_mut(name) else { return Lookup::Unknown };
         let age = now.saturating_duration_since(entry.checked);
         let file = entry.file.clone();
         if age < self.fresh / 2 || (age < self.fresh && entry.checking) {
@@ -70,34 +75,35 @@ impl Cache {
     /// Keeps `file`, which was compared with the disk at `checked`, if it is in memory and there is room.
     pub(crate) fn put(&self, name: &[u8], file: &Arc<File>, checked: Instant) {
         let weight = weigh(name, file);
-        let mut inner = self.lock();
-        inner.remove(name);
+        let mut table = self.lock();
+        table.remove(name);
         if matches!(file.content, Content::Open(_)) {
             return;
         }
-        if inner.used + weight > self.room {
-            inner.sweep(checked, self.fresh);
+        if table.used + weight > self.room {
+            table.sweep(checked, self.fresh);
         }
-        if inner.used + weight <= self.room {
-            inner.used += weight;
-            inner.entries.insert(name.into(), Entry { file: file.clone(), checked, checking: false });
+        if table.used + weight <= self.room {
+            table.used += weight;
+            table.entries.insert(name.into(), CacheEntry { file: file.clone(), checked, checking: false });
         }
     }
 
-    /// Drops what is known of `name`: it is gone.
+    /// Drops `name`: the file is gone.
     pub(crate) fn forget(&self, name: &[u8]) {
         self.lock().remove(name);
     }
 }
 
-impl Inner {
+impl CacheTable {
     fn remove(&mut self, name: &[u8]) {
         if let Some(old) = self.entries.remove(name) {
             self.used -= weigh(name, &old.file);
         }
     }
 
-    /// Drops the files that nobody asked for lately. It looks at every entry, so at most once in `fresh`.
+    /// Drops the files that were not compared within `fresh`: no request asked for them. It visits every
+    /// entry, so it does nothing if it ran less than `fresh` ago.
     fn sweep(&mut self, now: Instant, fresh: Duration) {
         if self.swept.is_some_and(|swept| now.saturating_duration_since(swept) < fresh) {
             return;
@@ -109,7 +115,7 @@ impl Inner {
 }
 
 fn weigh(name: &[u8], file: &File) -> u64 {
-    file.weight() + (name.len() + size_of::<Entry>()) as u64
+    file.weight() + (name.len() + size_of::<CacheEntry>()) as u64
 }
 
 #[cfg(test)]

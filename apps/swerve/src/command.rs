@@ -8,7 +8,11 @@ use std::process::ExitCode;
 
 use lexopt::prelude::*;
 
-use crate::{Config, Error, Server, signals};
+use crate::config::Config;
+use crate::error::Error;
+use crate::notice::notice;
+use crate::server::Server;
+use crate::signals;
 
 /// What `lamprey serve --help` prints.
 pub const HELP: &str = "\
@@ -54,7 +58,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            crate::say(&message);
+            notice(&message);
             ExitCode::from(USAGE)
         }
     }
@@ -101,7 +105,7 @@ fn serve(config: Config, workers: usize) -> Result<(), String> {
         print(&format!("Serving {folder} on http://{} with {with}. Ctrl-C stops.\n", server.local_addr()))?;
         match server.run() {
             0 => {}
-            left => crate::say(&format!("connections cut off because they did not finish in time: {left}")),
+            left => notice(&format!("connections cut off because they did not finish in time: {left}")),
         }
         Ok(())
     };

@@ -1,168 +1,172 @@
 //! One connection, from its first request to its end: plain blocking code on a host of its own.
 //!
-//! Invariant: a request is answered once, in the order of arrival, and the next one is read only when the
-//! bytes of this one are all used. Where the end of a request is not known, or not worth waiting for, the
+//! Invariant: requests are answered once each, in the order of their arrival, and the next one is read only
+//! when all bytes of this one are consumed. If the end of a request is not known, or too far away, the
 //! connection ends after the answer.
 
 use std::io;
-use std::sync::Arc;
+use std::net::SocketAddr;
+
+use lamprey::net::TcpStream;
 
 use crate::answer::Answer;
-use crate::date::Clock;
-use crate::live::Seat;
-use crate::reader::{Head, Reader};
+use crate::date::DateClock;
+use crate::reader::{Reader, RequestHead};
 use crate::request::{self, Body, Method, Request};
-use crate::response::{self, Manner, write_both};
-use crate::server::Shared;
+use crate::response::{self, ResponseForm};
+use crate::service::Service;
 use crate::status::Status;
+use crate::transmit::write_both;
 
-/// Serves one connection.
-pub(crate) fn serve(shared: &Arc<Shared>, seat: &Seat) {
+/// Serves the connection `stream` to the peer `addr`.
+pub(crate) fn serve(service: &Service, stream: &TcpStream, addr: SocketAddr) {
+    // Each response is written in one piece: the kernel need not wait for more.
+    if stream.set_nodelay(true).is_err() || stream.set_write_timeout(Some(service.limits.write_time)).is_err()
+    {
+        return;
+    }
     let mut conn = Conn {
-        shared,
-        seat,
+        service,
+        stream,
+        addr,
         reader: Reader::new(),
         head: Vec::with_capacity(512),
         name: Vec::new(),
         line: Vec::new(),
-        clock: Clock::new(),
+        clock: DateClock::new(),
     };
-    let stream = &seat.peer.stream;
-    // Each response is written in one piece: waiting for more would only delay it.
-    if stream.set_nodelay(true).is_err() || stream.set_write_timeout(Some(shared.limits.write_time)).is_err()
-    {
-        return;
-    }
     loop {
-        match conn.turn() {
-            Ok(After::Next) => {}
-            Ok(After::Linger) => return conn.reader.linger(&seat.peer, &shared.limits),
-            // An error here is a peer that has gone or takes nothing: there is nobody to tell.
-            Ok(After::End) | Err(_) => return,
+        match conn.exchange() {
+            Ok(NextStep::Request) => {}
+            Ok(NextStep::Linger) => return conn.reader.linger(stream, &service.limits),
+            // An error means that the peer has gone or takes nothing: no answer would reach it.
+            Ok(NextStep::Close) | Err(_) => return,
         }
     }
 }
 
 /// What follows a request.
-enum After {
-    Next,
-    End,
+enum NextStep {
+    Request,
+    Close,
     /// The peer may still be sending.
     Linger,
 }
 
 /// What became of a request's body.
-enum Rest {
-    UsedUp,
-    /// It is not read: nothing can follow it.
-    Left,
-    Late,
+enum BodyOutcome {
+    Consumed,
+    /// It is not read, so no request can follow it.
+    Unread,
+    TimedOut,
 }
 
-/// What is known of a request once its bytes are used up.
-struct Asked {
-    manner: Manner,
+/// What is kept of a request once its bytes are consumed.
+struct Demand {
+    form: ResponseForm,
     body: Body,
-    expects: bool,
+    expects_continue: bool,
+}
+
+impl Demand {
+    fn of(request: &Request<'_>) -> Demand {
+        let form = ResponseForm {
+            head_only: request.method == Method::Head,
+            is_http_1_1: request.is_http_1_1,
+            keep_alive: request.keep_alive,
+        };
+        Demand { form, body: request.body, expects_continue: request.expects_continue }
+    }
 }
 
 struct Conn<'a> {
-    shared: &'a Arc<Shared>,
-    seat: &'a Seat,
+    service: &'a Service,
+    stream: &'a TcpStream,
+    addr: SocketAddr,
     reader: Reader,
-    /// Room for a response's header.
+    /// A buffer for the header of a response.
     head: Vec<u8>,
-    /// Room for a file's name.
+    /// A buffer for the name of a file.
     name: Vec<u8>,
     /// The request line for the log.
     line: Vec<u8>,
-    clock: Clock,
+    clock: DateClock,
 }
 
 impl Conn<'_> {
-    /// One request and its answer.
-    fn turn(&mut self) -> io::Result<After> {
-        let limits = &self.shared.limits;
+    /// Reads one request and answers it.
+    fn exchange(&mut self) -> io::Result<NextStep> {
+        let (service, limits) = (self.service, &self.service.limits);
         self.line.clear();
-        let length = match self.reader.head(&self.seat.peer, limits)? {
-            Head::Complete(length) => length,
-            Head::Refused(status) => return Ok(self.refuse(status)),
-            Head::Gone => return Ok(After::End),
+        let length = match self.reader.head(self.stream, &service.stop, limits)? {
+            RequestHead::Complete(length) => length,
+            RequestHead::Refused(status) => return Ok(self.refuse(status)),
+            RequestHead::Closed => return Ok(NextStep::Close),
         };
         let block = &self.reader.filled()[..length];
-        if self.shared.log.is_some() {
+        if service.log.is_some() {
             self.line.extend(block.iter().take_while(|byte| !b"\r\n".contains(byte)));
         }
-        let (asked, answer) = match request::parse(block) {
+        let (demand, answer) = match request::parse(block) {
             Ok(request) if request.target.len() > limits.target_bytes => {
                 return Ok(self.refuse(Status::UriTooLong));
             }
-            Ok(request) => (asked(&request), self.shared.site.answer(&request, &mut self.name)),
+            Ok(request) => (Demand::of(&request), service.site.answer(&request, &mut self.name)),
             Err(status) => return Ok(self.refuse(status)),
         };
         self.reader.consume(length);
-        self.respond(asked, &answer)
+        self.respond(demand, &answer)
     }
 
-    fn respond(&mut self, mut asked: Asked, answer: &Answer) -> io::Result<After> {
-        let used_up = match self.use_up(&asked, answer)? {
-            Rest::UsedUp => true,
-            Rest::Left => false,
-            Rest::Late => return Ok(self.refuse(Status::RequestTimeout)),
+    fn respond(&mut self, mut demand: Demand, answer: &Answer) -> io::Result<NextStep> {
+        let consumed = match self.consume_body(&demand, answer)? {
+            BodyOutcome::Consumed => true,
+            BodyOutcome::Unread => false,
+            BodyOutcome::TimedOut => return Ok(self.refuse(Status::RequestTimeout)),
         };
-        asked.manner.keep_alive &= used_up && !self.shared.live.stopping();
-        if !self.send(answer, asked.manner) {
-            return Ok(After::End);
+        demand.form.keep_alive &= consumed && !self.service.stop.is_set();
+        if !self.send(answer, demand.form) {
+            return Ok(NextStep::Close);
         }
-        if asked.manner.keep_alive {
-            // A peer whose next request is always there never makes the read wait: let the others have their
-            // turn.
+        if demand.form.keep_alive {
+            // A peer whose next request has always arrived never makes this host wait.
             lamprey::yield_now();
-            return Ok(After::Next);
+            return Ok(NextStep::Request);
         }
-        Ok(if used_up && self.reader.filled().is_empty() { After::End } else { After::Linger })
+        Ok(if consumed && self.reader.filled().is_empty() { NextStep::Close } else { NextStep::Linger })
     }
 
-    /// Reads the body of a request, which no file needs, if it is short enough to be worth it.
-    fn use_up(&mut self, asked: &Asked, answer: &Answer) -> io::Result<Rest> {
-        let (peer, limits) = (&self.seat.peer, &self.shared.limits);
-        let length = match asked.body {
-            Body::None => return Ok(Rest::UsedUp),
+    /// Reads the body of a request and drops it, if it is short enough. No file needs it.
+    fn consume_body(&mut self, demand: &Demand, answer: &Answer) -> io::Result<BodyOutcome> {
+        let limits = &self.service.limits;
+        let length = match demand.body {
+            Body::None => return Ok(BodyOutcome::Consumed),
             Body::Length(length) if length <= limits.body_bytes => length,
-            Body::Length(_) | Body::Chunked => return Ok(Rest::Left),
+            Body::Length(_) | Body::Chunked => return Ok(BodyOutcome::Unread),
         };
-        if asked.expects {
-            // A client that is refused anyway need not send it.
+        if demand.expects_continue {
+            // A client that is refused need not send its body.
             if matches!(answer, Answer::Status(_)) {
-                return Ok(Rest::Left);
+                return Ok(BodyOutcome::Unread);
             }
-            write_both(&peer.stream, b"HTTP/1.1 100 Continue\r\n\r\n", b"")?;
+            write_both(self.stream, b"HTTP/1.1 100 Continue\r\n\r\n", b"")?;
         }
-        Ok(if self.reader.discard(peer, length, limits)? { Rest::UsedUp } else { Rest::Late })
+        let in_time = self.reader.discard(self.stream, length, limits)?;
+        Ok(if in_time { BodyOutcome::Consumed } else { BodyOutcome::TimedOut })
     }
 
-    /// Answers what cannot be understood; nothing can follow it.
-    fn refuse(&mut self, status: Status) -> After {
-        let manner = Manner { head_only: false, modern: true, keep_alive: false };
-        if self.send(&Answer::Status(status), manner) { After::Linger } else { After::End }
+    /// Answers a request that cannot be understood; no request can follow it.
+    fn refuse(&mut self, status: Status) -> NextStep {
+        let form = ResponseForm { head_only: false, is_http_1_1: true, keep_alive: false };
+        if self.send(&Answer::Status(status), form) { NextStep::Linger } else { NextStep::Close }
     }
 
-    /// Sends `answer` and logs it; whether it was sent whole.
-    fn send(&mut self, answer: &Answer, manner: Manner) -> bool {
-        let peer = &self.seat.peer;
-        let sent = response::send(&peer.stream, &mut self.head, self.clock.now(), answer, manner);
-        if let Some(log) = &self.shared.log {
-            log.line(peer.addr.ip(), self.clock.now(), &self.line, sent.status, sent.bytes);
+    /// Sends `answer` and logs it; false if it was not sent whole.
+    fn send(&mut self, answer: &Answer, form: ResponseForm) -> bool {
+        let sent = response::send(self.stream, &mut self.head, self.clock.now(), answer, form);
+        if let Some(log) = &self.service.log {
+            log.line(self.addr.ip(), self.clock.now(), &self.line, sent.status, sent.bytes);
         }
         sent.whole
     }
-}
-
-fn asked(request: &Request<'_>) -> Asked {
-    let manner = Manner {
-        head_only: request.method == Method::Head,
-        modern: request.modern,
-        keep_alive: request.keep_alive,
-    };
-    Asked { manner, body: request.body, expects: request.expects }
 }

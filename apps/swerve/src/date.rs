@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`
-pub(crate) type Text = [u8; 29];
+pub(crate) type DateText = [u8; 29];
 
 /// The last second of the year 9999.
 const LAST: u64 = 253_402_300_799;
@@ -18,7 +18,7 @@ pub(crate) fn seconds(time: SystemTime) -> u64 {
 }
 
 /// The date of `seconds` since 1970.
-pub(crate) fn format(seconds: u64) -> Text {
+pub(crate) fn format(seconds: u64) -> DateText {
     let mut text = [0; 29];
     let date = httpdate::HttpDate::from(UNIX_EPOCH + Duration::from_secs(seconds.min(LAST)));
     write!(&mut text[..], "{date}").expect("an HTTP date has 29 bytes");
@@ -32,21 +32,21 @@ pub(crate) fn parse(value: &[u8]) -> Option<u64> {
 }
 
 /// The current date. One for each connection: cheaper than sharing one.
-pub(crate) struct Clock {
+pub(crate) struct DateClock {
     second: u64,
-    text: Text,
+    text: DateText,
 }
 
-impl Clock {
-    pub(crate) fn new() -> Clock {
-        Clock { second: 0, text: format(0) }
+impl DateClock {
+    pub(crate) fn new() -> DateClock {
+        DateClock { second: 0, text: format(0) }
     }
 
     /// The date now.
-    pub(crate) fn now(&mut self) -> &Text {
+    pub(crate) fn now(&mut self) -> &DateText {
         let second = seconds(SystemTime::now());
         if second != self.second {
-            *self = Clock { second, text: format(second) };
+            *self = DateClock { second, text: format(second) };
         }
         &self.text
     }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn clock_tells_the_current_second() {
-        let mut clock = Clock::new();
+        let mut clock = DateClock::new();
         let before = seconds(SystemTime::now());
         let told = parse(clock.now()).unwrap();
         assert!((before..=before + 5).contains(&told));

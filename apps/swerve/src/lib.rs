@@ -1,24 +1,29 @@
 //! Swerve: a web server for the files of one folder, with one host per connection.
 //!
-//! A connection is plain blocking code (read a request, write a response, again); the runtime makes it cheap.
+//! A connection is plain blocking code: read a request, write the response, repeat. The server is one scope:
+//! its body accepts, each connection is a child, and [`Server::run`] returns when all of them have ended.
 //!
 //! ```text
-//! listen ── accepts, one host per connection ──> conn ── reader ── request      what was asked
-//!                                                  │
-//!                                                  ├── answer ── path, cond       what is the answer
-//!                                                  │      └── cache ── file ── beneath
-//!                                                  └── response ── stream         how it is sent
-//! live: who is connected, and how they end      signals: Ctrl-C and SIGTERM      command: `lamprey serve`
+//! listen ── accepts, one host per connection ──> conn ── reader ── request      what is asked
+//!    │                                             │
+//!    ├── load    which worker                      ├── answer ── path, cond       what the answer is
+//!    ├── open    which connections                 │      └── cache ── file ── beneath
+//!    │                                             └── response ── transmit       how it is sent
+//!    └── stop    when to end, also for conn        signals: Ctrl-C and SIGTERM      command: `lamprey serve`
 //! ```
 //!
-//! What it promises:
+//! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`, `path`, `cond`,
+//! `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `stop`, `service`, `reader`,
+//! `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
+//!
+//! Guarantees:
 //!
 //! * **Nothing outside the folder** is served ([`Config::root`]): names are checked, and the kernel resolves
 //!   them beneath it.
-//! * **A changed file is seen within [`Limits::fresh`]** (one second unless told otherwise). Small files are
-//!   answered from memory until then.
+//! * **A changed file is seen within [`Limits::fresh`]** (by default one second). Small files are answered
+//!   from memory until then.
 //! * **A worker never waits for the disk**: what is not in the page cache is read on the blocking pool.
-//! * **Framing is never broken**: a file that shrinks while it is sent ends its connection.
+//! * **Framing is never broken**: if a file shrinks while it is sent, its connection ends.
 //!
 //! # Examples
 //! ```no_run
@@ -27,7 +32,7 @@
 //!     let config = Config::new("site", "127.0.0.1:0".parse().unwrap());
 //!     let server = Server::bind(config)?;
 //!     println!("http://{}/", server.local_addr());
-//!     let stop = server.stopper(); // `stop.stop()` from anywhere ends `run`
+//!     let stopper = server.stopper(); // `stopper.stop()` on any thread ends `run`
 //!     server.run();
 //!     Ok::<(), swerve::Error>(())
 //! })?;
@@ -46,24 +51,22 @@ mod date;
 mod error;
 mod file;
 mod listen;
-mod live;
+mod load;
 mod log;
 mod mime;
+mod notice;
+mod open;
 mod path;
 mod reader;
 mod request;
 mod response;
 mod server;
+mod service;
 mod signals;
 mod status;
-mod stream;
+mod stop;
+mod transmit;
 
 pub use config::{Config, Limits};
 pub use error::Error;
 pub use server::{Server, Stopper};
-
-/// Tells the person who started the server. Standard error may be closed, which is no reason to stop.
-fn say(message: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "lamprey serve: {message}");
-}

@@ -1,60 +1,126 @@
-//! Accepting connections.
+//! The accept loop: the body of the server's scope, in which each connection is a host.
 //!
-//! Invariant: only a stop ends the loop. Running out of descriptors, memory or seats makes it wait a little,
-//! so that connections that end make room, and is reported now and then.
+//! Invariants:
+//! * Only a stop ends the loop. While the process has no descriptors left, or as many connections are open as
+//!   the limit allows, new connections wait in the kernel's queue; this is reported every [`REPEAT`].
+//! * A connection holds its permit from before its acceptance until its socket is closed.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lamprey::net::TcpListener;
+use lamprey::event::{Event, prefer};
+use lamprey::net::{TcpListener, TcpStream};
+use lamprey::sync::{Semaphore, SemaphorePermit};
+use lamprey::{Builder, Scope, with_timeout};
 
 use crate::conn;
-use crate::server::Shared;
+use crate::load::WorkerLoad;
+use crate::notice::notice;
+use crate::open::OpenStreams;
+use crate::service::Service;
+use crate::stop::StopSignal;
 
-/// How long to wait when there is no room: short for a client, long for a processor.
-const PAUSE: Duration = Duration::from_millis(10);
-/// How often trouble that goes on is reported.
+/// How often a condition that lasts is reported.
 const REPEAT: Duration = Duration::from_secs(10);
 
-/// Accepts until the server stops.
-pub(crate) fn run(listener: &TcpListener, shared: &Arc<Shared>) {
-    let mut trouble = Trouble::default();
-    while !shared.live.stopping() {
-        let seats = shared.limits.connections;
-        if shared.live.count() >= seats {
-            trouble.pause(&format!("{seats} connections are open, which is the limit: new ones wait"));
-            continue;
+/// What the connections of a server take a share of.
+pub(crate) struct Capacity {
+    /// One permit for each connection.
+    pub(crate) permits: Semaphore,
+    pub(crate) load: WorkerLoad,
+}
+
+/// Accepts until the server stops, and starts a host in `scope` for each connection. Returns the connections
+/// that are still open.
+pub(crate) fn run<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    listener: &TcpListener,
+    service: &'scope Service,
+    capacity: &'scope Capacity,
+) -> OpenStreams {
+    let (mut open, mut reports) = (OpenStreams::new(), Reports::default());
+    while let Some(permit) = acquire(service, &capacity.permits, &mut reports) {
+        let Some((stream, addr)) = accept(listener, &service.stop, &mut reports) else { break };
+        let stream = Arc::new(stream);
+        open.add(&stream);
+        let placement = capacity.load.place();
+        let host = Builder::new().worker(placement.worker());
+        let serve = move || {
+            // Dropped from the last to the first: the socket is closed before the permit is free.
+            let (_permit, _placement, stream) = (permit, placement, stream);
+            conn::serve(service, &stream, addr);
+        };
+        // The scope waits for the host; the runtime reports its panic.
+        if let Err(error) = scope.spawn_with(host, serve) {
+            reports.refused(&error);
         }
-        match accept(listener, shared) {
-            Ok(()) => {}
-            Err(_) if shared.live.stopping() => return,
-            // The peer gave up while it waited in the queue.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => trouble.pause(&format!("cannot take a connection: {error}; new ones wait")),
+    }
+    open
+}
+
+/// A permit for one connection; `None` when the server stops.
+fn acquire<'a>(
+    service: &Service,
+    permits: &'a Semaphore,
+    reports: &mut Reports,
+) -> Option<SemaphorePermit<&'a Semaphore>> {
+    let next = || prefer((service.stop.wait_evt().wrap(|()| None), permits.acquire_evt(1).wrap(Result::ok)));
+    if let Some(permit) = next().poll() {
+        return permit;
+    }
+    loop {
+        let limit = service.limits.connections;
+        reports.say(&format!("{limit} connections are open, which is the limit: new ones wait"));
+        if let Some(permit) = next().sync_timeout(REPEAT) {
+            return permit;
         }
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) -> io::Result<()> {
-    let (stream, addr) = listener.accept()?;
-    let seat = shared.live.enter(stream, addr);
-    let shared = shared.clone();
-    // The handle is not kept: a connection's end is seen in the list, a panic is reported by the runtime.
-    lamprey::Builder::new().worker(seat.worker).spawn(move || conn::serve(&shared, &seat)).map(drop)
+/// The next connection; `None` when the server stops, which closes the listener.
+fn accept(
+    listener: &TcpListener,
+    stop: &StopSignal,
+    reports: &mut Reports,
+) -> Option<(TcpStream, SocketAddr)> {
+    loop {
+        match listener.accept() {
+            Ok(connection) => return Some(connection),
+            Err(_) if stop.is_set() => return None,
+            // The peer gave up while it waited in the queue.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+            Err(error) => reports.refused(&error),
+        }
+        // The patient form tries again, less and less often, and says nothing meanwhile.
+        match with_timeout(REPEAT, || listener.accept_patiently()) {
+            Ok(Ok(connection)) => return Some(connection),
+            Ok(Err(_)) => {
+                // The listener cannot be used any more, as a rule because the stop has closed it.
+                stop.wait();
+                return None;
+            }
+            Err(lamprey::TimedOut) => {}
+        }
+    }
 }
 
-/// When something was wrong last, so that it is said now and then and not a hundred times a second.
+/// Reports why new connections wait, at most once in [`REPEAT`].
 #[derive(Default)]
-struct Trouble(Option<Instant>);
+struct Reports {
+    last: Option<Instant>,
+}
 
-impl Trouble {
-    fn pause(&mut self, what: &str) {
-        if self.0.is_none_or(|said| said.elapsed() >= REPEAT) {
-            crate::say(what);
-            self.0 = Some(Instant::now());
+impl Reports {
+    fn refused(&mut self, error: &io::Error) {
+        self.say(&format!("cannot take a connection: {error}; new ones wait"));
+    }
+
+    fn say(&mut self, what: &str) {
+        if self.last.is_none_or(|last| last.elapsed() >= REPEAT) {
+            notice(what);
+            self.last = Some(Instant::now());
         }
-        lamprey::sleep(PAUSE);
     }
 }

@@ -1,14 +1,17 @@
 //! The access log: one line for each request, in the common log format, times in UTC.
 //!
-//! Invariant: a worker never waits for whoever reads the log. Lines go to a buffer in memory, and a thread of
-//! its own writes it out. When more waits than [`ROOM`], lines are dropped, and the log says how many.
+//! Invariant: a request never waits for the reader of the log. Lines go to a buffer in memory, and an OS
+//! thread writes them out, because a write to standard output may block for ever. Lines that do not fit into
+//! [`ROOM`] bytes are dropped, and the log says how many.
 
 use std::io::Write;
 use std::net::IpAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::date::Text;
+use lamprey::sync::{Condvar, LockError, Mutex, MutexGuard};
+
+use crate::date::DateText;
 use crate::status::Status;
 
 /// The most bytes that wait to be written.
@@ -16,76 +19,105 @@ const ROOM: usize = 1024 * 1024;
 
 /// Takes lines.
 pub(crate) struct Log {
-    shared: Arc<Shared>,
+    queue: Arc<LineQueue>,
 }
 
 #[derive(Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    /// There are bytes to write, or the log is closed.
+struct LineQueue {
+    lines: Mutex<Lines>,
+    /// There is something to write, or the log is closed.
     more: Condvar,
     /// The writer has ended.
     ended: Condvar,
 }
 
+/// Lines that are not written yet.
 #[derive(Default)]
-struct Waiting {
+struct Lines {
     bytes: Vec<u8>,
     dropped: u64,
     closed: bool,
     ended: bool,
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The guard, also after a panic of another holder, which leaves at worst a part of a line. `None` on a host
+/// that unwinds and would have to wait.
+fn guard<G>(locked: Result<G, LockError<G>>) -> Option<G> {
+    locked.map_or_else(LockError::into_guard, Some)
 }
 
 impl Log {
-    /// Writes to `out` from a thread of its own.
+    /// Writes to `out` on an OS thread.
     pub(crate) fn start(out: impl Write + Send + 'static) -> std::io::Result<Log> {
-        let shared = Arc::new(Shared::default());
-        let theirs = shared.clone();
-        std::thread::Builder::new().name("access log".into()).spawn(move || write_out(&theirs, out))?;
-        Ok(Log { shared })
+        let queue = Arc::new(LineQueue::default());
+        let log = Log { queue: queue.clone() };
+        std::thread::Builder::new().name("access log".into()).spawn(move || queue.write_to(out))?;
+        Ok(log)
     }
 
-    /// Writes out what waits and ends the writer; gives up after `patience` if nobody reads. Later lines go
-    /// nowhere.
-    pub(crate) fn finish(&self, patience: Duration) {
-        let mut waiting = self.shared.waiting();
-        waiting.closed = true;
-        self.shared.more.notify_one();
-        let _ = self.shared.ended.wait_timeout_while(waiting, patience, |waiting| !waiting.ended);
+    /// Waits until all lines are written and the writer has ended, for at most `limit`. Later lines are lost.
+    pub(crate) fn finish(&self, limit: Duration) {
+        let Some(mut lines) = guard(self.queue.lines.lock()) else { return };
+        lines.closed = true;
+        self.queue.more.notify_one();
+        let _ = self.queue.ended.wait_timeout_while(lines, limit, |lines| !lines.ended);
     }
 
     /// Adds the line of one request.
-    pub(crate) fn line(&self, peer: IpAddr, date: &Text, request: &[u8], status: Status, bytes: u64) {
-        let mut waiting = self.shared.waiting();
-        if waiting.bytes.len() + request.len() > ROOM {
-            waiting.dropped += 1;
+    pub(crate) fn line(&self, peer: IpAddr, date: &DateText, request: &[u8], status: Status, bytes: u64) {
+        let Some(mut lines) = guard(self.queue.lines.lock()) else { return };
+        if lines.bytes.len() + request.len() > ROOM {
+            lines.dropped += 1;
             return;
         }
-        let was_empty = waiting.bytes.is_empty();
-        let into = &mut waiting.bytes;
-        // `Sun, 06 Nov 1994 08:49:37 GMT` holds the parts of `06/Nov/1994:08:49:37`.
-        let part = |from: usize, to: usize| std::str::from_utf8(&date[from..to]).unwrap_or("?");
-        let _ = write!(
-            into,
-            "{peer} - - [{}/{}/{}:{} +0000] \"",
-            part(5, 7),
-            part(8, 11),
-            part(12, 16),
-            part(17, 25)
-        );
-        quote(request, into);
-        let _ = writeln!(into, "\" {} {bytes}", status.code());
-        drop(waiting);
+        let was_empty = lines.bytes.is_empty();
+        append(&mut lines.bytes, peer, date, request, status, bytes);
+        drop(lines);
         if was_empty {
-            self.shared.more.notify_one();
+            self.queue.more.notify_one();
         }
     }
+}
+
+impl LineQueue {
+    fn write_to(&self, mut out: impl Write) {
+        let mut bytes = Vec::new();
+        while let Some((dropped, closed)) = self.take(&mut bytes) {
+            if dropped > 0 {
+                let _ = writeln!(bytes, "({dropped} lines dropped: the log is read too slowly)");
+            }
+            // If standard output is closed, the server goes on without a log.
+            let _ = out.write_all(&bytes).and_then(|()| out.flush());
+            bytes.clear();
+            if closed {
+                break;
+            }
+        }
+        if let Some(mut lines) = guard(self.lines.lock()) {
+            lines.ended = true;
+        }
+        self.ended.notify_all();
+    }
+
+    /// Waits for lines and swaps them with `empty`. Returns how many were dropped, and whether the log is
+    /// closed.
+    fn take(&self, empty: &mut Vec<u8>) -> Option<(u64, bool)> {
+        let nothing = |lines: &mut Lines| lines.bytes.is_empty() && lines.dropped == 0 && !lines.closed;
+        let mut lines: MutexGuard<'_, Lines> =
+            guard(self.more.wait_while(guard(self.lines.lock())?, nothing))?;
+        std::mem::swap(empty, &mut lines.bytes);
+        Some((std::mem::take(&mut lines.dropped), lines.closed))
+    }
+}
+
+/// Appends a line of the common log format.
+fn append(into: &mut Vec<u8>, peer: IpAddr, date: &DateText, request: &[u8], status: Status, bytes: u64) {
+    // `Sun, 06 Nov 1994 08:49:37 GMT` has the parts of `06/Nov/1994:08:49:37`.
+    let part = |from: usize, to: usize| std::str::from_utf8(&date[from..to]).unwrap_or("?");
+    let (day, month, year, time) = (part(5, 7), part(8, 11), part(12, 16), part(17, 25));
+    let _ = write!(into, "{peer} - - [{day}/{month}/{year}:{time} +0000] \"");
+    quote(request, into);
+    let _ = writeln!(into, "\" {} {bytes}", status.code());
 }
 
 /// Appends what a peer sent so that it can neither end the line nor close the quotes.
@@ -100,30 +132,6 @@ fn quote(request: &[u8], into: &mut Vec<u8>) {
             _ => {
                 let _ = write!(into, "\\x{byte:02x}");
             }
-        }
-    }
-}
-
-fn write_out(shared: &Shared, mut out: impl Write) {
-    let mut bytes = Vec::new();
-    loop {
-        let mut waiting = shared.waiting();
-        while waiting.bytes.is_empty() && waiting.dropped == 0 && !waiting.closed {
-            waiting = shared.more.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-        std::mem::swap(&mut bytes, &mut waiting.bytes);
-        let (dropped, closed) = (std::mem::take(&mut waiting.dropped), waiting.closed);
-        drop(waiting);
-        if dropped > 0 {
-            let _ = writeln!(bytes, "({dropped} lines dropped: the log is read too slowly)");
-        }
-        // Nobody may be reading any more; the server goes on without a log then.
-        let _ = out.write_all(&bytes).and_then(|()| out.flush());
-        bytes.clear();
-        if closed {
-            shared.waiting().ended = true;
-            shared.ended.notify_all();
-            return;
         }
     }
 }
@@ -158,7 +166,7 @@ mod tests {
         String::from_utf8(from.iter().flatten().collect()).unwrap()
     }
 
-    const DATE: &Text = b"Sun, 06 Nov 1994 08:49:37 GMT";
+    const DATE: &DateText = b"Sun, 06 Nov 1994 08:49:37 GMT";
 
     #[test]
     fn a_line_is_in_the_common_format() {

@@ -36,11 +36,11 @@ pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) target: &'a str,
     /// Whether the peer speaks HTTP/1.1 rather than HTTP/1.0.
-    pub(crate) modern: bool,
+    pub(crate) is_http_1_1: bool,
     pub(crate) keep_alive: bool,
     pub(crate) body: Body,
     /// Whether the client waits for `100 Continue` before it sends the body.
-    pub(crate) expects: bool,
+    pub(crate) expects_continue: bool,
     pub(crate) conditions: Conditions<'a>,
 }
 
@@ -65,27 +65,27 @@ pub(crate) fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
     for field in raw.headers.iter() {
         notes.take(field.name, field.value.trim_ascii())?;
     }
-    let modern = version >= 1;
-    if notes.hosts > 1 || (modern && notes.hosts == 0) {
+    let is_http_1_1 = version >= 1;
+    if notes.hosts > 1 || (is_http_1_1 && notes.hosts == 0) {
         return Err(Status::BadRequest);
     }
     let body = match (notes.chunked, notes.length) {
         (true, Some(_)) => return Err(Status::BadRequest),
-        (true, None) if !modern => return Err(Status::BadRequest),
+        (true, None) if !is_http_1_1 => return Err(Status::BadRequest),
         (true, None) => Body::Chunked,
         (false, None | Some(0)) => Body::None,
         (false, Some(length)) => Body::Length(length),
     };
-    if notes.strange_expectation && modern {
+    if notes.strange_expectation && is_http_1_1 {
         return Err(Status::ExpectationFailed);
     }
     Ok(Request {
         method: method_of(method),
         target,
-        modern,
-        keep_alive: !notes.close && (modern || notes.keep_alive),
+        is_http_1_1,
+        keep_alive: !notes.close && (is_http_1_1 || notes.keep_alive),
         body,
-        expects: notes.expects && modern && body != Body::None,
+        expects_continue: notes.expects_continue && is_http_1_1 && body != Body::None,
         conditions: notes.conditions,
     })
 }
@@ -120,7 +120,7 @@ struct Notes<'a> {
     chunked: bool,
     close: bool,
     keep_alive: bool,
-    expects: bool,
+    expects_continue: bool,
     strange_expectation: bool,
     conditions: Conditions<'a>,
 }
@@ -133,7 +133,7 @@ impl<'a> Notes<'a> {
             4 if is("Host") => self.host(value)?,
             6 if is("Expect") => {
                 let continues = value.eq_ignore_ascii_case(b"100-continue");
-                self.expects |= continues;
+                self.expects_continue |= continues;
                 self.strange_expectation |= !continues;
             }
             10 if is("Connection") => {

@@ -15,7 +15,7 @@ fn with(fields: &str) -> String {
 fn a_plain_request() {
     let request = parse(b"GET /a?b HTTP/1.1\r\nHost: localhost:80\r\n\r\n").unwrap();
     assert_eq!((request.method, request.target, request.body), (Method::Get, "/a?b", Body::None));
-    assert!(request.modern && request.keep_alive && !request.expects);
+    assert!(request.is_http_1_1 && request.keep_alive && !request.expects_continue);
 }
 
 #[test]
@@ -141,8 +141,9 @@ fn too_many_fields() {
 
 #[test]
 fn expectations() {
-    let request =
-        |fields: &str| parse(with(fields).as_bytes()).map(|request| request.expects).map_err(Status::code);
+    let request = |fields: &str| {
+        parse(with(fields).as_bytes()).map(|request| request.expects_continue).map_err(Status::code)
+    };
     assert_eq!(request("Expect: 100-Continue\r\nContent-Length: 3\r\n"), Ok(true));
     assert_eq!(request("Expect: 100-continue\r\n"), Ok(false));
     assert_eq!(request("Expect: a-pony\r\n"), Err(417));

@@ -2,29 +2,30 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lamprey::net::TcpListener;
+use lamprey::scope::isolate;
+use lamprey::sync::Semaphore;
 
 use crate::answer::Site;
 use crate::beneath::Root;
-use crate::config::{Config, Limits};
+use crate::config::Config;
 use crate::error::Error;
-use crate::listen;
-use crate::live::Live;
+use crate::listen::{self, Capacity};
+use crate::load::WorkerLoad;
 use crate::log::Log;
+use crate::service::Service;
+use crate::stop::StopSignal;
 
-/// What every connection uses.
-pub(crate) struct Shared {
-    pub(crate) limits: Limits,
-    pub(crate) site: Site,
-    pub(crate) log: Option<Log>,
-    pub(crate) live: Arc<Live>,
-}
+/// How long connections that were shut down may take to end.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
+/// How long the last lines of the log may take to be written.
+const LOG_TIME: Duration = Duration::from_secs(1);
 
 /// A server that listens.
 pub struct Server {
-    shared: Arc<Shared>,
+    service: Service,
     listener: Arc<TcpListener>,
     addr: SocketAddr,
 }
@@ -32,16 +33,9 @@ pub struct Server {
 /// Stops a [`Server`], from any thread.
 #[derive(Clone)]
 pub struct Stopper {
-    live: Arc<Live>,
+    stop: StopSignal,
     listener: Arc<TcpListener>,
 }
-
-/// How often a stopping server looks whether the last connection has ended.
-const LOOK: Duration = Duration::from_millis(5);
-/// How long connections that were cut may take to notice.
-const CUT_TIME: Duration = Duration::from_secs(1);
-/// How long the last lines of the log may take to be written.
-const LOG_TIME: Duration = Duration::from_secs(1);
 
 impl Server {
     /// Opens the folder and listens. From now on clients can connect; they are served when [`Server::run`] is
@@ -68,9 +62,8 @@ impl Server {
             false => None,
         };
         let site = Site::new(root, &config);
-        let live = Arc::new(Live::new());
-        let shared = Arc::new(Shared { limits: config.limits, site, log, live });
-        Ok(Server { shared, listener: Arc::new(listener), addr })
+        let service = Service { limits: config.limits, site, log, stop: StopSignal::new() };
+        Ok(Server { service, listener: Arc::new(listener), addr })
     }
 
     /// The address it listens on, with the real port.
@@ -80,58 +73,57 @@ impl Server {
 
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
-        Stopper { live: self.shared.live.clone(), listener: self.listener.clone() }
+        Stopper { stop: self.service.stop.clone(), listener: self.listener.clone() }
     }
 
     /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most
-    /// [`Limits::stop_time`]. Returns how many connections were cut off after that.
+    /// [`Limits::stop_time`](crate::Limits::stop_time). Returns how many connections were cut off after that.
     ///
-    /// Connections are spread over the workers of the calling host's runtime.
+    /// Connections are spread over the workers of the calling host's runtime. All of them have ended when
+    /// this returns: one that reads a file from a disk is waited for until the disk answers.
     ///
     /// # Panics
     /// Outside of a host.
     ///
     /// # Cancellation
-    /// A host that is cancelled in here unwinds without waiting for the connections; stop the server instead.
+    /// A host that is cancelled in here cancels the connections, waits until they have ended, and unwinds. To
+    /// let the requests finish, stop the server instead.
     ///
     /// # Blocking
     /// The calling host, until the server is stopped.
     pub fn run(self) -> usize {
         let runtime =
             lamprey::Handle::current().expect("Server::run was called outside of a host; use lamprey::run");
-        let live = &self.shared.live;
-        live.spread_over(runtime.workers());
-        listen::run(&self.listener, &self.shared);
-        let mut left = 0;
-        if !wait_for_end(live, self.shared.limits.stop_time) {
-            left = live.count();
-            live.cut();
-            wait_for_end(live, CUT_TIME);
-        }
-        if let Some(log) = &self.shared.log {
+        let Server { service, listener, .. } = self;
+        let limit = u32::try_from(service.limits.connections).unwrap_or(u32::MAX);
+        let limit = limit.min(Semaphore::MAX_PERMITS);
+        let capacity = Capacity { permits: Semaphore::new(limit), load: WorkerLoad::new(runtime.workers()) };
+        // All permits are free when all connections have ended.
+        let all_end_within = |time| capacity.permits.acquire_timeout(limit, time).is_ok();
+        let cut_off = isolate(|scope| {
+            let open = listen::run(scope, &listener, &service, &capacity);
+            if all_end_within(service.limits.stop_time) {
+                return 0;
+            }
+            let cut_off = u64::from(limit) - capacity.permits.available_permits();
+            open.shut_down();
+            if !all_end_within(SHUTDOWN_TIME) {
+                scope.cancel();
+            }
+            cut_off as usize
+        });
+        if let Some(log) = &service.log {
             log.finish(LOG_TIME);
         }
-        left
+        cut_off
     }
-}
-
-/// Waits until nobody is connected any more, for at most `time`; whether it came to that.
-fn wait_for_end(live: &Live, time: Duration) -> bool {
-    let deadline = Instant::now() + time;
-    while live.count() > 0 {
-        if Instant::now() >= deadline {
-            return false;
-        }
-        lamprey::sleep(LOOK);
-    }
-    true
 }
 
 impl Stopper {
-    /// Stops the server: no connection is accepted any more, waiting ones end, and the requests that run may
-    /// finish. Stopping twice is stopping once.
+    /// Stops the server: it accepts no more connections, those that wait for a request end, and the requests
+    /// that run may finish. Stopping again does nothing.
     pub fn stop(&self) {
-        self.live.stop();
+        self.stop.set();
         self.listener.close();
     }
 }
