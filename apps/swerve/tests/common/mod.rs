@@ -73,11 +73,7 @@ impl Site {
     }
 
     pub fn connect(&self) -> Client {
-        let stream = TcpStream::connect(self.addr).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Client { stream, received: Vec::new() }
+        Client::connect(self.addr)
     }
 
     /// One request on a connection of its own.
@@ -128,6 +124,14 @@ pub struct Response {
 }
 
 impl Client {
+    pub fn connect(addr: SocketAddr) -> Client {
+        let stream = TcpStream::connect(addr).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { stream, received: Vec::new() }
+    }
+
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).unwrap();
     }
