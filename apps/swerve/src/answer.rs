@@ -1,4 +1,4 @@
-//! What the answer to a request is; how it is sent is `response`'s business.
+//! What the answer to a request is; `response` sends it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,19 +11,20 @@ use crate::path;
 use crate::request::{Method, Request};
 use crate::status::Status;
 
-/// What a request is answered with.
+/// The answer to a request.
 pub(crate) enum Answer {
     File(Arc<File>),
     NotModified(Arc<File>),
-    /// To this address.
+    /// The folder is at this address.
     Moved(String),
     Status(Status),
 }
 
-/// The folder and what is known of it.
+/// The folder that is served, and the files of it that are in memory.
 pub(crate) struct Site {
     root: Root,
     cache: Cache,
+    /// The size in bytes of the largest file that is kept in memory.
     small: u64,
 }
 
@@ -37,7 +38,7 @@ impl Site {
         }
     }
 
-    /// Answers `request`; `name` is room for the file's name.
+    /// Answers `request`; `name` is a buffer for the name of the file.
     pub(crate) fn answer(&self, request: &Request<'_>, name: &mut Vec<u8>) -> Answer {
         match request.method {
             Method::Get | Method::Head => {}

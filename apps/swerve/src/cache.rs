@@ -74,17 +74,17 @@ impl Cache {
 
     /// Keeps `file`, which was compared with the disk at `checked`, if it is in memory and there is room.
     pub(crate) fn put(&self, name: &[u8], file: &Arc<File>, checked: Instant) {
-        let weight = weigh(name, file);
+        let memory = memory_of(name, file);
         let mut table = self.lock();
         table.remove(name);
         if matches!(file.content, Content::Open(_)) {
             return;
         }
-        if table.used + weight > self.room {
+        if table.used + memory > self.room {
             table.sweep(checked, self.fresh);
         }
-        if table.used + weight <= self.room {
-            table.used += weight;
+        if table.used + memory <= self.room {
+            table.used += memory;
             table.entries.insert(name.into(), CacheEntry { file: file.clone(), checked, checking: false });
         }
     }
@@ -98,7 +98,7 @@ impl Cache {
 impl CacheTable {
     fn remove(&mut self, name: &[u8]) {
         if let Some(old) = self.entries.remove(name) {
-            self.used -= weigh(name, &old.file);
+            self.used -= memory_of(name, &old.file);
         }
     }
 
@@ -110,12 +110,13 @@ impl CacheTable {
         }
         self.swept = Some(now);
         self.entries.retain(|_, entry| now.saturating_duration_since(entry.checked) < fresh);
-        self.used = self.entries.iter().map(|(name, entry)| weigh(name, &entry.file)).sum();
+        self.used = self.entries.iter().map(|(name, entry)| memory_of(name, &entry.file)).sum();
     }
 }
 
-fn weigh(name: &[u8], file: &File) -> u64 {
-    file.weight() + (name.len() + size_of::<CacheEntry>()) as u64
+/// How many bytes of memory an entry takes, roughly.
+fn memory_of(name: &[u8], file: &File) -> u64 {
+    file.memory() + (name.len() + size_of::<CacheEntry>()) as u64
 }
 
 #[cfg(test)]

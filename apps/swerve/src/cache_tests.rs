@@ -4,7 +4,7 @@ use crate::file::{Found, find};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A real file of `length` bytes; in memory if it has at most 1000.
+/// A file of `length` bytes; in memory if it has at most 1000.
 fn file(length: usize) -> Arc<File> {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("a"), vec![b'x'; length]).unwrap();
@@ -19,7 +19,7 @@ fn is_fresh(cache: &Cache, name: &[u8], now: Instant) -> bool {
 }
 
 #[test]
-fn one_asker_compares_while_the_others_go_on() {
+fn one_request_compares_while_the_others_go_on() {
     let (cache, start) = (Cache::new(SECOND, 10_000), Instant::now());
     cache.put(b"a", &file(10), start);
     assert!(is_fresh(&cache, b"a", start + SECOND / 4));
@@ -31,7 +31,7 @@ fn one_asker_compares_while_the_others_go_on() {
 }
 
 #[test]
-fn nothing_older_than_the_bound_is_fresh_even_if_the_one_who_compares_is_slow() {
+fn nothing_older_than_the_bound_is_fresh_even_if_the_comparison_is_slow() {
     let (cache, start) = (Cache::new(SECOND, 10_000), Instant::now());
     cache.put(b"a", &file(10), start);
     assert!(!is_fresh(&cache, b"a", start + SECOND * 3 / 4));
@@ -61,7 +61,7 @@ fn forgotten_and_large_files_are_unknown() {
 }
 
 #[test]
-fn room_is_kept_and_made_by_dropping_what_is_not_asked_for() {
+fn room_is_kept_and_made_by_dropping_files_that_are_not_requested() {
     let (cache, start) = (Cache::new(SECOND, 2500), Instant::now());
     let big = file(900);
     cache.put(b"a", &big, start);

@@ -33,24 +33,24 @@ Ctrl-C lets the requests that run finish (5 s at most), a second one ends at onc
 
 const USAGE: u8 = 2;
 const DEFAULT_ADDR: &str = "127.0.0.1:8080";
-/// Far more than any machine has processors: a slip of the finger should not start a million threads.
+/// More than any machine has processors: a typing mistake must not start a million threads.
 const MOST_WORKERS: usize = 1024;
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq)]
-enum Wish {
+enum Invocation {
     Help,
     Version,
     Serve { root: PathBuf, addr: SocketAddr, workers: usize, log: bool },
 }
 
-/// Runs the command with its arguments (without the names of program and command). Exits with 2 if it cannot
-/// start.
+/// Runs the command with its arguments (without the names of the program and the command). The exit code is 2
+/// if the server cannot start.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match parse(lexopt::Parser::from_args(arguments)) {
-        Ok(Wish::Help) => print(HELP),
-        Ok(Wish::Version) => print(concat!("lamprey serve ", env!("CARGO_PKG_VERSION"), "\n")),
-        Ok(Wish::Serve { root, addr, workers, log }) => {
+        Ok(Invocation::Help) => print(HELP),
+        Ok(Invocation::Version) => print(concat!("lamprey serve ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Invocation::Serve { root, addr, workers, log }) => {
             serve(Config { log, ..Config::new(root, addr) }, workers)
         }
         Err(message) => Err(format!("{message}; try `lamprey serve --help`")),
@@ -64,12 +64,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn parse(mut parser: lexopt::Parser) -> Result<Wish, String> {
+fn parse(mut parser: lexopt::Parser) -> Result<Invocation, String> {
     let (mut root, mut addr, mut workers, mut log) = (None, DEFAULT_ADDR.to_owned(), None, false);
     while let Some(argument) = parser.next().map_err(|error| error.to_string())? {
         match argument {
-            Long("help") | Short('h') => return Ok(Wish::Help),
-            Long("version") | Short('V') => return Ok(Wish::Version),
+            Long("help") | Short('h') => return Ok(Invocation::Help),
+            Long("version") | Short('V') => return Ok(Invocation::Version),
             Long("addr") => addr = text(&mut parser)?,
             Long("workers") => workers = Some(text(&mut parser)?),
             Long("log") => log = true,
@@ -88,7 +88,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Wish, String> {
             _ => return Err(format!("--workers `{text}`: write a number from 1 to {MOST_WORKERS}")),
         },
     };
-    Ok(Wish::Serve { root, addr, workers, log })
+    Ok(Invocation::Serve { root, addr, workers, log })
 }
 
 fn text(parser: &mut lexopt::Parser) -> Result<String, String> {
@@ -115,17 +115,15 @@ fn serve(config: Config, workers: usize) -> Result<(), String> {
     runtime.run(run)
 }
 
-/// Each connection needs a descriptor, and the usual limit is a thousand; the system lets everyone raise it
-/// to a higher one.
+/// Raises the soft limit of descriptors, usually a thousand, to the hard limit: each connection needs one.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // If it stays as it is, the server makes do with it.
+    // If that fails, new connections wait at the lower limit.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Prints at once, even into a pipe. A closed pipe is no reason to stop: the server may have started it that
-/// way.
+/// Prints to standard output, without a buffer. If that is a closed pipe, the server goes on.
 fn print(text: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -140,22 +138,25 @@ fn print(text: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn wish(line: &str) -> Result<Wish, String> {
+    fn parse_line(line: &str) -> Result<Invocation, String> {
         parse(lexopt::Parser::from_args(line.split_whitespace().map(OsString::from)))
     }
 
     #[test]
     fn defaults_and_options() {
-        let expected = |addr: &str, workers, log| Wish::Serve {
+        let expected = |addr: &str, workers, log| Invocation::Serve {
             root: "site".into(),
             addr: addr.parse().unwrap(),
             workers,
             log,
         };
-        assert_eq!(wish("site --workers 3").unwrap(), expected("127.0.0.1:8080", 3, false));
-        assert_eq!(wish("--addr=[::1]:0 --log site --workers=1").unwrap(), expected("[::1]:0", 1, true));
-        assert_eq!(wish("site -h").unwrap(), Wish::Help);
-        assert_eq!(wish("--version").unwrap(), Wish::Version);
+        assert_eq!(parse_line("site --workers 3").unwrap(), expected("127.0.0.1:8080", 3, false));
+        assert_eq!(
+            parse_line("--addr=[::1]:0 --log site --workers=1").unwrap(),
+            expected("[::1]:0", 1, true)
+        );
+        assert_eq!(parse_line("site -h").unwrap(), Invocation::Help);
+        assert_eq!(parse_line("--version").unwrap(), Invocation::Version);
     }
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
             ("site --log=yes", "--log"),
         ];
         for (line, part) in table {
-            let message = wish(line).unwrap_err();
+            let message = parse_line(line).unwrap_err();
             assert!(message.contains(part) && !message.contains('\n'), "{line}: {message}");
         }
     }

@@ -1,12 +1,12 @@
 //! Conditional requests: whether the client has the file already.
 //!
-//! `If-None-Match` wins over `If-Modified-Since` (RFC 9110, 13.2.2). What cannot be understood is as if it
-//! were not there: the whole file is always a right answer. For that reason several `If-None-Match` lines,
-//! which nobody sends, count as none that matches.
+//! `If-None-Match` takes precedence over `If-Modified-Since` (RFC 9110, 13.2.2). A condition that cannot be
+//! understood is ignored: the whole file is always a correct answer. For that reason several `If-None-Match`
+//! lines, which no client sends, match no file.
 
 use crate::date;
 
-/// The conditions of a request; the values as they came.
+/// The conditions of a request: the values of its fields, unchanged.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Conditions<'a> {
     pub(crate) if_none_match: Option<&'a [u8]>,
@@ -14,19 +14,19 @@ pub(crate) struct Conditions<'a> {
 }
 
 impl Conditions<'_> {
-    /// Whether 304 is the answer for a file with this tag (with its quotes, maybe `W/` before them), last
-    /// modified at `modified` (seconds since 1970).
+    /// Whether 304 is the answer for a file with this entity tag (with its quotes, and `W/` if it is weak),
+    /// last modified at `modified` (seconds since 1970).
     pub(crate) fn met_by(&self, tag: &[u8], modified: u64) -> bool {
         match (self.if_none_match, self.if_modified_since) {
-            (Some(list), _) => names(list, tag),
+            (Some(list), _) => contains(list, tag),
             (None, Some(value)) => date::parse(value).is_some_and(|since| modified <= since),
             (None, None) => false,
         }
     }
 }
 
-/// Whether a list of tags names `tag`, by weak comparison.
-fn names(list: &[u8], tag: &[u8]) -> bool {
+/// Whether a list of entity tags contains `tag`, by weak comparison.
+fn contains(list: &[u8], tag: &[u8]) -> bool {
     let mut rest = list.trim_ascii();
     if rest == b"*" {
         return true;
@@ -46,7 +46,7 @@ fn names(list: &[u8], tag: &[u8]) -> bool {
     }
 }
 
-/// A tag without the mark of a weak one.
+/// An entity tag without its `W/`.
 fn opaque(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }

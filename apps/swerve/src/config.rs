@@ -1,4 +1,4 @@
-//! What a server can be told. Every limit has one home here, so that tests can use short ones.
+//! The configuration of a server. All limits are here, so that tests can use small ones.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,28 +33,28 @@ impl Config {
     }
 }
 
-/// What a client may use of time and memory, and how long the server trusts what it knows.
+/// What a client may use of time and memory, and how long the server trusts its cache.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The longest header block (request line and fields) in bytes; a longer one gets 431.
+    /// The longest header block (request line and fields) in bytes; a longer one is answered with 431.
     pub head_bytes: usize,
-    /// The longest request target in bytes; a longer one gets 414.
+    /// The longest request target in bytes; a longer one is answered with 414.
     pub target_bytes: usize,
-    /// The longest request body in bytes that is read and thrown away; a longer one ends the connection.
+    /// The longest request body in bytes that is read and dropped; a longer one ends the connection.
     pub body_bytes: u64,
-    /// How long a request may take to arrive, from its first byte to its last; then 408.
+    /// How long a request may take to arrive, from its first byte to its last; after that the answer is 408.
     pub head_time: Duration,
-    /// How long a connection may wait for a request; then 408.
+    /// How long a connection may wait for a request; after that it is answered with 408.
     pub idle_time: Duration,
-    /// How long a peer may take none of the bytes sent to it; then the connection ends.
+    /// How long a peer may take none of the bytes sent to it; after that the connection ends.
     pub write_time: Duration,
-    /// How long a refused peer's bytes are still read, so that it gets to see the answer.
+    /// How long the bytes of a refused peer are still read, so that the answer reaches it.
     pub linger_time: Duration,
-    /// How long a stopping server waits for the requests that run.
+    /// How long a server that stops waits for the requests that run.
     pub stop_time: Duration,
     /// The most connections at once; more wait in the kernel's queue.
     pub connections: usize,
-    /// How old an answer from memory may be: a changed file is seen within this time.
+    /// The oldest answer from memory: a changed file is seen within this time.
     pub fresh: Duration,
     /// The largest file in bytes that is kept in memory; larger ones are streamed.
     pub small_bytes: u64,

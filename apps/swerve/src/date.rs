@@ -1,18 +1,18 @@
 //! HTTP dates: the current one, formatted at most once a second, and those of files and requests.
 //!
-//! Invariant: every date is within the range that HTTP can write (1970 to 9999); files from outside it are
-//! moved to its nearest end.
+//! Invariant: every date is within the range of HTTP's format (1970 to 9999). Times of files outside of it
+//! count as its nearest end.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`
+/// A date in HTTP's format: `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub(crate) type DateText = [u8; 29];
 
 /// The last second of the year 9999.
 const LAST: u64 = 253_402_300_799;
 
-/// Whole seconds since 1970, moved into the range that can be written.
+/// Whole seconds since 1970, clamped to the range of HTTP's format.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().min(LAST))
 }
@@ -31,7 +31,7 @@ pub(crate) fn parse(value: &[u8]) -> Option<u64> {
     Some(seconds(time))
 }
 
-/// The current date. One for each connection: cheaper than sharing one.
+/// The current date. Each connection has its own, which is cheaper than to share one.
 pub(crate) struct DateClock {
     second: u64,
     text: DateText,

@@ -1,4 +1,4 @@
-//! Why a server could not start: the offending value, the system's word, and what to do.
+//! Why a server could not start: the value that cannot be used, the error of the system, and what to do.
 
 use std::fmt;
 use std::io;
@@ -13,19 +13,19 @@ pub enum Error {
     Root {
         /// The folder as it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The address cannot be listened on.
     Listen {
         /// The address as it was given.
         addr: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The thread that writes the log could not be started.
     Log {
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

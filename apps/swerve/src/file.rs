@@ -1,9 +1,9 @@
-//! A file as the server answers with it: its header fields, and its bytes or an open descriptor.
+//! A file as an answer: its header fields, and its bytes or an open descriptor.
 //!
 //! Invariant: the fields, the length and the bytes of a [`File`] belong together: a small file is read
-//! between two looks at its stamp that agree. A stamp that is only seconds old proves nothing (another write
-//! could leave it as it is), so such a file is not *settled*: its tag is a weak one, and it is read again
-//! rather than compared.
+//! between two reads of its stamp that give the same. A stamp that is only seconds old proves nothing
+//! (another write could leave it unchanged), so such a file is not *settled*: its entity tag is weak, and it
+//! is read again rather than compared.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -17,8 +17,8 @@ use crate::beneath::Root;
 use crate::status::Status;
 use crate::{date, mime};
 
-/// How old a change must be before the stamp after it is trusted: more than any file system's clock tick
-/// (FAT: 2 s).
+/// How many seconds old a change must be for its stamp to be trusted: more than the resolution of any file
+/// system's clock (FAT: 2 s).
 const SETTLING: u64 = 3;
 
 /// A regular file.
@@ -27,9 +27,9 @@ pub(crate) struct File {
     fields: Vec<u8>,
     /// Where `Last-Modified` begins in `fields`.
     validators: usize,
-    /// With its quotes.
+    /// The entity tag, with its quotes.
     tag: Box<[u8]>,
-    /// Seconds since 1970.
+    /// When it was modified last, in seconds since 1970.
     modified: u64,
     length: u64,
     pub(crate) content: Content,
@@ -39,17 +39,19 @@ pub(crate) struct File {
 
 /// Where the bytes are.
 pub(crate) enum Content {
+    /// In memory.
     Whole(Vec<u8>),
+    /// On disk: the file is too large for memory.
     Open(OwnedFd),
 }
 
-/// What a name stands for.
+/// What a name refers to.
 pub(crate) enum Found {
     File(Arc<File>),
     Folder,
 }
 
-/// Changes whenever the file is another one or its bytes were written.
+/// Identifies a file and its last change: differs if the file is another one or was written.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct Stamp {
     device: u64,
@@ -71,8 +73,8 @@ impl Stamp {
     }
 }
 
-/// Finds `name` in the folder. Gives `known` back if that is still the file; else opens it, and reads it if
-/// it has at most `small` bytes.
+/// Finds `name` in the folder. Returns `known` if the file has not changed since; otherwise opens the file,
+/// and reads it if it has at most `small` bytes.
 ///
 /// # Errors
 /// The status to answer with.
@@ -109,7 +111,8 @@ fn refusal(error: Errno) -> Status {
     }
 }
 
-/// Reads a small file whole, again if it changes meanwhile. A file that never rests gives what was read last.
+/// Reads a small file whole, and again if it changes meanwhile. Of a file that changes all the time, returns
+/// what was read last.
 fn read_whole(fd: &OwnedFd, mut stamp: Stamp) -> Result<(Content, Stamp), Errno> {
     let mut tries = 3;
     loop {
@@ -119,7 +122,7 @@ fn read_whole(fd: &OwnedFd, mut stamp: Stamp) -> Result<(Content, Stamp), Errno>
         let after = Stamp::of(&rustix::fs::fstat(fd)?);
         let quiet = after == stamp && length as u64 == stamp.length;
         tries -= 1;
-        // A file that grew meanwhile must not outgrow what is kept in memory: no further try then.
+        // A file that grew a lot is not read again: it could be too large for memory.
         if quiet || tries == 0 || after.length > 2 * stamp.length + 4096 {
             stamp.length = length as u64;
             return Ok((Content::Whole(bytes), stamp));
@@ -128,7 +131,7 @@ fn read_whole(fd: &OwnedFd, mut stamp: Stamp) -> Result<(Content, Stamp), Errno>
     }
 }
 
-/// Fills `bytes` from `offset` on; gives less only at the end of the file.
+/// Fills `bytes` with the file's from `offset` on; returns less only at the end of the file.
 fn read_at(fd: &OwnedFd, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
     let mut done = 0;
     while done < bytes.len() {
@@ -146,7 +149,7 @@ impl File {
     fn new(name: &[u8], content: Content, stamp: Stamp, now: u64) -> File {
         let settled =
             u64::try_from(stamp.changed.0).is_ok_and(|changed| changed.saturating_add(SETTLING) < now);
-        // A file from the future is as old as the clock: HTTP forbids to say more.
+        // HTTP forbids a `Last-Modified` in the future.
         let modified = u64::try_from(stamp.modified.0).unwrap_or(0).min(now);
         let weak = if settled { "" } else { "W/" };
         let nanos = i128::from(stamp.modified.0) * 1_000_000_000 + i128::from(stamp.modified.1);
@@ -162,12 +165,12 @@ impl File {
         File { fields, validators, tag, modified, length: stamp.length, content, stamp, settled }
     }
 
-    /// The header lines that go with the whole file.
+    /// The header lines of an answer with the whole file.
     pub(crate) fn fields(&self) -> &[u8] {
         &self.fields
     }
 
-    /// The header lines that go with `304 Not Modified`.
+    /// The header lines of `304 Not Modified`.
     pub(crate) fn validators(&self) -> &[u8] {
         &self.fields[self.validators..]
     }
@@ -177,18 +180,18 @@ impl File {
         &self.tag
     }
 
-    /// Seconds since 1970.
+    /// When it was modified last, in seconds since 1970.
     pub(crate) fn modified(&self) -> u64 {
         self.modified
     }
 
-    /// The bytes promised in `Content-Length`.
+    /// The value of `Content-Length`.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// What it takes of memory, roughly.
-    pub(crate) fn weight(&self) -> u64 {
+    /// How many bytes of memory it takes, roughly.
+    pub(crate) fn memory(&self) -> u64 {
         let bytes = match &self.content {
             Content::Whole(bytes) => bytes.len(),
             Content::Open(_) => 0,

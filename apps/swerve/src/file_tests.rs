@@ -67,7 +67,7 @@ fn a_settled_file_is_known_again_until_it_changes() {
     std::fs::write(&path, "one").unwrap();
     let fd = root.open_file(b"a").unwrap();
     let stamp = Stamp::of(&rustix::fs::fstat(&fd).unwrap());
-    // As it will be once the change is old.
+    // A time at which the change is old.
     let later = date::seconds(SystemTime::now()) + SETTLING + 2;
     let known = Arc::new(File::new(b"a", Content::Whole(b"one".to_vec()), stamp, later));
     assert!(known.settled && known.tag().starts_with(b"\""));

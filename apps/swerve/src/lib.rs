@@ -4,17 +4,17 @@
 //! its body accepts, each connection is a child, and [`Server::run`] returns when all of them have ended.
 //!
 //! ```text
-//! listen ── accepts, one host per connection ──> conn ── reader ── request      what is asked
+//! listen ── accepts, one host per connection ──> conn ── reader ── scan, request   what is asked
 //!    │                                             │
-//!    ├── load    which worker                      ├── answer ── path, cond       what the answer is
+//!    ├── load    which worker                      ├── answer ── path, cond      what the answer is
 //!    ├── open    which connections                 │      └── cache ── file ── beneath
-//!    │                                             └── response ── transmit       how it is sent
-//!    └── stop    when to end, also for conn        signals: Ctrl-C and SIGTERM      command: `lamprey serve`
+//!    │                                             └── response ── transmit      how it is sent
+//!    └── stop    when to end, also for conn        signals: Ctrl-C and SIGTERM     command: `lamprey serve`
 //! ```
 //!
-//! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`, `path`, `cond`,
-//! `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `stop`, `service`, `reader`,
-//! `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
+//! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`,
+//! `path`, `cond`, `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `stop`,
+//! `service`, `scan`, `reader`, `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
 //!
 //! Guarantees:
 //!
@@ -60,6 +60,7 @@ mod path;
 mod reader;
 mod request;
 mod response;
+mod scan;
 mod server;
 mod service;
 mod signals;

@@ -1,10 +1,9 @@
 //! The media type of a file, from its name.
 
-/// What a file without a known ending is.
+/// The media type of a file without a known extension.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// The media type of the file at `path`, and the rest of the header's value (`; charset=utf-8` for text, or
-/// nothing).
+/// The media type of the file at `path`, and its parameter: `; charset=utf-8` for text, otherwise empty.
 pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let ending = match name.iter().rposition(|&byte| byte == b'.') {
@@ -12,7 +11,7 @@ pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
         _ => "",
     };
     let kind = match mime_guess::from_ext(ending).first_raw() {
-        // What modules (`.mjs`) were called once; RFC 9239 has one name for all.
+        // The old name for modules (`.mjs`); RFC 9239 has one name for all scripts.
         Some("application/javascript") => "text/javascript",
         known => known.unwrap_or(UNKNOWN),
     };

@@ -11,6 +11,7 @@ use lamprey::event::{Event, prefer};
 use lamprey::net::TcpStream;
 
 use crate::config::Limits;
+use crate::scan::{Scan, scan};
 use crate::status::Status;
 use crate::stop::StopSignal;
 
@@ -133,7 +134,7 @@ impl Reader {
         let count = match next.sync_timeout(idle_time) {
             Some(Some(received)) => received?,
             Some(None) => {
-                // From here on a read does not wait. (An error means that the connection has ended by itself.)
+                // The read after it does not wait. An error means that the connection has ended by itself.
                 let _ = from.shutdown(Shutdown::Read);
                 from.read(space)?
             }
@@ -173,130 +174,6 @@ fn is_timeout(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::TimedOut
 }
 
-/// What the bytes at the front of the buffer are.
-enum Scan {
-    Whole(usize),
-    Part,
-    Wrong(Status),
-}
-
-/// Looks for the end of the header block; the first `searched` bytes have been searched before.
-fn scan(bytes: &[u8], searched: usize, limits: &Limits) -> Scan {
-    // Another protocol (TLS, for example) is refused at its first byte, not when its time is over.
-    if bytes.first().is_some_and(|byte| !byte.is_ascii_alphanumeric() && !b"!#$%&'*+-.^_`|~".contains(byte)) {
-        return Scan::Wrong(Status::BadRequest);
-    }
-    match end_of_block(bytes, searched.saturating_sub(2)) {
-        Some(length) if length > limits.head_bytes => Scan::Wrong(too_long(&bytes[..length])),
-        Some(length) => Scan::Whole(length),
-        // The line has room for a method and a version beside the target.
-        None if bytes.len() > limits.target_bytes + 64 && !bytes.contains(&b'\n') => {
-            Scan::Wrong(Status::UriTooLong)
-        }
-        None if bytes.len() >= limits.head_bytes => Scan::Wrong(too_long(bytes)),
-        None => Scan::Part,
-    }
-}
-
-/// Whether it is the first line or the fields that are too long.
-fn too_long(block: &[u8]) -> Status {
-    if block.contains(&b'\n') { Status::HeadersTooLarge } else { Status::UriTooLong }
-}
-
-/// The length up to and with the first empty line that ends at or after `from`.
-fn end_of_block(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(found) = bytes[at..].iter().position(|&byte| byte == b'\n') {
-        at += found + 1;
-        match &bytes[at..] {
-            [b'\n', ..] => return Some(at + 1),
-            [b'\r', b'\n', ..] => return Some(at + 2),
-            _ => {}
-        }
-    }
-    None
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use lamprey::net::TcpListener;
-    use std::io::Write;
-
-    #[test]
-    fn the_end_is_found_wherever_the_pieces_are_cut() {
-        for (block, rest) in
-            [("GET / HTTP/1.1\r\nA: b\r\n\r\n", "GET"), ("GET / HTTP/1.0\n\n", "\n"), ("G\r\n\n", "x")]
-        {
-            let all = format!("{block}{rest}");
-            for cut in 0..block.len() {
-                assert_eq!(end_of_block(&all.as_bytes()[..cut], 0), None, "{block:?} cut at {cut}");
-                assert_eq!(
-                    end_of_block(all.as_bytes(), cut.saturating_sub(2)),
-                    Some(block.len()),
-                    "{block:?} cut at {cut}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn limits_tell_a_long_line_from_long_fields() {
-        let limits = Limits { head_bytes: 1000, target_bytes: 500, ..Limits::default() };
-        let status = |text: &str| match scan(text.as_bytes(), 0, &limits) {
-            Scan::Wrong(status) => status.code(),
-            Scan::Whole(_) => 200,
-            Scan::Part => 100,
-        };
-        assert_eq!(status(&"x".repeat(564)), 100);
-        assert_eq!(status(&"x".repeat(565)), 414);
-        assert_eq!(status(&format!("GET / HTTP/1.1\r\n{}", "x".repeat(983))), 100);
-        assert_eq!(status(&format!("GET / HTTP/1.1\r\n{}", "x".repeat(984))), 431);
-        assert_eq!(status(&format!("GET / HTTP/1.1\r\n{}\r\n\r\n", "x".repeat(980))), 200);
-        assert_eq!(status(&format!("GET / HTTP/1.1\r\n{}\r\n\r\n", "x".repeat(981))), 431);
-        assert_eq!(status("\x16\x03\x01"), 400);
-        assert_eq!(status(""), 100);
-    }
-
-    /// A connection: the client's end and the server's.
-    fn pair() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (client, listener.accept().unwrap().0)
-    }
-
-    #[test]
-    fn a_stop_ends_the_wait_for_a_request() {
-        let wait = |stop: &StopSignal| {
-            let (_client, server) = pair();
-            let head = Reader::new().head(&server, stop, &Limits::default()).unwrap();
-            assert!(matches!(head, RequestHead::Closed));
-        };
-        lamprey::run(|| {
-            let stop = StopSignal::new();
-            lamprey::scope(|scope| {
-                for _ in 0..10 {
-                    scope.spawn(|| wait(&stop));
-                }
-                lamprey::yield_now();
-                stop.set();
-            });
-            wait(&stop);
-        });
-    }
-
-    #[test]
-    fn what_has_come_before_the_stop_is_received() {
-        let (mut client, server) = pair();
-        client.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
-        let stop = StopSignal::new();
-        stop.set();
-        let mut reader = Reader::new();
-        let mut next = || {
-            reader.consume(reader.filled().len());
-            reader.head(&server, &stop, &Limits::default()).unwrap()
-        };
-        assert!(matches!(next(), RequestHead::Complete(18)));
-        assert!(matches!(next(), RequestHead::Closed));
-    }
-}
+#[path = "reader_tests.rs"]
+mod tests;

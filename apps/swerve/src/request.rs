@@ -1,8 +1,8 @@
-//! What a request's header block asks for, and how its body is framed.
+//! What the header block of a request asks for, and how its body is framed.
 //!
 //! Invariant: a [`Request`] exists only if it is known where the request ends (no body, a length, or chunks).
-//! Whatever could be read in two ways (two lengths, a length and a coding, two hosts) is refused, so that
-//! nobody in front of this server can see other borders between requests than it does.
+//! Ambiguous requests (two lengths, a length and a coding, two hosts) are refused, so that no proxy in front
+//! of this server can see other boundaries between requests.
 
 use std::mem::MaybeUninit;
 
@@ -10,14 +10,14 @@ use crate::cond::Conditions;
 use crate::status::Status;
 
 /// The most header fields a request may have.
-const FIELDS: usize = 100;
+const MOST_FIELDS: usize = 100;
 
-/// What is to be done.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
     Head,
-    /// Known, but not for files.
+    /// Known, but not allowed for files.
     Other,
     Unknown,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Body {
     Chunked,
 }
 
-/// A request's header block, borrowed from the bytes it was read from.
+/// The header block of a request, borrowed from the bytes that it was parsed from.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
@@ -44,12 +44,12 @@ pub(crate) struct Request<'a> {
     pub(crate) conditions: Conditions<'a>,
 }
 
-/// Reads a whole header block: `block` ends with the empty line and nothing follows.
+/// Parses a whole header block: `block` ends with the empty line.
 ///
 /// # Errors
-/// The status to answer with; the connection cannot go on after it, as the end of the request is unknown.
+/// The status to answer with. The connection must end after it, because the end of the request is unknown.
 pub(crate) fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
-    let mut fields = [const { MaybeUninit::uninit() }; FIELDS];
+    let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut raw = httparse::Request::new(&mut []);
     match raw.parse_with_uninit_headers(block, &mut fields) {
         Ok(httparse::Status::Complete(length)) if length == block.len() => {}
@@ -61,32 +61,32 @@ pub(crate) fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
     let (Some(method), Some(target), Some(version)) = (raw.method, raw.path, raw.version) else {
         return Err(Status::BadRequest);
     };
-    let mut notes = Notes::default();
+    let mut seen = Fields::default();
     for field in raw.headers.iter() {
-        notes.take(field.name, field.value.trim_ascii())?;
+        seen.take(field.name, field.value.trim_ascii())?;
     }
     let is_http_1_1 = version >= 1;
-    if notes.hosts > 1 || (is_http_1_1 && notes.hosts == 0) {
+    if seen.hosts > 1 || (is_http_1_1 && seen.hosts == 0) {
         return Err(Status::BadRequest);
     }
-    let body = match (notes.chunked, notes.length) {
+    let body = match (seen.chunked, seen.length) {
         (true, Some(_)) => return Err(Status::BadRequest),
         (true, None) if !is_http_1_1 => return Err(Status::BadRequest),
         (true, None) => Body::Chunked,
         (false, None | Some(0)) => Body::None,
         (false, Some(length)) => Body::Length(length),
     };
-    if notes.strange_expectation && is_http_1_1 {
+    if seen.strange_expectation && is_http_1_1 {
         return Err(Status::ExpectationFailed);
     }
     Ok(Request {
         method: method_of(method),
         target,
         is_http_1_1,
-        keep_alive: !notes.close && (is_http_1_1 || notes.keep_alive),
+        keep_alive: !seen.close && (is_http_1_1 || seen.keep_alive),
         body,
-        expects_continue: notes.expects_continue && is_http_1_1 && body != Body::None,
-        conditions: notes.conditions,
+        expects_continue: seen.expects_continue && is_http_1_1 && body != Body::None,
+        conditions: seen.conditions,
     })
 }
 
@@ -99,7 +99,7 @@ fn method_of(name: &str) -> Method {
     }
 }
 
-/// A version that is not 1.0 or 1.1: another version of HTTP, or not HTTP at all.
+/// The answer to a version that is not 1.0 or 1.1: another version of HTTP, or not HTTP at all.
 fn version_refusal(block: &[u8]) -> Status {
     let line = block.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or(b"");
     let word = line.trim_ascii().rsplit(|&byte| byte == b' ').next().unwrap_or(b"");
@@ -112,9 +112,9 @@ fn version_refusal(block: &[u8]) -> Status {
     }
 }
 
-/// What the fields say, gathered one by one.
+/// The fields that matter to this server, collected one by one.
 #[derive(Default)]
-struct Notes<'a> {
+struct Fields<'a> {
     hosts: usize,
     length: Option<u64>,
     chunked: bool,
@@ -125,10 +125,10 @@ struct Notes<'a> {
     conditions: Conditions<'a>,
 }
 
-impl<'a> Notes<'a> {
+impl<'a> Fields<'a> {
     fn take(&mut self, name: &str, value: &'a [u8]) -> Result<(), Status> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
-        // By length first: most fields are none of ours.
+        // The length is compared first, because most fields do not matter here.
         match name.len() {
             4 if is("Host") => self.host(value)?,
             6 if is("Expect") => {
@@ -171,12 +171,12 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Whether a comma-separated list has `word`, in any case.
+/// Whether a comma-separated list contains `word`, in upper or lower case.
 fn has_word(list: &[u8], word: &[u8]) -> bool {
     list.split(|&byte| byte == b',').any(|item| item.trim_ascii().eq_ignore_ascii_case(word))
 }
 
-/// Digits and nothing else: no sign, no space, no overflow.
+/// The value of digits without sign or space; `None` also if it overflows.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;

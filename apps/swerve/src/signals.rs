@@ -1,4 +1,6 @@
-//! Ctrl-C and SIGTERM: the first one stops the server kindly, the second one ends the process.
+//! Ctrl-C and SIGTERM: the first one stops the server, the second one ends the process at once.
+//!
+//! Signals are watched on an OS thread, so that the second one ends the process even if no worker runs hosts.
 
 use std::io;
 
@@ -7,11 +9,10 @@ use signal_hook::iterator::Signals;
 
 use crate::server::Stopper;
 
-/// Watches for the signals from now on, on a thread of its own: handlers may do next to nothing, threads may
-/// do all.
+/// Watches for the signals from now on.
 ///
 /// # Errors
-/// If the handlers or the thread cannot be had.
+/// If the handlers cannot be installed, or the thread cannot be started.
 pub(crate) fn watch(stopper: Stopper) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let wait = move || {

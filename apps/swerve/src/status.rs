@@ -1,6 +1,6 @@
-//! The statuses this server answers with, and the short page that goes with the ones that have no file.
+//! The statuses of this server's responses, and the short pages for those without a file.
 
-/// A status of a response.
+/// The status of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub(crate) enum Status {
@@ -48,7 +48,7 @@ impl Status {
         }
     }
 
-    /// One sentence for the person who sees the page.
+    /// One sentence for the reader of the page.
     fn explanation(self) -> &'static str {
         match self {
             Status::Ok => "Here it is.",
@@ -73,7 +73,8 @@ impl Status {
     pub(crate) fn page(self) -> String {
         let (line, explanation) = (self.line(), self.explanation());
         format!(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{line}</title>\n<h1>{line}</h1>\n<p>{explanation}</p>\n</html>\n"
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{line}</title>\n\
+             <h1>{line}</h1>\n<p>{explanation}</p>\n</html>\n"
         )
     }
 }

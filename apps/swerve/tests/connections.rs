@@ -1,4 +1,4 @@
-//! What holds a connection together: keep-alive, pipelining, HEAD, bodies, slow and hasty peers, large files.
+//! Connections: keep-alive, pipelining, HEAD, bodies, slow and fast peers, large files, limits, stops.
 
 mod common;
 use common::{PATIENCE, noise, site, site_on, site_with};
@@ -154,7 +154,7 @@ fn conditional_requests() {
             }
         }
     }
-    // A condition means nothing where there is no file.
+    // Without a file, a condition is ignored.
     client.send("GET /nope HTTP/1.1\r\nHost: test\r\nIf-None-Match: *\r\n\r\n");
     assert_eq!(client.response().status, 404);
 }
@@ -171,7 +171,7 @@ fn a_changed_file_is_seen_within_its_bound() {
     let site = site();
     let mut client = site.connect();
     for round in 0..3 {
-        // The same length each time: only the time of change tells.
+        // The same length each time: only the time of change differs.
         let text = format!("text {round}");
         std::fs::write(site.path("c.txt"), &text).unwrap();
         let written = Instant::now();
@@ -248,7 +248,7 @@ fn a_large_file_arrives_whole_at_a_slow_reader_too() {
     let mut received = Vec::new();
     while received.len() < length {
         if received.len() % 1_000_000 == 0 {
-            // Longer than the socket's buffers last: the server has to wait for us.
+            // Longer than the socket's buffers last, so that the server has to wait.
             std::thread::sleep(Duration::from_millis(20));
         }
         received.extend(slow.take(100_000.min(length - received.len())));
@@ -277,7 +277,7 @@ fn a_reader_that_takes_nothing_is_cut_off() {
     std::fs::write(site.path("large.bin"), &bytes).unwrap();
     let mut client = site.connect();
     client.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");
-    // Once the server has closed its end, what we send is refused.
+    // Once the server has closed its end, what the client sends is refused.
     let deadline = Instant::now() + PATIENCE;
     while client.stream.write_all(b"x").is_ok() {
         assert!(Instant::now() < deadline, "still open");
@@ -286,7 +286,8 @@ fn a_reader_that_takes_nothing_is_cut_off() {
     assert!(client.rest().len() < bytes.len());
 }
 
-/// Sends the head of a large file, changes it with `change`, and gives what arrives in all.
+/// Requests a large file, changes it with `change` after the header has come, and returns the promised length
+/// and what arrives after the header.
 fn change_while_sent(length: usize, change: impl FnOnce(&std::fs::File)) -> (usize, Vec<u8>) {
     let site = site();
     let path = site.path("large.bin");
@@ -376,7 +377,7 @@ fn a_stop_lets_the_running_request_finish_and_ends_idle_ones() {
     std::fs::write(site.path("large.bin"), &bytes).unwrap();
     let (mut idle, mut begun, mut running) = (site.connect(), site.connect(), site.connect());
     idle.goes_on();
-    // The first answer tells that the second request has been begun to be read.
+    // After the first answer the server has begun to read the second request.
     begun.send("GET /b.txt HTTP/1.1\r\nHost: test\r\n\r\nGET /a.txt HTTP/1.1\r\n");
     assert_eq!(begun.response().text(), "beta");
     running.send("GET /large.bin HTTP/1.1\r\nHost: test\r\n\r\n");

@@ -46,7 +46,8 @@ impl Process {
     fn exhaust(&self) -> Vec<Client> {
         let clients = (0..2 * DESCRIPTORS).map(|_| Client::connect(self.addr)).collect();
         let message = self.messages.recv_timeout(PATIENCE).expect("no message came");
-        let expected = "lamprey serve: cannot take a connection: Too many open files (os error 24); new ones wait";
+        let expected =
+            "lamprey serve: cannot take a connection: Too many open files (os error 24); new ones wait";
         assert_eq!(message, expected);
         clients
     }

@@ -1,4 +1,4 @@
-//! Each status the server can answer with, and what becomes of the connection after it.
+//! Each status of the server's responses, and whether the connection goes on after it.
 
 mod common;
 use common::{site, site_with};
@@ -157,7 +157,7 @@ fn what_is_no_file_is_forbidden() {
     let _socket = std::os::unix::net::UnixListener::bind(site.path("socket")).unwrap();
     assert_eq!(site.get("/socket").status, 403);
     std::fs::set_permissions(site.path("b.txt"), PermissionsExt::from_mode(0o000)).unwrap();
-    // The one user whom nothing is forbidden may run this test.
+    // The test may run as root, who may read every file.
     let expected = if std::fs::read(site.path("b.txt")).is_ok() { 200 } else { 403 };
     assert_eq!(site.get("/b.txt").status, expected);
 }
@@ -227,7 +227,7 @@ fn long_targets_get_414() {
 fn long_headers_get_431() {
     let site = site();
     let mut client = site.connect();
-    // Far more than fits: the answer must arrive although most of it is never looked at.
+    // Far more than the limit: the answer must arrive although the server does not parse most of it.
     client.send(format!("{GET}X: {}\r\n\r\n", "y".repeat(100_000)));
     assert_eq!(client.response().status, 431);
     client.ends();
@@ -242,7 +242,7 @@ fn long_headers_get_431() {
 fn a_trickling_header_gets_408() {
     let site = site_with(|config| config.limits.head_time = Duration::from_millis(300));
     let mut client = site.connect();
-    // Each byte alone is in good time; all together are not.
+    // Each byte comes in time, but the whole header does not.
     for byte in GET.bytes().cycle() {
         use std::io::Write;
         if client.stream.write_all(&[byte]).is_err() || client.stream.take_error().unwrap().is_some() {
@@ -259,7 +259,7 @@ fn a_trickling_header_gets_408() {
     let response = client.response();
     assert_eq!((response.status, response.expect("Connection")), (408, "close"));
     client.ends();
-    // Nothing but blank lines is a request that has begun, too.
+    // A request that consists of blank lines so far has begun, too.
     let mut blank = site.connect();
     blank.send("\r\n\r\n");
     assert_eq!(blank.response().status, 408);
@@ -296,7 +296,7 @@ fn expectations() {
     client.send("abc");
     assert_eq!(client.response().text(), "alpha");
     client.goes_on();
-    // Refused anyway: the body need not be sent.
+    // The request is refused, so the body need not be sent.
     client.send("POST / HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
     let response = client.response();
     assert_eq!((response.status, response.expect("Connection")), (405, "close"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use swerve::{Config, Server};
 
-/// Longer than any test runs: what would end by this limit does not end in the test.
+/// Longer than any test runs: a limit that does not end anything here.
 const NEVER: Duration = Duration::from_secs(3600);
 
 fn endless(config: &mut Config) {
@@ -18,7 +18,7 @@ fn endless(config: &mut Config) {
 fn a_stop_ends_all_idle_connections() {
     let site = site_with(endless);
     let mut clients: Vec<_> = (0..200).map(|_| site.connect()).collect();
-    // Every other one has been served before; of the rest, some may not even be accepted yet.
+    // Every other one is served a request; some of the rest may not be accepted yet.
     clients.iter_mut().step_by(2).for_each(Client::goes_on);
     assert_eq!(site.finish(), 0);
     clients.iter_mut().for_each(Client::ends);
@@ -31,7 +31,7 @@ fn a_stop_ends_the_wait_at_the_limit() {
         config.limits.connections = 1;
     });
     let mut begun = site.connect();
-    // The first answer tells that the second request has been begun to be read.
+    // After the first answer the server has begun to read the second request.
     begun.send("GET /b.txt HTTP/1.1\r\nHost: test\r\n\r\nGET /a.txt HTTP/1.1\r\n");
     assert_eq!(begun.response().text(), "beta");
     let mut waiting = site.connect();

@@ -1,4 +1,4 @@
-//! A server on a free port with a folder of its own, and a client that sees every byte.
+//! A server on a free port with a folder of its own, and a client for single bytes.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::io::{self, Read, Write};
@@ -31,7 +31,7 @@ pub fn site_with(change: impl FnOnce(&mut Config)) -> Site {
     site_on(2, change)
 }
 
-/// A server on so many workers, whose configuration `change` may change.
+/// A server on `workers` workers, whose configuration `change` may change.
 pub fn site_on(workers: usize, change: impl FnOnce(&mut Config)) -> Site {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("site");
@@ -67,7 +67,7 @@ impl Site {
         self.temp.path().join("site")
     }
 
-    /// What lies beside the folder.
+    /// The folder around the server's folder.
     pub fn outside(&self) -> &Path {
         self.temp.path()
     }
@@ -81,7 +81,7 @@ impl Site {
         self.connect().get(target)
     }
 
-    /// What comes back for these bytes.
+    /// The response to these bytes on a connection of its own.
     pub fn raw(&self, request: &str) -> Response {
         let mut client = self.connect();
         client.send(request);
@@ -92,7 +92,7 @@ impl Site {
         self.stopper.stop();
     }
 
-    /// Stops, and waits for the end; how many connections were cut off.
+    /// Stops the server and waits for its end. Returns how many connections were cut off.
     pub fn finish(mut self) -> usize {
         self.stopper.stop();
         self.thread.take().unwrap().join().unwrap()
@@ -216,7 +216,7 @@ impl Client {
 }
 
 impl Response {
-    /// The value of a field that is there at most once.
+    /// The value of a field that may be missing, but not repeated.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut values = self.fields.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         let value = values.next().map(|(_, value)| value.as_str());
@@ -224,7 +224,7 @@ impl Response {
         value
     }
 
-    /// The value of a field that must be there.
+    /// The value of a field that must not be missing.
     pub fn expect(&self, name: &str) -> &str {
         self.field(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
     }
@@ -234,7 +234,7 @@ impl Response {
     }
 }
 
-/// Bytes that differ everywhere, the same each time.
+/// Pseudo-random bytes, the same for each call.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(length + 8);
