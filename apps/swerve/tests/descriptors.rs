@@ -8,8 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Descriptors of the server; it needs some for itself.
+/// Descriptors of the server. It needs about 20 for itself and for the files that it sends.
 const DESCRIPTORS: usize = 64;
+/// How many connections are more than its descriptors: they wait, but fit once the others have ended.
+const SURPLUS: usize = DESCRIPTORS / 2;
 
 /// `swerve` in a process of its own, killed when dropped.
 struct Process {
@@ -44,7 +46,7 @@ fn start() -> Process {
 impl Process {
     /// Connects until the server cannot accept any more, and says so.
     fn exhaust(&self) -> Vec<Client> {
-        let clients = (0..2 * DESCRIPTORS).map(|_| Client::connect(self.addr)).collect();
+        let clients = (0..DESCRIPTORS + SURPLUS).map(|_| Client::connect(self.addr)).collect();
         let message = self.messages.recv_timeout(PATIENCE).expect("no message came");
         let expected =
             "lamprey serve: cannot take a connection: Too many open files (os error 24); new ones wait";
