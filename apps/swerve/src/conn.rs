@@ -7,6 +7,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use lamprey::CancelToken;
 use lamprey::net::TcpStream;
 
 use crate::answer::Answer;
@@ -29,6 +30,7 @@ pub(crate) fn serve(service: &Service, stream: &TcpStream, addr: SocketAddr) {
         service,
         stream,
         addr,
+        stop: service.stop.child(),
         reader: Reader::new(),
         head: Vec::with_capacity(512),
         name: Vec::new(),
@@ -83,6 +85,8 @@ struct Conn<'a> {
     service: &'a Service,
     stream: &'a TcpStream,
     addr: SocketAddr,
+    /// A token of its own, so that no two connections contend for it.
+    stop: CancelToken,
     reader: Reader,
     /// A buffer for the header of a response.
     head: Vec<u8>,
@@ -98,7 +102,7 @@ impl Conn<'_> {
     fn exchange(&mut self) -> io::Result<NextStep> {
         let (service, limits) = (self.service, &self.service.limits);
         self.line.clear();
-        let length = match self.reader.head(self.stream, &service.stop, limits)? {
+        let length = match self.reader.head(self.stream, &self.stop, limits)? {
             RequestHead::Complete(length) => length,
             RequestHead::Refused(status) => return Ok(self.refuse(status)),
             RequestHead::Closed => return Ok(NextStep::Close),
@@ -124,7 +128,7 @@ impl Conn<'_> {
             BodyOutcome::Unread => false,
             BodyOutcome::TimedOut => return Ok(self.refuse(Status::RequestTimeout)),
         };
-        demand.form.keep_alive &= consumed && !self.service.stop.is_set();
+        demand.form.keep_alive &= consumed && !self.stop.is_cancelled();
         if !self.send(answer, demand.form) {
             return Ok(NextStep::Close);
         }

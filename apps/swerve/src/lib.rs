@@ -9,12 +9,12 @@
 //!    ├── load    which worker                      ├── answer ── path, cond      what the answer is
 //!    ├── open    which connections                 │      └── cache ── file ── beneath
 //!    │                                             └── response ── transmit      how it is sent
-//!    └── stop    when to end, also for conn        signals: Ctrl-C and SIGTERM     command: `lamprey serve`
+//!    └── server  its scope, and its end            signals: Ctrl-C and SIGTERM     command: `lamprey serve`
 //! ```
 //!
 //! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`,
-//! `path`, `cond`, `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `stop`,
-//! `service`, `scan`, `reader`, `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
+//! `path`, `cond`, `request`, `beneath`, `file`, `cache`, `answer`, `transmit`, `response`, `log`, `service`,
+//! `scan`, `reader`, `conn`, `load`, `open`, `listen`, `server`, `signals`, `command`.
 //!
 //! Guarantees:
 //!
@@ -65,7 +65,6 @@ mod server;
 mod service;
 mod signals;
 mod status;
-mod stop;
 mod transmit;
 
 pub use config::{Config, Limits};

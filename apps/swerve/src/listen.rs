@@ -13,14 +13,13 @@ use std::time::{Duration, Instant};
 use lamprey::event::{Event, prefer};
 use lamprey::net::{TcpListener, TcpStream};
 use lamprey::sync::{Semaphore, SemaphorePermit};
-use lamprey::{Builder, Scope, with_timeout};
+use lamprey::{Builder, CancelToken, Scope, TimedOut, with_timeout};
 
 use crate::conn;
 use crate::load::WorkerLoad;
 use crate::notice::notice;
 use crate::open::OpenStreams;
 use crate::service::Service;
-use crate::stop::StopSignal;
 
 /// How often a condition that lasts is reported.
 const REPEAT: Duration = Duration::from_secs(10);
@@ -52,7 +51,7 @@ pub(crate) fn run<'scope>(
             let (_permit, _placement, stream) = (permit, placement, stream);
             conn::serve(service, &stream, addr);
         };
-        // The scope waits for the host; the runtime reports its panic.
+        // The handle is dropped: the scope waits for the host, and a panic of it is reported.
         if let Err(error) = scope.spawn_with(host, serve) {
             reports.refused(&error);
         }
@@ -82,26 +81,26 @@ fn acquire<'a>(
 /// The next connection; `None` when the server stops, which closes the listener.
 fn accept(
     listener: &TcpListener,
-    stop: &StopSignal,
+    stop: &CancelToken,
     reports: &mut Reports,
 ) -> Option<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept() {
             Ok(connection) => return Some(connection),
-            Err(_) if stop.is_set() => return None,
+            Err(_) if stop.is_cancelled() => return None,
             // The peer gave up while it waited in the queue.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
             Err(error) => reports.refused(&error),
         }
-        // The patient form tries again, less and less often, and says nothing meanwhile.
+        // With back-off: it tries again, less and less often.
         match with_timeout(REPEAT, || listener.accept_patiently()) {
             Ok(Ok(connection)) => return Some(connection),
             Ok(Err(_)) => {
-                // The listener cannot be used any more, as a rule because the stop has closed it.
+                // The listener cannot be used any more, usually because the stop has closed it.
                 stop.wait();
                 return None;
             }
-            Err(lamprey::TimedOut) => {}
+            Err(TimedOut) => {}
         }
     }
 }

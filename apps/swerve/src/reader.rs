@@ -7,13 +7,12 @@ use std::io::{self, Read};
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
-use lamprey::event::{Event, prefer};
 use lamprey::net::TcpStream;
+use lamprey::{CancelToken, Cancelled};
 
 use crate::config::Limits;
 use crate::scan::{Scan, scan};
 use crate::status::Status;
-use crate::stop::StopSignal;
 
 /// The size of the buffer at first: enough for what browsers send.
 const FIRST: usize = 4096;
@@ -54,7 +53,7 @@ impl Reader {
     pub(crate) fn head(
         &mut self,
         from: &TcpStream,
-        stop: &StopSignal,
+        stop: &CancelToken,
         limits: &Limits,
     ) -> io::Result<RequestHead> {
         let (mut searched, mut begun, mut deadline) = (0, false, None);
@@ -124,21 +123,18 @@ impl Reader {
     fn receive_first(
         &mut self,
         mut from: &TcpStream,
-        stop: &StopSignal,
+        stop: &CancelToken,
         idle_time: Duration,
     ) -> io::Result<usize> {
         let space = self.space();
-        // The choice has the time limit.
-        from.set_read_timeout(None)?;
-        let next = prefer((from.read_evt(space).wrap(Some), stop.wait_evt().wrap(|()| None)));
-        let count = match next.sync_timeout(idle_time) {
-            Some(Some(received)) => received?,
-            Some(None) => {
+        from.set_read_timeout(Some(idle_time))?;
+        let count = match stop.run(|| from.read(space)) {
+            Ok(received) => received?,
+            Err(Cancelled) => {
                 // The read after it does not wait. An error means that the connection has ended by itself.
                 let _ = from.shutdown(Shutdown::Read);
                 from.read(space)?
             }
-            None => return Err(io::ErrorKind::TimedOut.into()),
         };
         self.end += count;
         Ok(count)

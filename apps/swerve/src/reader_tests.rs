@@ -11,19 +11,19 @@ fn pair() -> (TcpStream, TcpStream) {
 
 #[test]
 fn a_stop_ends_the_wait_for_a_request() {
-    let wait = |stop: &StopSignal| {
+    let wait = |stop: &CancelToken| {
         let (_client, server) = pair();
         let head = Reader::new().head(&server, stop, &Limits::default()).unwrap();
         assert!(matches!(head, RequestHead::Closed));
     };
     lamprey::run(|| {
-        let stop = StopSignal::new();
+        let stop = CancelToken::new();
         lamprey::scope(|scope| {
             for _ in 0..10 {
                 scope.spawn(|| wait(&stop));
             }
             lamprey::yield_now();
-            stop.set();
+            stop.cancel();
         });
         wait(&stop);
     });
@@ -33,8 +33,8 @@ fn a_stop_ends_the_wait_for_a_request() {
 fn what_has_come_before_the_stop_is_received() {
     let (mut client, server) = pair();
     client.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
-    let stop = StopSignal::new();
-    stop.set();
+    let stop = CancelToken::new();
+    stop.cancel();
     let mut reader = Reader::new();
     let mut next = || {
         reader.consume(reader.filled().len());

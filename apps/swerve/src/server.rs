@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lamprey::CancelToken;
 use lamprey::net::TcpListener;
 use lamprey::scope::isolate;
 use lamprey::sync::Semaphore;
@@ -16,7 +17,6 @@ use crate::listen::{self, Capacity};
 use crate::load::WorkerLoad;
 use crate::log::Log;
 use crate::service::Service;
-use crate::stop::StopSignal;
 
 /// How long connections that were shut down may take to end.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ pub struct Server {
 /// Stops a [`Server`], from any thread.
 #[derive(Clone)]
 pub struct Stopper {
-    stop: StopSignal,
+    stop: CancelToken,
     listener: Arc<TcpListener>,
 }
 
@@ -62,7 +62,7 @@ impl Server {
             false => None,
         };
         let site = Site::new(root, &config);
-        let service = Service { limits: config.limits, site, log, stop: StopSignal::new() };
+        let service = Service { limits: config.limits, site, log, stop: CancelToken::new() };
         Ok(Server { service, listener: Arc::new(listener), addr })
     }
 
@@ -123,7 +123,7 @@ impl Stopper {
     /// Stops the server: it accepts no more connections, those that wait for a request end, and the requests
     /// that run may finish. Stopping again does nothing.
     pub fn stop(&self) {
-        self.stop.set();
+        self.stop.cancel();
         self.listener.close();
     }
 }
