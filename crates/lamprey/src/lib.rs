@@ -89,6 +89,7 @@
 
 pub(crate) mod bias;
 mod bug;
+mod cancel;
 pub(crate) mod channel;
 pub(crate) mod driver;
 pub mod event;
@@ -161,6 +162,7 @@ pub use sched::Wait;
 
 #[cfg(not(loom))]
 pub use {
+    cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
         IVar, MVar, NotNow, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, rpc, watch,
     },
@@ -171,12 +173,11 @@ pub use {
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
-    sleep::{Sleep, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
+    sleep::{Sleep, sleep, sleep_async, with_timeout_async},
     thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo,
-        ThreadKind, WakeToken, YieldNow, current, is_cancelled, shield, spawn, suspend, yield_now,
-        yield_now_async,
+        ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now, yield_now_async,
     },
     time::TimedOut,
 };

@@ -1,5 +1,6 @@
 //! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
 
+use crate::cancel::shield;
 use crate::driver::launch::{Launch, launch};
 use crate::driver::pool;
 use crate::sched::policy::Policy;
@@ -8,7 +9,7 @@ use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
-use crate::thread::{Handle, JoinError, Panics, Survivor, shield, stack_size};
+use crate::thread::{Handle, JoinError, Panics, Survivor, stack_size};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

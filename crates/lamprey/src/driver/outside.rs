@@ -17,11 +17,12 @@ use std::time::Duration;
 use super::launch::{Launch, launch};
 use super::pool;
 use super::reactor::Reactor;
+use crate::cancel::shield;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Notifier;
 use crate::sched::timers;
 use crate::sched::worker::Worker;
-use crate::thread::{Handle, shield, stack_size};
+use crate::thread::{Handle, stack_size};
 use crate::time::alarms::Alarms;
 
 /// The timers, the event loop and the pool for futures outside of every worker.

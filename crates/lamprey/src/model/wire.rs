@@ -7,11 +7,11 @@
 
 use super::gate::Quiet;
 use super::{Broken, check_bounded, must_fail};
+use crate::cancel::level::Tripped;
+use crate::cancel::scope::Wire;
 use crate::channel::channel;
 use crate::sched::worker::Worker;
 use crate::sync_shim::thread;
-use crate::thread::level::Tripped;
-use crate::thread::wire::Wire;
 use std::sync::Arc;
 
 fn wire() -> (Arc<Wire>, Arc<Wire>) {

@@ -32,6 +32,7 @@
 //! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants),
 //! `tests/scope/children.rs`, `tests/scope/race.rs`; the way to a host: `model::reach`.
 
+use crate::cancel::scope::Wire;
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
@@ -42,7 +43,6 @@ use crate::sched::thread::Thread;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::left_out;
-use crate::thread::wire::Wire;
 use crate::thread::{JoinError, Member, Panic, Panics, quietly};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};

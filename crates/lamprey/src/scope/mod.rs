@@ -26,9 +26,9 @@ pub use supervisor::{Backoff, Restart, Strategy, Supervisor, SupervisorError, Su
 pub use token::{CancelToken, Cancelled};
 
 use self::kin::Kin;
+use crate::cancel::level::Tripped;
 use crate::sched::block::CancelUnwind;
 use crate::sched::{self};
-use crate::thread::level::Tripped;
 use crate::thread::{Panic, Panics};
 use std::any::Any;
 use std::fmt;

@@ -6,10 +6,10 @@
 
 use super::Scope;
 use super::kin::{Kin, Outcome, Reached, Share};
+use crate::cancel::level::Tripped;
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
 use crate::sched;
 use crate::sched::parasite::task::Task;
-use crate::thread::level::Tripped;
 use crate::thread::{JoinError, Panic, quietly};
 use std::any::Any;
 use std::fmt;
@@ -287,7 +287,7 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
     fn finish(self: Box<Self>) {
         // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody
         // joins.
-        let outcome = crate::thread::shield(|| self.join());
+        let outcome = crate::cancel::shield(|| self.join());
         crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
     }
 }

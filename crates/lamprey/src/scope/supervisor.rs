@@ -31,8 +31,9 @@ pub use report::{Failure, Next, Report, SupervisorError};
 
 use self::team::{Notice, Team};
 use super::isolate;
+use crate::cancel::shield;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
-use crate::thread::{Builder, Handle, shield};
+use crate::thread::{Builder, Handle};
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};

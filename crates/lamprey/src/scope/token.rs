@@ -1,13 +1,13 @@
 //! Cancellation as a value: what is cancelled need not be known to who cancels.
 //!
-//! A token is a wire ([`crate::thread::wire`]) for the threads that run under it, a variable that is full
+//! A token is a wire ([`crate::cancel::scope`]) for the threads that run under it, a variable that is full
 //! once it has been cancelled for those who wait for that, and the tokens that were made from it.
 
+use crate::cancel::level::Tripped;
+use crate::cancel::scope::Wire;
 use crate::channel::IVar;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
-use crate::thread::level::Tripped;
-use crate::thread::wire::Wire;
 use crate::time::before::before;
 use std::fmt;
 use std::future::Future;

@@ -2,17 +2,11 @@
 
 mod future;
 #[cfg(not(loom))]
-mod with_deadline;
-#[cfg(not(loom))]
-mod with_timeout;
+mod with_timeout_async;
 
 pub use future::Sleep;
 #[cfg(not(loom))]
-pub use {
-    future::sleep_async,
-    with_deadline::{with_deadline, with_timeout},
-    with_timeout::with_timeout_async,
-};
+pub use {future::sleep_async, with_timeout_async::with_timeout_async};
 
 #[cfg(not(loom))]
 use crate::sched::Wait;

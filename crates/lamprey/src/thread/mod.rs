@@ -12,20 +12,16 @@ mod handle;
 mod info;
 #[cfg(not(loom))]
 mod join;
-pub(crate) mod level;
 #[cfg(not(loom))]
 pub(crate) mod local;
 mod member;
 #[cfg(not(loom))]
 mod packet;
 #[cfg(not(loom))]
-mod shield;
-#[cfg(not(loom))]
 pub(crate) mod stack_size;
 #[cfg(not(loom))]
 mod survivor;
 mod suspend;
-pub(crate) mod wire;
 
 pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
@@ -45,7 +41,6 @@ pub use {
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::{JoinError, JoinHandle},
     local::HostLocal,
-    shield::{is_cancelled, shield},
     survivor::Survivor,
 };
 #[cfg(not(loom))]

@@ -1,12 +1,13 @@
 //! The loop of a supervisor: what has come in, who is due, who is next.
 
 use super::{Failure, Next, Observer, Plan, Report, Restart, SupervisorError};
+use crate::cancel::shield;
 use crate::channel::RecvTimeoutError;
 use crate::channel::mailbox::{Receiver, Sender};
 use crate::channel::oneshot::oneshot;
 use crate::scope::{Scope, ScopedJoinHandle};
+use crate::thread::Handle;
 use crate::thread::JoinError;
-use crate::thread::{Handle, shield};
 use crate::time;
 use std::collections::VecDeque;
 use std::fmt;

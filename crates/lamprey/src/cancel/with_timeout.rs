@@ -1,9 +1,9 @@
 //! `with_timeout` and `with_deadline`: a time limit for what a thread does.
 
+use super::level;
 use crate::sched::cancel::{Frame, is_moot};
 use crate::sched::timers::with_level;
 use crate::sched::worker::Worker;
-use crate::thread::level;
 use crate::time::{self, TimedOut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
