@@ -1,12 +1,13 @@
-//! What one thread sends to a worker to be done there.
+//! [`Errand`]: a remote message, a function that one thread sends to a worker's inbox to be run there.
 
 use super::worker::Worker;
 use crate::sync_shim::Cell;
 use std::ptr::NonNull;
 
-/// What a worker is asked to do through its inbox: the head of a larger object.
+/// The head of a larger object that holds the message's data.
 pub(crate) struct Errand {
     pub(crate) link: Cell<*mut ()>,
-    /// Called on the worker's root, or with `None` where the worker has ended; neither blocks nor unwinds.
+    /// Called on the worker's root, or with `None` by the sender if the worker has ended. Must neither block
+    /// nor unwind.
     pub(crate) run: unsafe fn(NonNull<Errand>, Option<&Worker>),
 }

@@ -1,21 +1,23 @@
-//! Waking a host by going over to it at once (swapstack-taco-2013, 5.1).
+//! Direct switch to a woken host of the same worker (swapstack-taco-2013, 5.1): Go's `ready` with `next`,
+//! followed by a yield.
 
 use super::thread::{Kind, Thread};
 use super::worker::Worker;
 use std::ptr::NonNull;
 
-/// Wakes `thread` and lets it run now; the caller waits for its turn in the run queue. False, and nothing
-/// done, unless both are hosts of one worker, and the caller neither unwinds nor runs code that must not
-/// switch. (Through the policy, which puts who was woken last before all others, unless others are due.)
+/// Wakes `thread` and yields to it; the caller goes to the run queue. Returns false, and does nothing, unless
+/// caller and `thread` are hosts of one worker, and the caller neither unwinds nor runs code that must not
+/// switch. (The switch goes through the policy, which puts the latest woken thread first, unless other
+/// threads are due.)
 ///
 /// # Safety
-/// As for [`Waiter::wake`](super::Waiter::wake); if false is returned, the caller still owes the wake.
+/// As for [`Waiter::wake`](super::Waiter::wake); if false is returned, the caller must still wake it.
 #[inline]
 pub(crate) unsafe fn switch_over(thread: NonNull<Thread>) -> bool {
     let Some(worker) = Worker::current().filter(|_| !std::thread::panicking()) else { return false };
     let me = worker.running_ref();
     let may_switch = me.kind == Kind::Host && !me.is_barred();
-    // SAFETY: as promised by the caller.
+    // SAFETY: the caller holds the right to wake `thread` (contract).
     let is_woken = may_switch && unsafe { worker.wake_neighbour(thread) };
     if is_woken {
         worker.yield_now();

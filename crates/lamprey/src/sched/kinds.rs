@@ -1,15 +1,18 @@
-//! Which kinds of hosts compute for long: hints for [`placement`](super::placement), hence Relaxed.
+//! Which kinds of hosts compute for long. A *kind* is the type of a host's closure, known by the address of
+//! its [`Body`].
+//!
+//! All entries are hints for [`placement`](super::placement), so every access is Relaxed.
 
 use super::thread::Body;
 use crate::sync_shim::{AtomicUsize, Ordering};
 use std::ptr;
 
-/// Kinds that are remembered; others of the same place are forgotten.
+/// Slots of the table. Two kinds that hash to one slot replace each other.
 const SLOTS: usize = 256;
 const IS_LONG: usize = 1;
 
-/// What is known of the kinds of hosts: the address of a [`Body`], odd if hosts of that kind compute for
-/// long.
+/// Per slot, the address of a [`Body`] that was noted last; its lowest bit is set if hosts of that kind
+/// compute for long.
 #[derive(Debug)]
 pub(super) struct Kinds([AtomicUsize; SLOTS]);
 
@@ -37,7 +40,8 @@ impl Kinds {
 
     pub(super) fn note(&self, body: &'static Body, is_long: bool) {
         let kind = ptr::from_ref(body).addr() | if is_long { IS_LONG } else { 0 };
-        // Relaxed (both): a hint. It is written only where it changes: others read the line at each start.
+        // Relaxed (both): a hint. Stored only when it changes: other workers read the cache line at each
+        // start.
         if self.slot(body).load(Ordering::Relaxed) != kind {
             self.slot(body).store(kind, Ordering::Relaxed);
         }

@@ -1,13 +1,23 @@
 //! The scheduler: workers, how a thread blocks and is woken, what runs next, and where readiness comes from.
 //!
-//! Reading order: [`thread`] (what the scheduler knows of a thread), [`block`] (the one shape of a blocked
-//! thread), `worker`, [`blocking`] and `switch` (the hot path), `root` (the loop), [`coop`] and `placement`
-//! (whose turn, and where), [`park`] (sleeping and waking, an essay), [`steal`], [`duty`] and `watch` (what
-//! computes holds up nobody), [`policy`], [`source`], `runtime`. Parasites: [`parasite`]; cancelling:
-//! [`cancel`]; looking at threads: [`inspect`].
+//! In Go's terms: a *worker* is an M and its P in one (a kernel thread with its own run queues), a *host* is
+//! a G that stays on the worker where it started, the *root* is the scheduler loop on g0, an event *source*
+//! is the netpoller or the timers, and the worker on *watch* is sysmon.
 //!
-//! Under the model checker a worker is a smaller one (`model/worker.rs`, `model/host.rs`); how its hosts
-//! block is the same.
+//! Reading order:
+//!
+//! * [`thread`]: the descriptor of a thread; [`block`]: the states of a blocked thread; [`wait`]: how every
+//!   blocking call waits; `worker`: what a worker owns.
+//! * [`blocking`] and `switch`: the hot path, blocking and switching; `root`: the scheduler loop.
+//! * [`coop`]: scheduling points of calls that need not block; [`policy`]: the order of the run queue;
+//!   `placement`: which worker a new host starts on.
+//! * [`park`] and [`idle`]: sleep without lost wake-ups; [`steal`]: work stealing; [`duty`] and `watch`: an
+//!   idle worker serves the events of workers whose threads compute; `ticker`: time slices.
+//! * [`source`]: event sources; `runtime`: start and end of a set of workers.
+//! * [`parasite`]: asynchronous threads; [`cancel`]: cancellation; [`inspect`]: looking at threads.
+//!
+//! Under the model checker `model/worker.rs` and `model/host.rs` replace the worker; how its hosts block is
+//! the same code.
 
 pub(crate) mod block;
 pub(crate) mod blocking;
@@ -73,12 +83,12 @@ mod trim;
 mod watch;
 #[cfg(not(loom))]
 pub(crate) mod worker;
-/// What the checker has instead.
+/// The model checker's worker.
 #[cfg(loom)]
 #[path = "../model/worker.rs"]
 pub(crate) mod worker;
 
-/// What the checker has instead is with the worker.
+/// The model checker's worker-shared state is in its worker module.
 #[cfg(loom)]
 pub(crate) use worker as seat;
 

@@ -1,7 +1,7 @@
-//! A set of workers: made, told to stop, waited for. What the public [`Runtime`](crate::Runtime) is built on.
+//! A set of workers: started, stopped, waited for. The public [`Runtime`](crate::Runtime) is built on it.
 //!
-//! Nothing here is static: several runtimes live side by side in a process, and every thread belongs to one
-//! of them.
+//! Nothing here is static: several runtimes can exist side by side in a process, and every thread belongs to
+//! one of them.
 
 use super::duty::Duty;
 use super::inspect::survey::Survey;
@@ -27,22 +27,22 @@ use swapstack::StackPool;
 /// Makes a worker's instance of a policy, on that worker's kernel thread.
 pub(crate) type PolicyFactory = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
 
-/// What a set of workers is made from.
+/// What a set of workers is built from.
 pub(crate) struct Config {
     pub(crate) workers: usize,
-    /// `None` is the default policy, known to the compiler.
+    /// `None` is the default policy, whose calls the compiler inlines.
     pub(crate) policy: Option<PolicyFactory>,
     pub(crate) sources: Vec<SourceFactory>,
     pub(crate) stacks: Arc<StackPool>,
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
-    /// True if a timer of a host of the calling worker is due. Async-signal-safe; not for the root.
+    /// Returns true if a timer of a host of the calling worker is due. Async-signal-safe; not for the root.
     pub(crate) is_overdue: fn() -> bool,
 }
 
 impl Shared {
-    /// Starts the workers; an error of any of them stops the rest.
+    /// Starts the workers; if one fails to start, stops the others and returns its error.
     pub(crate) fn start(config: Config) -> io::Result<Arc<Shared>> {
         probe_membarrier();
         let workers = config.workers;
@@ -77,7 +77,7 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Starts one kernel thread for each seat and waits until each has made its sources.
+    /// Starts one kernel thread for each worker and waits until each has made its sources.
     fn launch(self: &Arc<Self>, config: &Arc<Config>) -> io::Result<()> {
         let (report, reports) = mpsc::channel();
         for seat in self.seats() {
@@ -107,10 +107,10 @@ impl Shared {
         self.ended.notify_all();
     }
 
-    /// Tells all workers to end their hosts and then themselves, and waits for that at most `patience`;
-    /// returns how many workers are still running. They are not waited for if the caller is one of them.
+    /// Tells all workers to end their hosts and then themselves, and waits at most `patience` for that;
+    /// returns how many workers still run. Does not wait if the caller runs on one of them.
     pub(crate) fn stop(&self, patience: Duration) -> usize {
-        // Release pairs with the Acquire loads in `Worker::attend` and `Worker::sleep`.
+        // Release pairs with the Acquire loads in `Worker::attend` and `Worker::park`.
         self.stopping.store(true, Ordering::Release);
         self.ticker.end();
         for seat in self.seats() {
@@ -120,11 +120,12 @@ impl Shared {
         if Worker::current().is_some_and(|worker| std::ptr::eq(&*worker.shared, self)) {
             return 0;
         }
-        // One beyond the clock's range is none.
+        // A deadline beyond the clock's range is none.
         self.await_end(Instant::now().checked_add(patience))
     }
 
-    /// A panic that nobody joined ends the runtime: [`run`](crate::Runtime::run) goes on with the first.
+    /// Ends the runtime because of a panic that was not joined: [`run`](crate::Runtime::run) resumes the
+    /// first such panic.
     pub(crate) fn fail(&self, panic: Panic) {
         let mut failure = self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let later = if failure.is_none() { failure.replace(panic) } else { Some(panic) };
@@ -133,22 +134,22 @@ impl Shared {
         self.stop(Duration::ZERO);
     }
 
-    /// Hands a new host to a worker; ends it at once if the runtime is gone.
+    /// Sends a new host to a worker; ends it at once if that worker has ended.
     ///
     /// # Safety
     /// `thread` is unstarted and owned by the caller, who gives it up.
     pub(crate) unsafe fn send(&self, worker: usize, thread: NonNull<Thread>) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: unstarted, and given up by the caller (contract).
         if unsafe { self.seats()[worker].deliver(Waiter::thread(thread)) }.is_err() {
-            // SAFETY: given back unstarted.
+            // SAFETY: `deliver` gave it back, unstarted and owned.
             unsafe { switch::abandon(thread, Abandoned::Shutdown) };
         }
     }
 }
 
-/// A worker's kernel thread, from its start to its end.
+/// The main function of a worker's kernel thread.
 ///
-/// A panic here is one of a source or a policy, or ours: hosts catch theirs.
+/// A panic here is one of a source, a policy or Lamprey itself: hosts catch theirs.
 fn worker_main(
     shared: &Arc<Shared>,
     config: &Config,
@@ -156,7 +157,7 @@ fn worker_main(
     report: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<()> {
     swapstack::overflow::arm_thread()?;
-    // SAFETY: no arguments, no memory. Relaxed: see `survey`.
+    // SAFETY: the call has no arguments and touches no memory. Relaxed: a number, read by `inspect::silent`.
     seat.tid.store(unsafe { libc::gettid() }, Ordering::Relaxed);
     let sources = crate::bug::no_unwind("the factory of a source", || Sources::make(&config.sources))?;
     let program =

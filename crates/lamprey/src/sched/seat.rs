@@ -1,7 +1,7 @@
-//! What other kernel threads may touch of a worker.
+//! [`Seat`]: the worker-shared state, the part of a worker that other kernel threads may touch.
 //!
-//! It outlives the worker: whoever has met one of its threads may still know it, and finds the inbox closed
-//! then.
+//! It outlives its worker: a kernel thread that has seen one of the worker's threads may still hold it, and
+//! then finds the inbox closed.
 
 use super::cancel::reach::Reach;
 use super::parasite::attention::Attention;
@@ -17,29 +17,29 @@ use crate::sync_shim::{AtomicBool, AtomicI32, AtomicUsize};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-/// See the module's text.
+/// The part of a worker that other kernel threads may touch.
 pub(crate) struct Seat {
     pub(crate) index: usize,
     pub(crate) inbox: Inbox<Waiter>,
-    /// Which runtime: only to be compared.
+    /// The runtime's address. Only compared.
     runtime: *const (),
     pub(crate) parking: Parking,
     pub(crate) unstarted: Fresh<Entry>,
     pub(crate) notifier: OnceLock<Notifier>,
-    /// What others may do for the worker's sources while it computes ([`super::watch`]).
+    /// What another worker may do for this worker's sources while this one computes ([`super::watch`]).
     pub(crate) helpers: OnceLock<Box<[Helper]>>,
-    /// It sleeps, but not for long, and looks then whether somebody is on watch ([`super::duty`]).
+    /// Its present sleep is brief: when it is over, the worker checks that some worker is on watch
+    /// ([`super::duty`]).
     pub(super) brief: AtomicBool,
-    /// Its ready parasites.
+    /// Its queue of ready parasites.
     pub(super) woken: Arc<Exposed>,
-    /// Asleep without a deadline of its own making, and willing to be woken to look for work
-    /// ([`super::steal`]).
+    /// It sleeps without a deadline of its own, and may be woken to look for work ([`super::steal`]).
     pub(crate) idle: AtomicBool,
-    /// Started hosts, written by the worker, read by whoever places new hosts. A hint.
+    /// The number of started hosts, written by the worker and read by the placement of new hosts. A hint.
     pub(crate) hosts: AtomicUsize,
-    /// It runs threads; if not, it sleeps or looks for work. A hint.
+    /// It runs threads; otherwise it sleeps or looks for work. A hint.
     pub(super) is_working: AtomicBool,
-    /// The kernel thread, 0 until it has started, and once it has ended.
+    /// The kernel thread's id; 0 before it has started and after it has ended.
     pub(crate) tid: AtomicI32,
     pub(crate) counters: Counters,
     pub(crate) attention: Attention,
@@ -47,7 +47,8 @@ pub(crate) struct Seat {
 
 // SAFETY: `runtime` is never dereferenced; everything else is shared as its type allows.
 unsafe impl Send for Seat {}
-// SAFETY: as above.
+// SAFETY: `runtime` is never dereferenced; all other fields are made to be shared (atomics, `OnceLock`s, the
+// queues' own protocols).
 unsafe impl Sync for Seat {}
 
 impl Seat {
@@ -71,18 +72,18 @@ impl Seat {
         }
     }
 
-    /// The runtime, to be compared.
+    /// The runtime's address, for comparison.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn runtime(&self) -> *const () {
         self.runtime
     }
 
-    /// A count of its own for a seat that is reached by its address.
+    /// A new reference count for a `Seat` that is known by address.
     ///
     /// # Safety
-    /// Somebody else's count lasts until this call ends.
+    /// Another count of it lasts until this call returns.
     pub(crate) unsafe fn retain(seat: NonNull<Seat>) -> Arc<Seat> {
-        // SAFETY: seats live in `Arc`s; alive by the contract.
+        // SAFETY: every `Seat` is in an `Arc`, which is alive (contract).
         unsafe {
             Arc::increment_strong_count(seat.as_ptr());
             Arc::from_raw(seat.as_ptr())
@@ -91,7 +92,8 @@ impl Seat {
 }
 
 impl Thread {
-    /// Its home, and whether it has been asked to end.
+    /// The part of the descriptor through which a canceller reaches the thread: its home worker, and whether
+    /// it has been asked to end.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn reach(&self) -> Reach<'_, Seat> {
         Reach::new(&self.home, &self.ask)

@@ -1,4 +1,4 @@
-//! What the workers of a runtime share, and what the runtime was made with.
+//! [`Shared`]: what the workers of a runtime share (Go's global `sched`), and the runtime's options.
 
 use super::duty::Duty;
 use super::inspect::survey::Survey;
@@ -11,14 +11,15 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use swapstack::StackPool;
 
-/// What a runtime does with parasites ([`super::parasite::offer`]), and about panics.
+/// Options of a runtime: how it treats parasites ([`super::parasite::offer`]), workers that are held up, and
+/// panics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     pub(crate) inflation: bool,
     pub(crate) penalty: u8,
     pub(crate) offering: bool,
     pub(crate) slice: Duration,
-    /// When a worker that is held up is spoken of.
+    /// After how long a worker that is held up is reported.
     pub(crate) stuck_after: Duration,
     pub(crate) panics: Panics,
 }
@@ -44,15 +45,16 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(super) is_overdue: fn() -> bool,
     pub(crate) ticker: Ticker,
-    /// See `steal`.
+    /// Number of workers that are neither dozing nor idle (see `steal`).
     pub(super) awake: AtomicUsize,
+    /// Number of workers whose `Seat::idle` is set.
     pub(super) idle: AtomicUsize,
     pub(super) duty: Duty,
     pub(super) kinds: Kinds,
     pub(super) stopping: AtomicBool,
     pub(super) next_place: AtomicUsize,
     pub(super) next_id: AtomicU64,
-    /// When the present period of `trim` began, in ticks.
+    /// When the current period of `trim` began, in ticks.
     pub(super) trimmed: AtomicU64,
     pub(super) alive: Mutex<usize>,
     pub(super) ended: Condvar,
@@ -62,7 +64,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// All workers' seats.
+    /// The shared state of each worker, by index.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn seats(&self) -> &[Arc<Seat>] {
         self.seats.get().map_or(&[], |seats| seats)
@@ -76,7 +78,7 @@ impl Shared {
         stats
     }
 
-    /// Waits until no worker runs, or the deadline; how many still do.
+    /// Waits until every worker has ended or the deadline has passed; returns how many still run.
     pub(super) fn await_end(&self, deadline: Option<Instant>) -> usize {
         let mut alive = self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         while *alive > 0 {
@@ -94,20 +96,20 @@ impl Shared {
         *self.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The panic that has ended the runtime, if one has; once.
+    /// Takes the panic that has ended the runtime, if there was one.
     pub(crate) fn take_failure(&self) -> Option<Panic> {
         self.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
-    /// A number for a thread that is spawned from outside the runtime. Of every `workers + 1` numbers in a
-    /// row each worker gives one, and this one.
+    /// A number for a thread that is spawned from outside the runtime. Numbers are dealt out modulo
+    /// `workers + 1`: each worker has one residue, spawns from outside have residue 0.
     pub(crate) fn new_id(&self) -> u64 {
         let stride = self.seats().len() as u64 + 1;
         // Relaxed: only uniqueness matters.
         self.next_id.fetch_add(1, Ordering::Relaxed) * stride
     }
 
-    /// Where to put the next host that is to be spread over the workers: each in turn.
+    /// The worker for the next host that is to be spread over the workers: round-robin.
     pub(crate) fn next_place(&self) -> usize {
         // Relaxed: only a rotation.
         self.next_place.fetch_add(1, Ordering::Relaxed) % self.seats().len()

@@ -1,17 +1,21 @@
-//! A waiter in one word: what it names is told by [`who`](super::who), and how it is woken by `wake`.
+//! [`Waiter`]: one word that names a thread, task or waker to be woken. [`who`](super::who) decodes it,
+//! `wake` wakes it.
 
 use std::ptr::NonNull;
 
-/// Names who is to be woken: a host of any runtime, an OS thread, a stackless parasite, or whoever is behind
-/// a foreign [`Waker`](std::task::Waker). One word; the low bits say which.
+/// What a wake is for: a host of any runtime, an OS thread, a stackless parasite, or a foreign
+/// [`Waker`](std::task::Waker). A tagged pointer; the low bits say which (`who::Who`).
 ///
-/// Of a thread: valid while it is inside the blocking call that made it. Of a parasite: while its node is
-/// queued, or has been taken out and not yet released; or as long as a reference is held
-/// ([`keep`](Self::keep)). Of a waker: owned by whoever has the word last.
+/// How long it is valid:
+/// * a thread: while it is inside the blocking call that made the word;
+/// * a parasite: while its node is queued, and from then until the code that took the node out has woken or
+///   released it; or as long as a reference is held ([`keep`](Self::keep));
+/// * a foreign waker: the word owns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Waiter(pub(super) NonNull<()>);
 
-// SAFETY: another kernel thread may only wake, whose contract covers the access.
+// SAFETY: another kernel thread can only wake through the word, and the contract of `wake` requires that the
+// target is alive.
 unsafe impl Send for Waiter {}
-// SAFETY: as above.
+// SAFETY: a shared word gives no access but to copy it.
 unsafe impl Sync for Waiter {}

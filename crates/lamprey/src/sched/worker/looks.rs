@@ -1,4 +1,4 @@
-//! What a worker without work has seen of the others' queues, and how long it waits awake and dozes
+//! What an idle worker has seen of the other workers' queues, and how long it spins and dozes
 //! ([`steal`](crate::sched::steal)).
 
 use crate::queue::fresh::Look;
@@ -6,12 +6,12 @@ use crate::sched::seat::Seat;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest spin for a message from another worker.
+/// Longest spin for a message from another worker before sleeping.
 pub(in crate::sched) const LONGEST_SPIN: Duration = Duration::from_micros(40);
-/// Shortest and longest doze.
+/// Shortest and longest doze (a sleep with a deadline).
 const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
 
-/// What a worker remembers between two looks at the others.
+/// What a worker remembers from one look at the other workers to the next.
 pub(in crate::sched) struct Watch {
     pub(in crate::sched) looks: Vec<Look>,
     pub(in crate::sched) looked: Option<Instant>,
@@ -24,7 +24,7 @@ impl Watch {
         Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
     }
 
-    /// Remembers where all queues end; true if any has an entry.
+    /// Remembers the ends of all stealable queues; true if any has an entry.
     pub(in crate::sched) fn look(&mut self, seats: &[Arc<Seat>], now: Instant) -> bool {
         self.looked = Some(now);
         let mut any = false;
@@ -35,19 +35,19 @@ impl Watch {
         any
     }
 
-    /// The next doze, longer each time.
+    /// The length of the next doze; doubles each time.
     pub(in crate::sched) fn next_doze(&mut self) -> Duration {
         let doze = self.doze;
         self.doze = (doze * 2).min(DOZES.1);
         doze
     }
 
-    /// A message ended a sleep: the next ones may come soon, so it is worth waiting for them awake.
+    /// A message ended a sleep. More may follow soon, so the next idle time begins with a spin.
     pub(in crate::sched) fn expect_messages(&mut self) {
         self.spin = self.spin.max(LONGEST_SPIN / 4);
     }
 
-    /// Work came: the next dozes are short again.
+    /// The worker found work: the next doze is short again.
     pub(in crate::sched) fn refresh(&mut self) {
         self.doze = DOZES.0;
         self.looked = None;

@@ -1,9 +1,12 @@
-//! A worker: one kernel thread that runs Lamprey threads, and what it owns.
+//! A worker: one kernel thread that runs Lamprey threads, and what it owns (Go's M and P in one).
+//!
+//! This file has the struct [`Worker`], its list of hosts, and the blocks of memory for threads' objects. The
+//! fields that belong to one concern are grouped in the files of this folder.
 //!
 //! # Who may touch what
-//! [`Worker`] is reached only from its own kernel thread (through a thread-local), by
-//! whichever host runs there. It is only ever shared (`&Worker`): fields are cells, and an exclusive
-//! reference into a cell never lives across a switch. [`Seat`] is the part that other kernel threads see.
+//! [`Worker`] is reached only from its own kernel thread (through a thread-local), by the thread that runs
+//! there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a cell never
+//! lives across a switch. [`Seat`] is the part that other kernel threads see.
 
 pub(in crate::sched) mod looks;
 mod placing;
@@ -34,16 +37,17 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// What a worker's own kernel thread touches. See the module's text. In this order: what each switch looks at
-/// comes first.
+/// The part of a worker that only its own kernel thread touches. The fields that each switch reads come
+/// first.
 #[repr(C, align(64))]
 pub(crate) struct Worker {
     /// The thread that runs now.
     pub(in crate::sched) running: Cell<NonNull<Thread>>,
-    /// Scheduling points until the root is due (see [`super::root`]).
+    /// Scheduling points until the root runs again (see [`super::root`]).
     pub(in crate::sched) budget: Cell<u32>,
     parallel: bool,
-    /// Through which it owns objects; kept until the worker has been dropped, when no host is left.
+    /// Its slot as an owner of biased objects ([`crate::bias`]); given back when the worker is dropped, when
+    /// no host is left.
     slot: Option<bias::Lease>,
     pub(in crate::sched) policy: PolicySlot,
     pub(crate) seat: Arc<Seat>,
@@ -51,26 +55,26 @@ pub(crate) struct Worker {
     pub(in crate::sched) turns: Turns,
     pub(in crate::sched) stacks: Stacks,
     blocks: Blocks,
-    /// The newest of the started hosts; they are linked through `older` and `newer`.
+    /// Head of the list of started hosts, newest first; linked through `older` and `newer`.
     pub(in crate::sched) newest: Cell<*const Thread>,
     pub(in crate::sched) hosts: Cell<usize>,
     pub(in crate::sched) placing: Placing,
     pub(in crate::sched) stopping: Cell<bool>,
-    /// It has answered the survey.
+    /// This worker has answered the survey of threads that have not ended ([`super::inspect::survey`]).
     pub(in crate::sched) surveyed: Cell<bool>,
     next_id: Cell<u64>,
-    /// Threads that could not have a stack; the root ends them.
+    /// Threads for which no stack could be had; the root ends them.
     pub(in crate::sched) refused: UnsafeCell<Vec<(NonNull<Thread>, std::io::Error)>>,
-    /// The loop on this kernel thread's own stack, as a thread that can be switched to.
+    /// The scheduler loop on this kernel thread's own stack (Go's g0), as a thread that can be switched to.
     pub(in crate::sched) root: Thread,
     pub(crate) shared: Arc<Shared>,
     pub(in crate::sched) sources: UnsafeCell<Sources>,
     pub(in crate::sched) rounds: Rounds,
     pub(in crate::sched) watch: UnsafeCell<Watch>,
     pub(in crate::sched) watching: Watching,
-    /// It sleeps, and can be called for work ([`super::idle`]).
+    /// It has offered itself in `Seat::idle` and may be woken to look for work ([`super::idle`]).
     pub(in crate::sched) lies_idle: Cell<bool>,
-    /// Who has called the code that must not switch ([`super::guard`]).
+    /// The name of what called the code that must not switch ([`super::guard`]).
     pub(in crate::sched) caller: Cell<&'static str>,
 }
 
@@ -78,11 +82,11 @@ thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(ptr::null()) };
 }
 
-/// Where a worker lies: on the heap, always at this offset within a page. The processor takes a load for one
-/// of the words just stored at the same offset of another page, and waits. On the kernel thread's stack the
-/// worker lay at any offset: a stackful parasite that ends at once took 9 or 12 ns, as chance would have it.
-/// Of the offsets measured, the first two cache lines of a page meet most (a stackless one 4.2 or 5.7 ns, a
-/// yield 1.7 or 2.0).
+/// Allocates a worker on the heap at a fixed offset within a page. The processor delays a load that matches a
+/// recent store in the offset within a page (4K aliasing). When the worker was on the kernel thread's stack,
+/// its offset varied, and a stackful parasite that ends at once took 9 or 12 ns by chance. The first two
+/// cache lines of a page conflict most of the offsets measured (a stackless parasite 4.2 or 5.7 ns, a yield
+/// 1.7 or 2.0), so the worker begins behind them.
 #[repr(C, align(4096))]
 pub(in crate::sched) struct InPage {
     before: [u8; 256],
@@ -99,13 +103,13 @@ impl Worker {
     /// The calling kernel thread's worker, `None` outside of every runtime.
     ///
     /// The compiler may keep the address of the thread-local across a switch: a started host stays on its
-    /// kernel thread, so the address stays right.
+    /// kernel thread, so the address stays valid.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn current() -> Option<&'static Worker> {
         let worker = WORKER.get();
-        // SAFETY: non-null only between `install` and `uninstall`, while the worker lives on this very
-        // thread. The reference is handed out as 'static but used only within calls on this thread, all of
-        // which end before then.
+        // SAFETY: non-null only between `install` and `uninstall`, while the worker is alive on this thread.
+        // The reference is `'static` but used only within calls on this thread, all of which end before
+        // `uninstall`.
         unsafe { worker.as_ref() }
     }
 
@@ -156,12 +160,12 @@ impl Worker {
         WORKER.set(self);
     }
 
-    /// The calling thread is a plain OS thread again.
+    /// Undoes [`install`](Self::install): the calling thread is a plain OS thread again.
     pub(in crate::sched) fn uninstall(&self) {
         WORKER.set(ptr::null());
     }
 
-    /// For [`Bias::enter`](bias::Bias::enter), on this kernel thread.
+    /// This worker's slot for [`Bias::enter`](bias::Bias::enter); `None` if all slots are taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn slot(&self) -> Option<&'static bias::Slot> {
         self.slot.as_ref().map(bias::Lease::slot)
@@ -173,32 +177,33 @@ impl Worker {
         self.parallel
     }
 
-    /// True if the runtime ends.
+    /// True if the runtime is shutting down.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_ending(&self) -> bool {
         self.stopping.get()
     }
 
-    /// True where nothing may be started on top: on the root and in other code that must not switch, in a
-    /// thread that unwinds, or in a runtime that ends.
+    /// True if no thread may be started on top of the running one: on the root, in other code that must not
+    /// switch, in a thread that unwinds, and while the runtime shuts down.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn must_not_switch(&self) -> bool {
         self.stopping.get() || std::thread::panicking() || self.running_ref().is_barred()
     }
 
-    /// True if no thread of the program runs now: an event source, or a policy.
+    /// True if the running thread is the root: the caller is an event source, or a policy that the root
+    /// called.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_on_root(&self) -> bool {
         ptr::eq(self.running_ref(), &self.root)
     }
 
-    /// The address of its seat, to be compared.
+    /// The address of its worker-shared state, for comparison.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn seat_ptr(&self) -> *const Seat {
         Arc::as_ptr(&self.seat)
     }
 
-    /// The address of its runtime, to be compared.
+    /// The address of its runtime, for comparison.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn shared_ptr(&self) -> *const () {
         Arc::as_ptr(&self.shared).cast()
@@ -213,8 +218,8 @@ impl Worker {
     /// The descriptor of the thread that runs now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running_ref(&self) -> &Thread {
-        // SAFETY: the running thread's descriptor lives at least until it is published, after its last use of
-        // this.
+        // SAFETY: the running thread's descriptor lives at least until its outcome is published, and it does
+        // not use this reference later.
         unsafe { self.running.get().as_ref() }
     }
 
@@ -237,8 +242,8 @@ impl Worker {
                 second.newer.set(thread.as_ptr());
             }
         }
-        // Release: last, for the compiler; a signal handler on this kernel thread may walk the list at any
-        // moment (`stuck`).
+        // Release: orders the stores to the links before the store to `newest`, for the compiler only: a
+        // signal handler on this kernel thread may walk the list at any moment (`inspect::stuck`).
         compiler_fence(Ordering::Release);
         self.newest.set(thread.as_ptr());
         self.count_hosts(self.hosts.get() + 1);
@@ -252,7 +257,7 @@ impl Worker {
             Some(newer) => newer.older.set(older),
             None => self.newest.set(older),
         }
-        // SAFETY: as above.
+        // SAFETY: a neighbour in the list is listed, so it is alive.
         if let Some(older) = unsafe { older.as_ref() } {
             older.newer.set(newer);
         }
@@ -266,16 +271,17 @@ impl Worker {
     }
 }
 
-/// The last block of a worker's slab has come back: gives up the slab's count of the seat.
+/// Drops the slab's reference count of the worker's shared state; called when the last block of the slab has
+/// come back.
 ///
 /// # Safety
 /// `seat` is the count that `Worker::new` gave to the slab.
 unsafe fn seat_is_free(seat: *const ()) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the count is owned by this call (contract).
     unsafe { Arc::decrement_strong_count(seat.cast::<Seat>()) };
 }
 
-/// Memory for a thread's object, from the calling worker's blocks where there is one.
+/// Allocates memory for a thread's object, from the calling worker's free list if there is a worker.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn take_block(layout: Layout) -> NonNull<u8> {
     match Worker::current() {
@@ -284,13 +290,13 @@ pub(crate) fn take_block(layout: Layout) -> NonNull<u8> {
     }
 }
 
-/// Takes a block back.
+/// Frees a block.
 ///
 /// # Safety
-/// It came from [`take_block`] with this layout, on whatever kernel thread, and is not used any more.
+/// It came from [`take_block`] with this layout, on any kernel thread, and is not used any more.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn give_block(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: from `take_block` with this layout, and unused from now on (contract).
     unsafe {
         match Worker::current() {
             Some(worker) => worker.blocks.give(block, layout),

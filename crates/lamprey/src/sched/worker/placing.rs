@@ -1,16 +1,16 @@
-//! What a worker remembers about where hosts start ([`placement`](crate::sched::placement)).
+//! What a worker remembers for the placement of new hosts ([`placement`](crate::sched::placement)).
 
 use crate::sched::thread::{Body, Thread};
 use std::cell::Cell;
 use std::ptr;
 
-/// What a worker remembers for the next start.
+/// The state of placement of one worker.
 pub(in crate::sched) struct Placing {
-    /// The kind of a host whose first run is watched, and when that began in ticks.
+    /// The kind of the host whose first run is being timed, and when that run began, in ticks.
     pub(in crate::sched) watched: Cell<Option<(&'static Body, u64)>>,
-    /// The thread in whose place the root ran last. Only compared.
+    /// The thread that last gave way to the root. Only compared.
     pub(in crate::sched) gave_way: Cell<*const Thread>,
-    /// Which worker's hosts are counted next.
+    /// The worker whose number of hosts is compared next.
     pub(in crate::sched) turn_of_others: Cell<usize>,
 }
 

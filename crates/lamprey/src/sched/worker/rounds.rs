@@ -1,4 +1,4 @@
-//! When the root runs ([`root`](crate::sched::root)).
+//! How often a busy worker runs its root: the budget of scheduling points ([`root`](crate::sched::root)).
 
 use crate::time::clock;
 use std::cell::Cell;
@@ -7,14 +7,13 @@ use std::time::Duration;
 /// How often sources are polled while the worker is busy.
 pub(in crate::sched) const POLL: Duration = Duration::from_micros(50);
 
-/// When the root runs: by its budget of scheduling points, which is set so that it comes about every
-/// [`POLL`].
+/// The measured length of a budget, which is set so that the root runs about every [`POLL`].
 #[derive(Debug)]
 pub(in crate::sched) struct Rounds {
-    /// The budget of a round.
+    /// Scheduling points in one round.
     pub(in crate::sched) window: Cell<u32>,
-    /// When the last round began, when the sources were last polled, and how long after that they are due,
-    /// in ticks of [`clock`].
+    /// When the last round began, when the sources were last polled, and the interval between polls; in ticks
+    /// of [`clock`].
     pub(in crate::sched) measured: Cell<u64>,
     pub(in crate::sched) polled: Cell<u64>,
     pub(in crate::sched) poll_every: u64,

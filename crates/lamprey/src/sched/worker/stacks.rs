@@ -1,4 +1,4 @@
-//! The stacks that a worker keeps, and when those that are idle give their memory back
+//! The stacks that a worker keeps for the next hosts, and when idle ones give their memory back
 //! ([`trim`](crate::sched::trim)).
 
 use super::rounds::POLL;
@@ -7,25 +7,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapstack::{LocalPool, PooledStack, StackPool};
 
-/// How long stacks must have been idle.
+/// How long a stack must have been idle before its memory is given back.
 pub(in crate::sched) const PERIOD: Duration = Duration::from_secs(1);
-/// The same in visits of the root.
+/// [`PERIOD`] in poll intervals.
 pub(in crate::sched) const POLLS: u64 = (PERIOD.as_nanos() / POLL.as_nanos()) as u64;
-/// After how many visits of the root the next few go.
+/// Poll intervals between two batches, if there are more stacks to give back.
 pub(in crate::sched) const PAUSE: u64 = 20;
-/// How many stacks go at once on a busy worker.
+/// Most stacks that a busy worker gives back at once.
 pub(in crate::sched) const BUSY: usize = 32;
-/// As above, on one that is about to sleep.
+/// Most stacks that a worker gives back at once when it is about to sleep.
 pub(in crate::sched) const IDLE: usize = 1024;
 
-/// The stacks that a worker keeps.
+/// A worker's pool of stacks, and when it was last trimmed.
 pub(in crate::sched) struct Stacks {
     pub(in crate::sched) pool: LocalPool,
-    /// The last large stack that a host has ended on.
+    /// The last stack too large for the pool on which a host has ended; it cannot be unmapped while that code
+    /// runs on it.
     pub(in crate::sched) parting: Cell<Option<PooledStack>>,
-    /// Hosts have run since the memory of idle stacks was last given back.
+    /// Hosts have run since idle stacks last gave their memory back.
     pub(in crate::sched) untrimmed: Cell<bool>,
-    /// When this worker last looked whether stacks are not needed, in ticks.
+    /// When this worker last looked for unneeded stacks, in ticks.
     pub(in crate::sched) trimmed: Cell<u64>,
 }
 

@@ -1,29 +1,30 @@
-//! Calls that did not have to wait, counted ([`coop`](crate::sched::coop)).
+//! Counts of calls that did not have to wait, for cooperative yielding ([`coop`](crate::sched::coop)).
 
 use crate::sched::thread::Thread;
 use crate::time::clock;
 use std::cell::Cell;
 use std::time::Duration;
 
+/// Largest weight of calls between two looks at the clock.
 pub(in crate::sched) const CALLS: u32 = 64;
-/// How long a thread makes such calls without a scheduling point.
+/// How long a thread may make such calls without a scheduling point.
 pub(in crate::sched) const LIMIT: Duration = Duration::from_micros(200);
-/// How often in a row somebody tries in vain, and for how long, before it counts as waiting.
+/// How many failed tries in a row, and over what time, count as waiting.
 pub(in crate::sched) const TRIES: u32 = 64;
 pub(in crate::sched) const TRY_LIMIT: Duration = Duration::from_millis(2);
 
-/// What a worker counts, and what it has seen at the last look at the clock.
+/// The counters, and what the last look at the clock found.
 #[derive(Debug)]
 pub(in crate::sched) struct Turns {
-    /// What calls may still weigh until one looks at the clock.
+    /// Weight of calls left until the next look at the clock.
     pub(in crate::sched) calls: Cell<u32>,
-    /// Tries in vain until one looks at the clock.
+    /// Failed tries left until the next look at the clock.
     pub(in crate::sched) tries: Cell<u32>,
-    /// What calls might weigh until this look.
+    /// Weight of calls between two looks at the clock; doubles at each look, up to [`CALLS`].
     pub(in crate::sched) window: Cell<u32>,
-    /// Who has looked since the root ran, how many scheduling points were left then until it is due, and
-    /// when that was.
+    /// The thread that last looked at the clock since the root ran, and the budget left at that moment.
     pub(in crate::sched) looker: Cell<(*const Thread, u32)>,
+    /// When that was, in ticks.
     pub(in crate::sched) looked: Cell<u64>,
     /// [`LIMIT`] in ticks.
     pub(in crate::sched) limit: u64,

@@ -1,16 +1,16 @@
-//! What a worker keeps of its watch over the others ([`watch`](crate::sched::watch)).
+//! What a worker keeps for its watch over the others, as Go's sysmon does ([`watch`](crate::sched::watch)).
 
 use std::cell::{Cell, UnsafeCell};
 use std::time::Instant;
 
-/// What the worker on watch has seen of another.
+/// What the worker on watch last saw of another worker.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::sched) struct Sight {
     pub(in crate::sched) rounds: u64,
     pub(in crate::sched) attached: u64,
-    /// Nothing could be taken when there were so many woken.
+    /// The number of ready parasites when none of them could be taken.
     pub(in crate::sched) barren: usize,
-    /// Its inbox is full of what must wait.
+    /// Its inbox holds many entries that only that worker can handle.
     pub(in crate::sched) clogged: bool,
 }
 
@@ -24,9 +24,9 @@ pub(in crate::sched) struct Sights {
 /// A worker's own part.
 #[derive(Debug)]
 pub(in crate::sched) struct Watching {
-    /// It has an eye on the others while it sleeps.
+    /// It is on watch: it looks at the other workers while it sleeps.
     pub(in crate::sched) on_watch: Cell<bool>,
-    /// Somebody has put it there while it slept, and there may be nothing else to do.
+    /// Another worker put it on watch while it slept; it may have nothing else to do.
     pub(in crate::sched) appointed: Cell<bool>,
     pub(in crate::sched) sights: UnsafeCell<Sights>,
 }
