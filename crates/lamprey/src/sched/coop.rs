@@ -1,36 +1,38 @@
-//! Turns for calls that do not have to wait: hosts whose channels are always ready, or that only try, never
-//! come to a scheduling point by themselves. So calls are counted, and every so often one looks at the clock,
-//! and lets the others and the root go first if these have not run for a while.
+//! Cooperative yielding of calls that do not have to wait. A host whose channels are always ready, or that
+//! only tries, never reaches a scheduling point, and there is no preemption. So such calls are counted; every
+//! so often one looks at the clock, and yields to the other threads and the root if these have not run for a
+//! while (compare tokio's `coop` budget).
 //!
-//! # Who gives way
+//! # Which calls yield
 //! * A call that **may block** ([`call`], [`turn`]), before it does anything, if its thread has made such
-//!   calls for [`LIMIT`] without a scheduling point. (Not its first one, however long it has computed before:
-//!   who spawns a host and yields may trust that it has come to its first call that waits. A stackful
-//!   parasite counts on from the one that ended before it on the same context.) Where the documentation says
-//!   that it unwinds when its thread is cancelled, it does that then, too; a lock that is free is taken.
+//!   calls for [`LIMIT`] without a scheduling point. (Not the thread's first such call, however long it has
+//!   computed before: a thread that spawns a host and yields may rely on the host having reached its first
+//!   call that waits. A stackful parasite continues the count of the one that ended before it on the same
+//!   context.) If the call is documented to unwind when its thread is cancelled, it also does so at this
+//!   point; a lock that is free is taken.
 //! * A call that **never waits** does not: its caller may hold a lock of `std`, which another host of the
-//!   worker would wait for on the kernel thread, for ever. But who tries in vain ([`tried`]) time and again,
-//!   [`TRIES`] times and for [`TRY_LIMIT`], waits, and gives way.
-//! * A **parasite that ends at once** is a call of the program's own: neither its start nor its join counts.
-//!   Of a host that does nothing else for milliseconds, one join does ([`starts`](super::parasite::starts)).
+//!   worker would wait for on the kernel thread, for ever. But a thread that fails in such calls again and
+//!   again ([`tried`]), [`TRIES`] times and for [`TRY_LIMIT`], is waiting, and yields.
+//! * A **parasite that ends at once** is like a function call: neither its start nor its join counts. In a
+//!   host that does nothing else for milliseconds, one join does ([`starts`](super::parasite::starts)).
 //!
-//! Nobody does where its thread must not switch: on the root, in a waker, a policy or a notifier, while it
-//! unwinds. Futures have turns of their own ([`attach`](super::parasite::attach)).
+//! No call yields where its thread must not switch: on the root, in a waker, a policy or a notifier, while it
+//! unwinds. Futures are budgeted separately ([`attach`](super::parasite::attach)).
 //!
-//! # How often the clock is looked at
-//! By the first call after a visit of the root, then after two, four, up to [`CALLS`]: so a host that
-//! computes for a millisecond before each call is found out by its second, and one that sends a message each
-//! 10 ns looks at the clock for a fraction of a percent of its time.
+//! # How often the clock is read
+//! By the first call after a run of the root, then after two, four, up to [`CALLS`] calls: so a host that
+//! computes for a millisecond before each call is detected at its second call, and one that sends a message
+//! each 10 ns spends a fraction of a percent of its time on the clock.
 //!
 //! # Rejected
-//! * To look at the word that the ticker changes: a load through the seat's address instead of a count next
-//!   to `running`.
-//! * To count each rendezvous: a ping-pong was 10 % slower. One that happens with a host of this worker needs
-//!   no count: that host has blocked, so a scheduling point has been reached in between.
-//! * To let each call that never waits give way after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex
-//!   of `std`, then stopped the worker.
-//! * To let the start of a parasite give way: the same, and those that are nested were taken apart (a
-//!   quicksort was 5 to 17 % slower). To count the joins of those that have ended at once: 0.6 ns of 4.7.
+//! * Reading the word that the ticker changes: a load through the address of the worker-shared state instead
+//!   of a count next to `running`.
+//! * Counting each rendezvous: a ping-pong was 10 % slower. A rendezvous with a host of this worker needs no
+//!   count: that host has blocked, so a scheduling point lies in between.
+//! * Letting each call that never waits yield after 2 ms: `jobs.lock().unwrap().try_recv()`, with a mutex of
+//!   `std`, then stopped the worker.
+//! * Letting the start of a parasite yield: the same problem, and nested starts were separated (a quicksort
+//!   was 5 to 17 % slower). Counting the joins of those that have ended at once: 0.6 ns of 4.7.
 //!
 //! # Checked by
 //! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
@@ -42,17 +44,17 @@ use super::{must_not_block, unwind_cancelled, worker::Worker};
 #[cfg(not(loom))]
 use crate::time::clock;
 
-/// What a call weighs that takes as long as a message; between two looks at the clock there are at most
-/// [`CALLS`] of that weight.
+/// Weight of a call that takes as long as a message; between two looks at the clock there are at most
+/// [`CALLS`] of these.
 pub(crate) const MESSAGE: u32 = 1;
-/// Of a system call.
+/// Weight of a system call.
 #[cfg(not(loom))]
 pub(crate) const SYSTEM: u32 = 4;
-/// Of a system call that copies hundreds of kilobytes.
+/// Weight of a system call that copies hundreds of kilobytes.
 #[cfg(not(loom))]
 pub(crate) const COPY: u32 = CALLS;
 
-/// A call begins that may block, and is to unwind if its thread is cancelled.
+/// Called at the start of a call that may block, and that unwinds if its thread is cancelled.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(loom, expect(unused_variables, reason = "hosts of the checker are not held up"))]
 pub(crate) fn call(weight: u32) {
@@ -65,7 +67,8 @@ pub(crate) fn call(weight: u32) {
     }
 }
 
-/// A call begins that may block, but is done if it need not, also by a thread that is cancelled.
+/// Called at the start of a call that may block, but that completes if it need not block, even on a cancelled
+/// thread.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn turn() {
     #[cfg(not(loom))]
@@ -74,16 +77,16 @@ pub(crate) fn turn() {
     }
 }
 
-/// A rendezvous has happened at once, and not with a host of this worker (which had to run to get there). The
-/// value is in hand, so this is no place to be cancelled. It looks the worker up again, out of line: a
-/// register that holds it until here costs each rendezvous 0.3 ns.
+/// Called after a rendezvous that happened at once, and not with a host of this worker (which had to run to
+/// get there). The caller holds the value, so it cannot be cancelled here. Looks the worker up again, out of
+/// line: keeping it in a register until here costs each rendezvous 0.3 ns.
 #[cfg(not(loom))]
 #[inline(never)]
 pub(crate) fn call_is_done() {
     turn();
 }
 
-/// As [`turn`], for calls that cost too little to be counted: those that are due give way.
+/// As [`turn`], for calls too cheap to be counted: yields if the next counted call would look at the clock.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn turn_if_due() {
     #[cfg(not(loom))]
@@ -94,15 +97,15 @@ pub(crate) fn turn_if_due() {
     }
 }
 
-/// A call that may block has done a part of what it is to do. False if its thread is cancelled: it reports
-/// that part.
+/// Called within a call that may block and has done a part of its work. False if its thread is cancelled: the
+/// call then reports that part.
 #[cfg(not(loom))]
 pub(crate) fn call_in_the_middle(weight: u32) -> bool {
     let Some(worker) = Worker::current() else { return true };
     !worker.has_spent(weight) || worker.look_in_call()
 }
 
-/// A call that never waits has been made, perhaps in vain. What it gives is returned.
+/// Called after a call that never waits, perhaps failed. Returns its result.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
     #[cfg(not(loom))]
@@ -120,8 +123,8 @@ pub(crate) fn tried<T>(result: T, is_in_vain: impl FnOnce(&T) -> bool) -> T {
 
 #[cfg(not(loom))]
 impl Worker {
-    /// The root has run, and a host is next: whatever way led to the root, it ends here, so nobody's look
-    /// outlives its visit.
+    /// Resets the counts: the root has run, and a host is next. Every run of the root ends here, so no look
+    /// at the clock is remembered across it.
     pub(super) fn begin_turns(&self) {
         self.turns.calls.set(1);
         self.turns.window.set(1);
@@ -129,14 +132,14 @@ impl Worker {
         self.forget_spell();
     }
 
-    /// A scheduling point that the count of those that are left does not tell from the one before: the budget
-    /// begins anew.
+    /// Forgets the last look, at a scheduling point that cannot be told from the one before by the budget
+    /// left: the budget begins anew.
     pub(super) fn forget_spell(&self) {
         self.turns.looker.set((std::ptr::null(), 0));
         self.parasites.starts.forget();
     }
 
-    /// As [`turn`].
+    /// The worker's part of [`turn`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn count_call(&self) {
         if self.has_spent(MESSAGE) {
@@ -151,14 +154,14 @@ impl Worker {
         left <= weight
     }
 
-    /// The running thread's next call gives way, if it is one that may block.
+    /// Makes the running thread's next call yield, if it is one that may block.
     pub(super) fn give_way_at_next_call(&self, now: u64) {
         self.turns.calls.set(1);
         self.turns.looker.set((self.running().as_ptr(), self.budget.get()));
         self.turns.looked.set(now.wrapping_sub(self.turns.limit));
     }
 
-    /// False if the running thread is cancelled.
+    /// Looks at the clock, and yields if that is due. False if the running thread is cancelled.
     #[cold]
     #[inline(never)]
     fn look_in_call(&self) -> bool {
@@ -178,8 +181,8 @@ impl Worker {
         !(is_waited_for && self.let_others_go_first() && super::is_cancelled())
     }
 
-    /// True if the running thread has looked before, and has come to no scheduling point since; if not, this
-    /// is its first look.
+    /// True if the running thread has looked before and has reached no scheduling point since; otherwise this
+    /// is its first look, and is noted.
     fn has_looked(&self, now: u64) -> bool {
         let turns = &self.turns;
         let looker = (self.running().as_ptr().cast_const(), self.budget.get());
@@ -209,7 +212,7 @@ impl Worker {
         now.wrapping_sub(self.rounds.polled.get())
     }
 
-    /// False, and nothing done, where the running thread must not switch.
+    /// Yields; if the running thread must not switch, returns false and does nothing.
     fn let_others_go_first(&self) -> bool {
         if self.cannot_give_way() {
             return false;

@@ -1,36 +1,39 @@
-//! Who is on watch: at most one worker of a runtime, which does not sleep for long and looks whether another
-//! computes ([`super::watch`] says what it does then).
+//! Which worker is on watch: at most one worker of a runtime sleeps only briefly and looks whether another
+//! worker computes; [`super::watch`] is what it does then (Go's sysmon).
 //!
 //! # States (`who`)
 //! ```text
 //! NOBODY --take: a worker lies down while others are awake--> that worker
 //! NOBODY --take: a worker that has slept briefly finds others awake--> that worker
 //! NOBODY --appoint: a worker gets up, or leaves the watch, and finds others asleep, none of them briefly--> one of these
-//! a worker --leave: it has work, or nobody is awake any more--> NOBODY
+//! a worker --leave: it has work, or no worker is awake any more--> NOBODY
 //! an appointed one --it was not asleep after all: its appointer takes it back--> NOBODY
 //! ```
 //!
 //! # Invariants
-//! 1. While a worker is awake and another asleep, somebody is on watch, or whoever got up last, or left the
-//!    watch last, is about to appoint somebody, or a sleeper has yet to look: before it sleeps, or when a
-//!    brief sleep is over.
-//! 2. Whoever is appointed learns of it: it was asleep when it was told, is woken, and looks when it wakes.
-//! 3. Two may believe for a while that they are on watch (the last line above): one look more.
+//! 1. While one worker is awake and another asleep, one of these holds: a worker is on watch; the worker that
+//!    last got up, or last left the watch, is about to appoint one; a sleeper has yet to look, before it
+//!    sleeps or when a brief sleep is over.
+//! 2. An appointed worker learns of it: it was asleep when it was appointed, is woken, and looks when it
+//!    wakes.
+//! 3. For a moment two workers may believe that they are on watch (the last transition): that costs one more
+//!    look.
 //!
 //! # Who may touch what
-//! `who`: from NOBODY anyone; from a worker that worker, and its appointer, by a CAS.
+//! `who`: any worker changes it from NOBODY; only the worker that it names, and that one's appointer, change
+//! it back, by a CAS.
 //!
 //! # Orderings
-//! A worker that goes to sleep announces that ([`Parking`](super::park::Parking)), then looks who is on watch
-//! and how many are awake; one that gets up, or leaves the watch, changes that first and then looks who is
-//! asleep, and whether briefly: a SeqCst fence stands between the two steps on both sides, so one of the two
-//! sees the other (StoreLoad). The same for an appointment and a sleeper that gets up by itself: `who`,
+//! A worker that goes to sleep announces that ([`Parking`](super::park::Parking)), then reads who is on watch
+//! and how many are awake. One that gets up, or leaves the watch, changes that first and then reads who is
+//! asleep, and whether briefly. A SeqCst fence stands between the two steps on both sides, so one of the two
+//! sees the other (StoreLoad). The same holds for an appointment and a sleeper that gets up by itself: `who`,
 //! fence, `asleep` (both in `Parking::claim`) against `asleep`, fence, `who`.
 //!
 //! # Rejected
-//! * A kernel thread for it (Go's sysmon, and the ticker of `super::parasite::offer`): it would have to wake
-//!   a worker whenever it finds something, and it runs also where no worker is idle, that is, where a CPU is
-//!   not.
+//! * A kernel thread of its own (Go's sysmon, and the ticker of `super::parasite::offer`): it would have to
+//!   wake a worker whenever it finds something, and it runs even if no worker is idle, that is, if no CPU is
+//!   free.
 //! * All idle workers: on many CPUs one computing worker would keep all others from sleeping.
 //! * A timer that each worker sets before it runs a host: a system call for each sleep.
 //!
@@ -41,10 +44,10 @@ use crate::sync_shim::{AtomicUsize, Ordering, fence, left_out};
 
 const NOBODY: usize = 0;
 
-/// See the module's text.
+/// Which worker of a runtime is on watch.
 #[derive(Debug)]
 pub(crate) struct Duty {
-    /// The worker's index + 1.
+    /// NOBODY, or the worker's index + 1.
     who: AtomicUsize,
 }
 
@@ -53,46 +56,46 @@ impl Duty {
         Self { who: AtomicUsize::new(NOBODY) }
     }
 
-    /// True if nobody is on watch. After a fence.
+    /// True if no worker is on watch. Called after a fence.
     pub(crate) fn is_vacant(&self) -> bool {
         // Relaxed: the caller's fence orders it (see Orderings).
         self.who.load(Ordering::Relaxed) == NOBODY
     }
 
-    /// For `worker`, which has announced its sleep and is not on watch: true if it had better not sleep yet.
-    /// Also if somebody has just put it there: that one may have missed it, and take it back. `awake`: how
-    /// many are.
+    /// For `worker`, which has announced its sleep and is not on watch: true if it must not sleep yet,
+    /// because `awake` workers are awake and no worker is on watch. Also true if another worker has just
+    /// appointed this one: the appointer may find it awake and take that back.
     pub(crate) fn is_lacking(&self, worker: usize, awake: &AtomicUsize) -> bool {
         if left_out!(DutyBlind) {
             return false;
         }
-        // Relaxed: after the fence in `Parking::prepare`.
+        // Relaxed: ordered by the fence in `Parking::prepare`.
         let who = self.who.load(Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: ordered by the fence in `Parking::prepare`.
         (who == NOBODY || who == worker + 1) && awake.load(Ordering::Relaxed) != 0
     }
 
-    /// For a worker that has got up: true if somebody has put it on watch. What follows may ask
-    /// [`is_vacant`](Self::is_vacant).
+    /// For a worker that has got up: true if another one has put it on watch. Its fence also orders a
+    /// following [`is_vacant`](Self::is_vacant).
     pub(crate) fn is_mine(&self, worker: usize) -> bool {
-        // StoreLoad race: that the caller is awake, and asleep no more, against `who`; pairs with the fences
-        // in `Parking`.
+        // StoreLoad race: the caller is no longer asleep, and counts as awake, against its look at `who`;
+        // pairs with the fences in `Parking`.
         fence(Ordering::SeqCst);
         // Acquire pairs with the CAS in `appoint`.
         self.who.load(Ordering::Acquire) == worker + 1
     }
 
-    /// Whoever is about to look for somebody to appoint has changed what a sleeper looks at.
+    /// Called by a worker that has changed `who` or `awake`, before it looks for a sleeper to appoint.
     pub(crate) fn before_search() {
         // StoreLoad race: `who`, or how many are awake, against who is asleep; pairs with the fence in
         // `Parking::prepare`.
         fence(Ordering::SeqCst);
     }
 
-    /// Puts `worker` on watch if nobody is; by itself, or by somebody else, who wakes it then. True if it is
-    /// the one.
+    /// Puts `worker` on watch if no worker is; called by itself, or by another one, which wakes it then. True
+    /// on success.
     pub(crate) fn appoint(&self, worker: usize) -> bool {
-        // AcqRel pairs with itself and with `is_mine`. Relaxed on failure: somebody else is the one.
+        // AcqRel pairs with itself and with `is_mine`. Relaxed on failure: another worker is on watch.
         self.who.compare_exchange(NOBODY, worker + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 

@@ -1,15 +1,15 @@
 //! Parking: how a worker with nothing to do goes to sleep without missing a wake-up.
 //!
-//! # Why it is hard
+//! # The race
 //! A worker decides to sleep because it saw no work; a waker decides not to notify because it saw the worker
-//! awake. If both looks happen before both changes, the work waits for ever. Work arrives in the worker's
-//! inbox (from other kernel threads) or in the event source that it sleeps in (which ends the sleep by
-//! itself).
+//! awake. If both looks happen before both changes, the wake-up is lost and the work waits for ever. Work
+//! arrives in the worker's inbox (from other kernel threads) or in the event source that the worker sleeps in
+//! (which ends the sleep by itself).
 //!
 //! # States
 //! ```text
 //! AWAKE --prepare--> ASLEEP --finish (slept, or found work after all)--> AWAKE
-//!                    ASLEEP --claimed by one waker, who then notifies--> AWAKE
+//!                    ASLEEP --claimed by one waker, which then notifies--> AWAKE
 //! ```
 //!
 //! # Invariants
@@ -17,7 +17,7 @@
 //!    has pushed. A SeqCst fence stands between the two steps on both sides, so at least one sees the other.
 //! 2. For each sleep at most one waker notifies: the one whose swap found ASLEEP.
 //! 3. A notification that comes late (the sleeper had already woken) ends a later sleep early; the worker
-//!    finds no work and parks again. Nothing is lost by it.
+//!    finds no work and parks again. No wake-up is lost by it.
 //!
 //! # Named races
 //! * `wake_before_park`: push and look come before `prepare`. The sleeper's look at the inbox sees the entry.
@@ -29,11 +29,11 @@
 //!
 //! # Orderings
 //! The two SeqCst fences (in `prepare` and in `claim`) are the StoreLoad pair of invariant 1. What a waker
-//! wrote travels through the inbox's Release/Acquire; the state's own Release/Acquire shows the waker the
-//! sleeper's notifier.
+//! wrote travels through the inbox's Release/Acquire; the state's own Release/Acquire makes the sleeper's
+//! notifier visible to the waker.
 //!
 //! # Rejected
-//! * Notify on every push: a system call (1-15 us here) for each message to a busy worker.
+//! * A notification on every push: a system call (1-15 us here) for each message to a busy worker.
 //! * A counter of pushes that the sleeper compares (an "eventcount"): one more shared word, the same two
 //!   fences.
 //!
@@ -43,7 +43,7 @@
 
 use crate::sync_shim::{AtomicBool, Ordering, fence};
 
-/// See the module's text.
+/// Whether a worker sleeps: the state word of the protocol.
 #[derive(Debug)]
 pub(crate) struct Parking {
     asleep: AtomicBool,
@@ -57,14 +57,14 @@ impl Parking {
     /// Sleeper: announces the sleep. Look for work once more after this, then sleep, then
     /// [`finish`](Self::finish).
     pub(crate) fn prepare(&self) {
-        // Release pairs with the Acquire swap in `claim`: whoever notifies sees how. Ordered by the fence
-        // below.
+        // Release pairs with the Acquire swap in `claim`: the waker sees the notifier, which was set before.
+        // Ordered against the look at the inbox by the fence below.
         self.asleep.store(true, Ordering::Release);
         // StoreLoad race: our ASLEEP against our look at the inbox; pairs with the fence in `claim`.
         fence(Ordering::SeqCst);
     }
 
-    /// Sleeper: awake again, whatever the reason.
+    /// Sleeper: it is awake again, for whatever reason.
     pub(crate) fn finish(&self) {
         // Relaxed: a waker that still reads ASLEEP only notifies in vain (invariant 3).
         self.asleep.store(false, Ordering::Relaxed);
@@ -72,15 +72,15 @@ impl Parking {
 
     /// True while the worker sleeps: a hint.
     pub(crate) fn is_asleep(&self) -> bool {
-        // Relaxed: a hint, and for `super::duty` after a fence.
+        // Relaxed: a hint; `super::duty` reads it after a fence.
         self.asleep.load(Ordering::Relaxed)
     }
 
-    /// Waker, after its push: true if it is now the one who must notify the sleeper.
+    /// Waker, after its push: true if it must now notify the sleeper.
     pub(crate) fn claim(&self) -> bool {
         // StoreLoad race: our push against our look at the state; pairs with the fence in `prepare`.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence above. Acquire in the swap, which picks one waker, pairs with the
+        // Relaxed: ordered by the fence above. The swap lets one waker through; its Acquire pairs with the
         // Release store in `prepare`.
         self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::Acquire)
     }

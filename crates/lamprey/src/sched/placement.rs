@@ -1,30 +1,30 @@
-//! Where a new host starts: on its spawner's worker, unless it could hold others up there, or too many live
-//! there already.
+//! Placement: on which worker a new host starts. That is its spawner's, unless the host could hold others up
+//! there, or too many hosts live there already.
 //!
-//! A host that has started stays, so the question is asked when a worker is about to start one:
+//! A host that has started stays on its worker, so the decision is made when a worker is about to start one:
 //!
-//! 1. **It may compute for long** while another worker has nothing to do, and this one has threads that wait
-//!    for the clock, for the system, or for their turn. Then it goes to that other worker, with what has been
-//!    spawned with it, so that hosts that talk stay together. Which hosts compute for long is remembered for
-//!    each *kind* (the type of the closure): of a kind that is not known, the first one is watched until it
-//!    first blocks, yields or ends.
-//! 2. **Markedly more hosts live here** than on another worker, looked at in turn. Then that gets it, and
-//!    half of those that wait to start. Hosts that end soon never count.
+//! 1. **It may compute for long**, another worker has nothing to do, and this one has threads that wait for
+//!    the clock or the system, or are ready. Then it goes to that other worker, with the unstarted hosts that
+//!    follow it in the queue, so that hosts that communicate stay together. Which hosts compute for long is
+//!    remembered for each *kind* (the type of the closure). For an unknown kind, the first host is timed
+//!    until it first blocks, yields or ends.
+//! 2. **Markedly more hosts live here** than on another worker (the others are compared in turn). Then that
+//!    worker gets it, and half of the unstarted hosts. Hosts that end soon never count.
 //!
 //! # What it costs
-//! Starting a host of a known kind: two loads, of the kind and of how many hosts live here, and from [`FEW`]
-//! on two of another worker's.
+//! Starting a host of a known kind: two loads, one of the kind and one of the number of hosts here; from
+//! [`FEW`] hosts on, two more of another worker's numbers.
 //!
 //! # Who may touch what
-//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: anyone. All are hints, hence Relaxed. What is handed
-//! over travels through the inbox.
+//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: any thread. All are hints, hence Relaxed. Hosts travel
+//! through the inbox.
 //!
 //! # Rejected
-//! * To ask at the spawn: whether the spawner can be held up shows when it blocks. One that joins what it
-//!   spawned cannot.
-//! * To hand over each host of an unknown place while a worker is idle: hosts that talk would be parted, and
-//!   a message between workers costs as much as forty on one.
-//! * To spread from the first host on: ten hosts that talk are one worker's work.
+//! * A decision at the spawn: whether the spawner can be held up shows only when it blocks. A host that joins
+//!   what it spawned cannot.
+//! * Handing over each host of an unknown kind while a worker is idle: hosts that communicate would be
+//!   separated, and a message between workers costs as much as forty on one.
+//! * Spreading from the first host on: ten hosts that communicate are work for one worker.
 //!
 //! # Checked by
 //! `tests/sched/placement.rs`; `bench` (`stalls`, `echo`).
@@ -40,19 +40,19 @@ use crate::time::clock;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// So many hosts may live here, whatever others have.
+/// Up to this number of hosts live here, however few others have.
 const FEW: usize = 8;
-/// Most hosts that are handed over at once.
+/// Most hosts handed over at once.
 const BATCH: usize = 256;
-/// Threads of the worker that are looked at, the newest first.
+/// Most threads of the worker that are examined, newest first.
 const LOOKED_AT: usize = 32;
-/// What computes for longer than so many periods of `root::POLL` is long.
+/// A run is long if it takes more than this many poll intervals.
 const LONG: u64 = 4;
-/// Of so many runs of a long kind one is watched.
+/// Of the starts of a long kind, one in this many is timed again.
 const SELDOM: u64 = 16;
 
 impl Seat {
-    /// How many hosts live there, or are about to.
+    /// The number of hosts that live on the worker, or wait to start there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn population(&self) -> usize {
         let look = self.unstarted.look();
@@ -68,7 +68,8 @@ impl Seat {
 }
 
 impl Worker {
-    /// True if this new host, which is about to start, starts on another worker, and has been given to it.
+    /// True if this new host, which is about to start, has been handed over to another worker, to start
+    /// there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn starts_elsewhere(&self, thread: NonNull<Thread>) -> bool {
         if !self.is_parallel() {
@@ -82,7 +83,7 @@ impl Worker {
         self.place(thread, fewer)
     }
 
-    /// Another worker with markedly fewer hosts; each is looked at in turn.
+    /// Another worker with markedly fewer hosts; one worker is compared per call, in turn.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn other_with_fewer(&self) -> Option<&Seat> {
         let mine = self.hosts.get();
@@ -113,7 +114,7 @@ impl Worker {
                 return true;
             }
         }
-        // Whether a long kind still is long is asked now and then only.
+        // A long kind is timed again only now and then.
         if !self.shared.kinds.is_long(entry.body) || entry.label.id.get() % SELDOM == 0 {
             self.watch_first_run(entry);
         }
@@ -125,8 +126,8 @@ impl Worker {
         look.tail.wrapping_sub(look.head)
     }
 
-    /// Of the workers with nothing to do, that with the fewest hosts, if a host that is not known to be short
-    /// could hold others up here.
+    /// The free worker with the fewest hosts, if this host is not known to be short and could hold others up
+    /// here.
     fn free_other(&self, new: &Thread) -> Option<&Seat> {
         if self.shared.kinds.is_short(new.body) {
             return None;
@@ -137,12 +138,12 @@ impl Worker {
         self.has_some_to_hold_up().then_some(&**free)
     }
 
-    /// True if a thread of this worker is ready, or waits for something that comes from outside. Not counted
-    /// is who yields: it asks for others to run.
+    /// True if a thread of this worker is ready, or waits for something from outside. A thread that yields
+    /// does not count: it asks for others to run.
     fn has_some_to_hold_up(&self) -> bool {
         let mut next = self.newest.get();
         for _ in 0..LOOKED_AT {
-            // SAFETY: listed threads are alive until they end, which none does meanwhile.
+            // SAFETY: listed threads are alive until they end, which none does during this loop.
             let Some(thread) = (unsafe { next.as_ref() }) else { return false };
             next = thread.older.get();
             let waits_outside = || {
@@ -172,9 +173,9 @@ impl Worker {
         false
     }
 
-    /// Gives a new host to another worker, and up to so many of those that have been spawned after it.
+    /// Hands a new host over to another worker, and up to `with_it` of the unstarted hosts spawned after it.
     fn hand_over(&self, first: NonNull<Thread>, with_it: usize, seat: &Seat) {
-        // Relaxed: a hint, until the worker has started them and says so itself.
+        // Relaxed: a hint, overwritten when the worker starts them.
         seat.hosts.fetch_add(with_it + 1, Ordering::Relaxed);
         let mut next = Some(Entry(first));
         for _ in 0..=with_it {
@@ -182,32 +183,32 @@ impl Worker {
             let Some(Entry(thread)) = next.take().or_else(|| unsafe { self.seat.unstarted.pop() }) else {
                 return;
             };
-            // SAFETY: unstarted, and out of the queue: ours, to give up.
+            // SAFETY: unstarted, and out of the queue: owned by this call.
             unsafe {
                 thread.as_ref().label.is_placed.set(true);
                 if seat.deliver(Waiter::thread(thread)).is_err() {
-                    // That worker has ended. Back, and not ended here: destructors would run in the middle of
-                    // a switch.
+                    // That worker has ended: back into the queue. Not abandoned here, because destructors
+                    // would run in the middle of a switch.
                     return self.seat.unstarted.push(Entry(thread));
                 }
             }
         }
     }
 
-    /// Has the next scheduling point look how long this host, which is about to run, has taken.
+    /// Times the first run of this host, which is about to start: the next scheduling point reads the clock.
     fn watch_first_run(&self, new: &Thread) {
         self.placing.watched.set(Some((new.body, clock::ticks())));
         self.budget.set(1);
     }
 
-    /// At a scheduling point: notes how long the first run was that was watched, if one was.
+    /// At a scheduling point: notes the length of a timed first run; false if none is timed.
     pub(super) fn note_first_run(&self, now: u64) -> bool {
         let Some((body, begun)) = self.placing.watched.take() else { return false };
         self.shared.kinds.note(body, now.wrapping_sub(begun) > self.rounds.poll_every * LONG);
         true
     }
 
-    /// The running thread has computed for so many ticks.
+    /// The running thread has computed for `ticks`: notes its kind as long if that is long.
     pub(super) fn note_run(&self, ticks: u64) {
         if self.is_parallel() && ticks > self.rounds.poll_every * LONG {
             self.shared.kinds.note(self.running_ref().body, true);

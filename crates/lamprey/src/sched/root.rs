@@ -1,16 +1,17 @@
-//! The worker's loop: what a worker does between hosts.
+//! The root: a worker's scheduler loop, Go's `schedule` and `findRunnable` on g0.
 //!
-//! Hosts switch straight to each other, and come here when nothing is ready or when the budget is used up.
-//! The loop takes in what other kernel threads have sent, polls the sources, and sleeps when there is nothing
-//! to do. It runs on the kernel thread's own large stack, so that sources need not fit into a host's. (A
-//! policy must: it is asked by whoever blocks.) It knows no particular policy and no particular source.
+//! Hosts switch straight to each other, and switch to the root when nothing is ready or when the budget is
+//! used up. The root takes messages from other kernel threads out of the inbox, polls the sources, and sleeps
+//! when there is nothing to do. It runs on the kernel thread's own large stack, so a source may use more
+//! stack than a host has. (A policy may not: it is called on the stack of the thread that blocks.) It depends
+//! on no particular policy or source.
 //!
 //! # The budget
-//! Polling costs a system call or a look at the clock, so it is done about every
+//! A poll costs a system call or a look at the clock, so the root runs about every
 //! [`POLL`](super::worker::rounds::POLL), not at every scheduling point. How many scheduling points that is
-//! depends on the program; the loop measures it: the budget doubles while a round is short and shrinks in
-//! proportion when a round was long, so that hosts that compute for a millisecond each let the loop in at
-//! every switch, and hosts that yield every 3 ns look at the clock every 64th time.
+//! depends on the program, so the root measures it: the budget doubles while a round is short, and shrinks in
+//! proportion when a round was long. Hosts that compute for a millisecond each then run the root at every
+//! switch; hosts that yield every 3 ns look at the clock at every 64th switch.
 
 use super::source::Sources;
 use super::thread::{Abandoned, State};
@@ -24,11 +25,11 @@ use crate::time::clock;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// Most scheduling points between two visits of the root.
+/// Most scheduling points between two runs of the root.
 const LARGEST_WINDOW: u32 = 64;
 
 impl Worker {
-    /// Runs threads until the runtime stops and none is left.
+    /// The scheduler loop: runs threads until the runtime stops and none is left.
     pub(super) fn work(&self) {
         loop {
             self.attend();
@@ -49,7 +50,8 @@ impl Worker {
         self.leave();
     }
 
-    /// Switches to a ready thread, if there is one; returns when some thread comes back to the root.
+    /// Switches to a ready thread and returns when a thread switches back to the root; false if none is
+    /// ready.
     fn go_on(&self) -> bool {
         self.budget.set(self.rounds.window.get());
         let next = if self.parasites.woken.pending.get() != 0 {
@@ -57,7 +59,7 @@ impl Worker {
         } else {
             self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
         };
-        // Relaxed: a hint, for whoever places new hosts.
+        // Relaxed: a hint for the placement of new hosts.
         self.seat.is_working.store(next.is_some(), Ordering::Relaxed);
         let Some(next) = next else { return false };
         // SAFETY: only the root reaches the watch.
@@ -72,10 +74,10 @@ impl Worker {
         true
     }
 
-    /// Takes in what has come from outside: messages, refusals, the order to stop, events.
+    /// Handles what comes from outside: messages, refused threads, the order to stop, events.
     fn attend(&self) {
         for entry in self.seat.inbox.take() {
-            // SAFETY: the sender gave it up to us.
+            // SAFETY: the sender gave the entry up to this worker.
             unsafe { self.receive(entry) };
         }
         // SAFETY: only this kernel thread reaches the list; the reference ends here.
@@ -100,7 +102,7 @@ impl Worker {
         }
     }
 
-    /// The budget is used up: true if the root has something to do. Otherwise a new round begins.
+    /// Called when the budget is used up: true if the root has something to do. Otherwise a new round begins.
     #[cold]
     #[inline(never)]
     pub(super) fn root_is_due(&self) -> bool {
@@ -120,18 +122,18 @@ impl Worker {
             || !self.seat.inbox.is_empty()
     }
 
-    /// True if the root has something to do: what [`root_is_due`](Self::root_is_due) asks, without the
+    /// True if the root has something to do: the test of [`root_is_due`](Self::root_is_due) without its
     /// bookkeeping.
     pub(super) fn root_waits(&self) -> bool {
         clock::ticks().wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
             || !self.seat.inbox.is_empty()
     }
 
-    /// Adapts the budget to how long the last round took.
+    /// Adapts the budget to the length of the last round.
     fn measure(&self, now: u64) {
         let round = now.wrapping_sub(self.rounds.measured.replace(now));
         if self.budget.get() != 0 {
-            return; // the round was ended early: nothing was ready
+            return; // the round ended early: nothing was ready
         }
         let window = self.rounds.window.get();
         self.rounds.window.set(if round < self.rounds.poll_every {
@@ -141,23 +143,25 @@ impl Worker {
         });
     }
 
-    /// Sleeps until a message, an event or a deadline; see [`park`](super::park) and [`steal`](super::steal).
+    /// Sleeps until a message, an event or a deadline. [`park`](super::park) and [`idle`](super::idle) say
+    /// why no wake-up is lost, [`steal`](super::steal) how long it dozes.
     fn sleep(&self) {
         // SAFETY: only the root reaches the sources, one call at a time.
         let sources = unsafe { &mut *self.sources.get() };
         sources.poll_others();
         if self.has_ready() {
-            return; // the sources have woken somebody, or spawned
+            return; // the sources have woken or spawned a thread
         }
         self.trim_if_due(clock::ticks(), stacks::IDLE);
         // SAFETY: only the root reaches the watch.
         let watch = unsafe { &mut *self.watch.get() };
-        // Relaxed: a hint, like all of `awake` and `idle` (see `steal`).
+        // Relaxed: a hint. `idle::lie_down` and `idle::get_up` order `awake` against `idle` where that
+        // matters.
         let others_awake = self.shared.awake.fetch_sub(1, Ordering::Relaxed) > 1;
         if !others_awake {
             self.leave_watch();
         }
-        // Whoever was called for the watch alone can still be called for work.
+        // A worker that was woken only to go on watch can still be woken to look for work.
         if self.watching.appointed.replace(false) || !others_awake {
             self.lies_idle.set(true);
             idle::lie_down(&self.seat.idle, &self.shared.idle);
@@ -192,7 +196,7 @@ impl Worker {
         !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.parasites.woken.pending.get() != 0
     }
 
-    /// The sleep itself, by the parking protocol; true if somebody has ended it.
+    /// The sleep itself, by the parking protocol; true if another thread has ended it.
     pub(super) fn park(&self, sources: &mut Sources, timeout: Option<Duration>) -> bool {
         self.seat.parking.prepare();
         // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
@@ -211,16 +215,17 @@ impl Worker {
         called
     }
 
-    /// The runtime stops: every host of this worker is to end.
+    /// Shuts the worker down: kills every host of this worker.
     fn stop(&self) {
         self.stopping.set(true);
-        // From here on every spawn looks, and is refused: what starts after the reap would never be ended.
+        // From here on every spawn of a parasite takes the slow path and is refused: one that started after
+        // the reap would never be ended.
         self.parasites.seen.set(super::parasite::owned::NEVER);
         self.reap_soon();
         let mut host = self.newest.get();
         // SAFETY: listed hosts are alive until they end, which none does during this loop.
         while let Some(thread) = NonNull::new(host.cast_mut()) {
-            // SAFETY: as above.
+            // SAFETY: listed, so alive; a started host of this worker that has not ended.
             unsafe {
                 host = thread.as_ref().older.get();
                 self.cancel(thread);
@@ -228,27 +233,28 @@ impl Worker {
         }
     }
 
-    /// The last act: whoever still sends something gets it back.
+    /// Ends the worker: closes its inbox, so that a later push fails and the entry stays with its sender.
     fn leave(&self) {
         let mut late: Vec<_> = self.seat.inbox.close().collect();
-        // SAFETY: this is the owning kernel thread. What is still there the program's policy never drew.
+        // SAFETY: this is the owning kernel thread. Entries are left only if the program's policy never took
+        // them.
         late.extend(
             std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| Waiter::thread(entry.0)),
         );
         self.free_contexts();
         self.leave_watch();
         self.uninstall();
-        // Relaxed: a number (see `Shared::survey`).
+        // Relaxed: only the number itself is read.
         self.seat.tid.store(0, Ordering::Relaxed);
         late.into_iter().for_each(refused_at_the_end);
     }
 }
 
-/// What a worker that has ended was sent. The caller owns it.
+/// Ends a message to a worker that has ended. The caller owns it.
 pub(super) fn refused_at_the_end(entry: Waiter) {
     match entry.who() {
-        // SAFETY: no host of that worker is left to be woken, so this is an unstarted one that was given to
-        // it.
+        // SAFETY: no blocked host of that worker is left, so this thread is unstarted, and owned by the
+        // caller.
         Who::Thread(thread) => unsafe {
             debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
             switch::abandon(thread, Abandoned::Shutdown);

@@ -1,36 +1,36 @@
-//! Counts of what a worker has done: always on, because each is one plain addition.
+//! Counters of what a worker has done: always on, because each costs one plain addition.
 //!
-//! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by anyone. What the
-//! counters of a worker say together is therefore only roughly of one moment.
+//! Invariant: a [`Counter`] is written by its worker's kernel thread only, and read by any thread. The
+//! counters of a worker are therefore not a snapshot of one moment.
 
 use crate::sync_shim::{AtomicU64, Ordering};
 
-/// A count with one writer.
+/// A counter with one writer.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Called by the worker's kernel thread only.
+    /// Adds `n`. Called by the worker's kernel thread only.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add(&self, n: u64) {
-        // Relaxed: one writer, so no read-modify-write is needed; readers want a number, not an order.
+        // Relaxed: with one writer no read-modify-write is needed, and the counter carries no data.
         let before = self.0.load(Ordering::Relaxed);
-        // Relaxed: as above.
+        // Relaxed: the counter carries no data.
         self.0.store(before + n, Ordering::Relaxed);
     }
 
-    /// Called by the worker's kernel thread only.
+    /// Raises the counter to at least `n`. Called by the worker's kernel thread only.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn raise_to(&self, n: u64) {
         if n > self.get() {
-            // Relaxed: as above.
+            // Relaxed: one writer; the counter carries no data.
             self.0.store(n, Ordering::Relaxed);
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: as above.
+        // Relaxed: the counter carries no data.
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -51,13 +51,12 @@ pub(crate) struct Counters {
     pub(crate) inflated: Counter,
     pub(crate) offered: Counter,
     pub(crate) communications: Counter,
-    /// How often the worker has been at its root.
+    /// How often the root has run.
     pub(crate) rounds: Counter,
 }
 
 /// What the threads of a runtime have done so far ([`Runtime::stats`](crate::Runtime::stats)): the columns of
-/// the paper's Table 2 (parasitic-threads-2011, 6.2), and what else tells whether parasites do what they are
-/// for.
+/// the paper's Table 2 (parasitic-threads-2011, 6.2), and further counts of how parasites were run.
 ///
 /// # Examples
 /// ```
@@ -85,17 +84,17 @@ pub struct Stats {
     pub stackful: u64,
     /// Parasites that have blocked at least once, or were queued before they ran.
     pub reified: u64,
-    /// Bytes of the reified stackless ones, all together; see [`average_size`](Self::average_size).
+    /// Total size in bytes of the reified stackless ones; see [`average_size`](Self::average_size).
     pub reified_bytes: u64,
     /// Bytes of the largest reified stackless one.
     pub largest: u64,
-    /// How often a reified parasite was run by whoever unblocked it (or, if that had no worker, by its
-    /// home).
+    /// How often a reified parasite was run by the thread that unblocked it (or, if that has no worker, by
+    /// the parasite's home worker).
     pub attached: u64,
-    /// Those of `attached` that ran inside the unblocking call.
+    /// How many of `attached` ran inside the unblocking call.
     pub attached_inline: u64,
-    /// How often a ready parasite had to go to the back of the queue, because it gave way or the budget was
-    /// used up.
+    /// How often a ready parasite went to the back of the queue, because it gave way or its budget was used
+    /// up.
     pub spilled: u64,
     /// Parasites that became hosts: explicitly, by using up their time slice, or by their spawner's penalty.
     pub inflated: u64,
@@ -103,8 +102,8 @@ pub struct Stats {
     pub offered: u64,
     /// Values that went through channels, counted where the later of the two threads ran.
     pub communications: u64,
-    /// Channels that were taken from the worker that had used them alone, each at a cost of some
-    /// microseconds; of **all** runtimes of the process.
+    /// Channels that were taken from the one worker that had used them, each at a cost of some microseconds;
+    /// counted over **all** runtimes of the process.
     pub revocations: u64,
 }
 

@@ -1,11 +1,10 @@
-//! How a worker without work finds some: it watches the others' unstarted hosts and takes what has waited too
-//! long.
+//! Work stealing: an idle worker watches the others' unstarted hosts and steals what has waited too long.
 //!
 //! # Why by watching
-//! Only unstarted hosts travel, and only those that have waited longer than a steal costs, so that hosts
-//! that are spawned together and talk stay together. The thief finds out who has waited: it remembers where
-//! the queue ended and comes back [`PATIENCE`] later; what is still there from before has waited at least
-//! that long. The owner keeps no time and answers nothing.
+//! Only unstarted hosts can be stolen, and only those that have waited longer than a steal costs, so that
+//! hosts that are spawned together and communicate stay together. The thief finds the age itself: it
+//! remembers where the queue ended and comes back [`PATIENCE`] later; an entry from before that is still
+//! there has waited at least that long. The owner keeps no time and answers nothing.
 //!
 //! # States of a worker without work
 //! ```text
@@ -13,21 +12,21 @@
 //!                                                   \--all others asleep--> idle (no deadline)
 //! idle --a host is spawned somewhere--> watching      any --inbox, event--> working
 //! ```
-//! One of those that doze is [on watch](super::watch) for what else can run.
+//! One of the dozing workers is [on watch](super::watch) for everything else that can run.
 //!
-//! How long it spins for a message before it sleeps follows from whether that has paid lately: from nothing
-//! (a worker that waits for sockets) to 40 us (two workers whose hosts talk to each other).
+//! How long a worker spins for a message before it sleeps depends on whether spinning has paid lately: from
+//! zero (a worker that waits for sockets) to 40 us (two workers whose hosts communicate).
 //!
 //! # Invariants
-//! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose seat's
-//!    `idle` is set. Whoever clears a seat's `idle` lowers the count.
+//! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose
+//!    `Seat::idle` is set. The thread that clears a worker's `idle` lowers the count.
 //! 2. While any worker is awake, every other one looks at its queue at least every 16 ms; when all sleep, all
-//!    queues are empty (a worker does not sleep on a queue that has something in it).
+//!    queues are empty (a worker does not sleep while its own queue has an entry).
 //!
 //! # Orderings
 //! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and
-//! then, when it spawns, looks at `idle`: see [`idle`]. Everything else is a Relaxed hint: a missed one costs
-//! at most one doze (invariant 2). What is stolen is handed over under the queue's own protocol
+//! then, when it spawns, looks at `idle`: see [`idle`]. All other accesses are Relaxed hints: a missed one
+//! costs at most one doze (invariant 2). Entries are stolen under the queue's own protocol
 //! ([`fresh`](crate::queue::fresh)).
 
 use super::idle;
@@ -46,7 +45,7 @@ const PATIENCE: Duration = Duration::from_micros(50);
 const BATCH: usize = 256;
 
 impl Worker {
-    /// Looks for work elsewhere for a moment; true if there may be some now.
+    /// Spins and looks for work on other workers; true if there may be some now.
     pub(super) fn look_for_work(&self) -> bool {
         // SAFETY: only the root reaches the watch, one call at a time.
         let watch = unsafe { &mut *self.watch.get() };
@@ -63,7 +62,7 @@ impl Worker {
         let asked = others_awake && self.ask_for_offers();
         let least = if asked { super::parasite::offer::PATIENCE } else { Duration::ZERO };
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
-        // Still hungry while it dozes: whoever computes for long answers late.
+        // Its request for parasites stays while it dozes: a worker that computes for long answers late.
         if self.spin(until) {
             watch.spin = LONGEST_SPIN;
             return true;
@@ -72,7 +71,7 @@ impl Worker {
         promising && self.steal_aged(watch, Instant::now())
     }
 
-    /// Waits for a message without sleeping; true if one has come.
+    /// Spins for a message; true if one has come.
     fn spin(&self, until: Instant) -> bool {
         loop {
             for _ in 0..32 {
@@ -87,14 +86,14 @@ impl Worker {
         }
     }
 
-    /// Takes half of what was already waiting at the last look, if that was long enough ago.
+    /// Steals half of what was already waiting at the last look, if that was at least [`PATIENCE`] ago.
     fn steal_aged(&self, watch: &mut Watch, now: Instant) -> bool {
         if watch.looked.is_none_or(|looked| now.duration_since(looked) < PATIENCE) {
             return false;
         }
         let mut taken = Vec::new();
         let seats = self.shared.seats();
-        // Begin after ourselves, so that thieves do not all go to the same worker.
+        // Begins with the next worker by index, so that not all thieves go to the same one.
         for at in (1..seats.len()).map(|step| (self.seat.index + step) % seats.len()) {
             let (seat, earlier) = (&seats[at], watch.looks[at]);
             let head = seat.unstarted.look().head;
@@ -106,7 +105,7 @@ impl Worker {
             }
         }
         for entry in &taken {
-            // SAFETY: taken out of the victim's queue: unstarted and ours.
+            // SAFETY: stolen from the victim's queue: unstarted, and owned by this worker.
             unsafe { self.receive(Waiter::thread(entry.0)) };
         }
         !taken.is_empty()
@@ -129,7 +128,7 @@ impl Shared {
         }
     }
 
-    /// Clears a seat's `idle`; true if it was set.
+    /// Clears a worker's `Seat::idle`; true if it was set.
     pub(super) fn claim_idle(&self, seat: &Seat) -> bool {
         idle::claim(&seat.idle, &self.idle)
     }

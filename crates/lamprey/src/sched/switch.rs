@@ -1,18 +1,19 @@
-//! The hot path: blocking, waking, yielding, starting and ending hosts, by switching from one straight to the
-//! next.
+//! The hot path: blocking, waking, yielding, starting and ending hosts, by direct switches from one host to
+//! the next.
 //!
 //! # Invariants
-//! 1. There is no scheduler context in between: who blocks picks the next thread and switches to it. The
-//!    worker's root is an ordinary target, picked when nothing is ready or when it is due.
-//! 2. `Worker::running` names the thread whose stack the kernel thread is on, and is set just before each
+//! 1. There is no scheduler context in between (unlike Go's g0): the thread that blocks picks the next one
+//!    and switches to it. The worker's root is an ordinary target, picked when nothing is ready or when it is
+//!    due.
+//! 2. `Worker::running` names the thread whose stack the kernel thread is on; it is set just before each
 //!    switch.
-//! 3. A stack goes back to the pool only by the code that runs on it, right before it jumps away, and nothing
-//!    else takes a stack from the pool in between. One that no pool keeps is parked in `Worker::parting`
-//!    instead.
+//! 3. A stack goes back to the pool only by the code that runs on it, right before that code jumps away;
+//!    nothing takes a stack from the pool in between. A stack too large for the pool is parked in
+//!    `Stacks::parting` instead.
 //! 4. No `&mut` into a worker's cell lives across a switch.
 //!
-//! Everything up to the switch is `#[cfg_attr(not(debug_assertions), inline(always))]`: a `ret` whose
-//! prediction was spoilt by a switch costs more than all the rest (measured: a switch 2 ns, with such a `ret`
+//! Everything up to the switch is `#[cfg_attr(not(debug_assertions), inline(always))]`: a `ret` that is
+//! mispredicted because of a switch costs more than all the rest (measured: a switch 2 ns, with such a `ret`
 //! 5.5).
 
 use super::guard;
@@ -27,11 +28,11 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use swapstack::{PooledStack, Stack, StackPointer};
 
-/// Larger stacks have a mapping each (`swapstack::StackPool`), which goes when they are given back.
+/// Larger stacks have a mapping each (`swapstack::StackPool`), which is unmapped when they are given back.
 const LARGEST_POOLED: u32 = 256 << 10;
 
 impl Worker {
-    /// Lets the other ready threads run. True if the host has been cancelled.
+    /// Yields: the other ready threads run first (Go's `Gosched`). True if the host has been cancelled.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn yield_now(&self) -> bool {
         let thread = self.running();
@@ -49,7 +50,7 @@ impl Worker {
         false
     }
 
-    /// A stackful parasite is woken: it goes ahead of the hosts, unless it has become one.
+    /// Wakes a stackful parasite: it goes ahead of the hosts, unless it has become one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn wake_parasite(&self, entry: &Thread, form: Form) {
         if entry.inflated.get() {
@@ -66,7 +67,8 @@ impl Worker {
         self.push_woken(Waiter::thread(NonNull::from(entry)));
     }
 
-    /// Runs a ready parasite now, on top of the running thread, which goes on when that blocks or ends.
+    /// Runs a ready parasite now, on top of the running thread, which continues when the parasite blocks or
+    /// ends.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn attach_thread(&self, parasite: &Thread) {
         let me = self.running_ref();
@@ -76,20 +78,20 @@ impl Worker {
         self.switch_to(me, NonNull::from(parasite));
     }
 
-    /// Puts a host that has been woken, or interrupted, into the queue of those that are ready.
+    /// Puts a host that has been woken or interrupted into the run queue.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
         self.policy.ready(Ready(thread), Why::Woken);
     }
 
-    /// Lets the root run before the running host `me` goes on.
+    /// Yields to the root; the running host `me` goes to the run queue.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
         self.placing.gave_way.set(me);
         self.policy.ready(Ready(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
 
-    /// Picks what runs next: the root if it is due or nothing is ready.
+    /// Picks the next thread: the root if it is due or nothing is ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn pick(&self) -> NonNull<Thread> {
         self.pick_other().unwrap_or(NonNull::from(&self.root))
@@ -115,8 +117,8 @@ impl Worker {
         self.switch_to(me, next);
     }
 
-    /// The thread below an attached parasite, which goes on now. A parasite that has used more than its time
-    /// slice waits its turn among the hosts from here on.
+    /// The thread below the attached parasite `me`, which runs next. If `me` has used more than its time
+    /// slice, it becomes a host and queues with the hosts from now on.
     #[cold]
     #[inline(never)]
     pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
@@ -127,7 +129,7 @@ impl Worker {
         below.unwrap_or_else(|| crate::bug::bug!("a parasite that is attached to nobody"))
     }
 
-    /// Saves the running thread `me` and continues with `next`; returns when somebody continues `me`.
+    /// Saves the running thread `me` and continues `next`; returns when a thread switches back to `me`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn switch_to(&self, me: &Thread, next: NonNull<Thread>) {
         // SAFETY: a picked thread is alive until it has run.
@@ -140,21 +142,21 @@ impl Worker {
         if sp.is_null() {
             sp = self.start(next);
             if ptr::eq(self.running.get().as_ptr(), me) {
-                return; // refused or handed over, and the root is here already
+                return; // refused or handed over, and `me` is the root itself
             }
         } else {
             self.running.set(next);
         }
-        // SAFETY: `sp` was saved by this function in another host of this worker (or made by `start`), and
-        // has not been resumed since: a thread is picked once for each time it becomes ready. `me.sp` is
-        // written before the stack is left, and only this kernel thread reads it.
+        // SAFETY: `sp` was saved by this function in another thread of this worker (or made by `start`), and
+        // has not been resumed since: a thread is picked once each time it becomes ready. `me.sp` is written
+        // before the stack is left, and only this kernel thread reads it.
         unsafe { swapstack::switch(me.sp.as_ptr(), sp, 0) };
     }
 
-    /// Gives `thread` a stack and makes it the running one. The root goes on instead if the thread starts on
-    /// another worker, or if there is no stack, which the root is told. (Not the next thread: the one that
-    /// blocks may have been woken by the code of the program that notifies the other worker, and is not to be
-    /// picked while it still runs.)
+    /// Gives `thread` a stack and makes it the running one. If the thread starts on another worker, or if
+    /// there is no stack, the root runs instead, and in the latter case ends the thread. (Not the next ready
+    /// thread: the notifier of the other worker is code of the program and may have woken the thread that
+    /// blocks here, which must not be picked while it still runs.)
     #[inline(never)]
     fn start(&self, thread: NonNull<Thread>) -> StackPointer {
         if self.starts_elsewhere(thread) {
@@ -168,8 +170,8 @@ impl Worker {
         // SAFETY: picked, so alive until it has run.
         match self.stacks.pool.take(unsafe { thread.as_ref() }.label.stack_size as usize) {
             Ok(stack) => {
-                // SAFETY: the stack is ours alone, `top` is aligned by its contract, and `host_main` never
-                // returns.
+                // SAFETY: only this code has the stack, `top` is aligned by its contract, and `host_main`
+                // never returns.
                 let sp = unsafe { swapstack::init(stack.top(), host_main, ptr::null_mut()) };
                 self.begin(thread, stack);
                 sp
@@ -189,7 +191,7 @@ impl Worker {
         self.running.set(thread);
     }
 
-    /// Takes the stack of a host that has ended, and forgets the host.
+    /// Takes back the stack of a host that has ended, and takes the host out of the list.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn end(&self, thread: &Thread) -> PooledStack {
         thread.state.set(State::Finished);
@@ -198,7 +200,7 @@ impl Worker {
         thread.stack.take().expect("given by `begin`")
     }
 
-    /// Keeps a thread that cannot have a stack for the root to end; what runs next is the root.
+    /// Keeps a thread for which no stack could be had, for the root to end it; the root runs next.
     #[cold]
     fn refuse(&self, thread: NonNull<Thread>, error: std::io::Error) -> StackPointer {
         // SAFETY: only this kernel thread reaches the list, and the reference ends with the call.
@@ -211,13 +213,13 @@ impl Worker {
         self.root.sp.get()
     }
 
-    /// Puts a new host into this worker's queue.
+    /// Puts a new host into this worker's stealable queue, or, if it is pinned, into the policy's.
     ///
     /// # Safety
     /// `thread` is unstarted and owned by the caller, who gives it up.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn admit(&self, thread: NonNull<Thread>) {
-        // SAFETY: as promised by the caller; this is the owning kernel thread.
+        // SAFETY: unstarted and owned (contract); this is the owning kernel thread.
         unsafe {
             if thread.as_ref().label.pinned {
                 return self.policy.ready(Ready(thread), Why::Spawned);
@@ -228,12 +230,14 @@ impl Worker {
     }
 }
 
-/// Base of every host's stack: runs hosts on it until the next thing to do lives elsewhere.
+/// Base of every host's stack: runs hosts on it, one after the other, until the next thread has another
+/// stack.
 ///
-/// A finished host's stack is used at once by the next unstarted host of the same size, without a switch.
+/// The stack of a host that has ended is reused at once by the next unstarted host of the same size, without
+/// a switch.
 ///
 /// # Safety
-/// Entered only through a context that [`Worker::start`] made, whose thread is then the running one.
+/// Entered only through a context that `Worker::start_here` made, whose thread is then the running one.
 unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
     let worker = Worker::current().expect("hosts run on workers");
     loop {
@@ -254,16 +258,17 @@ unsafe extern "C" fn host_main(_word: usize, _data: *mut ()) -> ! {
         } else {
             worker.running.set(next);
         }
-        // Still in use, but nothing takes a stack between here and the jump (invariant 3).
+        // The stack is still in use, but nothing takes a stack between here and the jump (invariant 3).
         worker.part_with(stack, size);
-        // SAFETY: `sp` as in `switch_to`; nothing on this stack needs a destructor any more.
+        // SAFETY: `sp` was saved by `switch_to` or made by `start_here`, and not resumed since; nothing on
+        // this stack needs a destructor any more.
         unsafe { swapstack::jump(sp, 0) }
     }
 }
 
 impl Worker {
-    /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped under the
-    /// caller's feet: it is kept until the next one of its kind comes.
+    /// Gives back the stack that the caller runs on. A stack without a pool would be unmapped while the
+    /// caller still runs on it: it is kept until the next such stack replaces it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn part_with(&self, stack: PooledStack, size: u32) {
         if size > LARGEST_POOLED {
@@ -274,17 +279,17 @@ impl Worker {
     }
 
     /// Runs the host that this stack was given to, from its closure to its published outcome; returns the
-    /// stack, and the size that it was asked for with.
+    /// stack and the size it was requested with.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn live(&self, thread: NonNull<Thread>) -> (PooledStack, u32) {
-        // SAFETY: the thread was made the running one of this stack by `begin`: its closure runs or is
-        // dropped here, once. After `publish` it is touched only if that says that nobody else has it.
+        // SAFETY: `begin` made the thread the running one of this stack; its closure runs or is dropped here,
+        // once. After `publish` it is touched only on `Unwanted`, when nothing else refers to it.
         unsafe {
             self.seat.counters.hosts.add(1);
             let body = thread.as_ref().body;
             if self.stopping.get() || thread.as_ref().reach().is_asked() {
-                // A host like any other, so that the destructors of what the closure owns may do what they
-                // like.
+                // Dropped on a host's stack, so that destructors of what the closure owns may use blocking
+                // calls.
                 self.doom(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
@@ -304,7 +309,8 @@ impl Worker {
         }
     }
 
-    /// Ends the threads that could not have a stack, as a plain kernel thread: there is no host to run on.
+    /// Ends the threads for which no stack could be had. Runs as a plain OS thread meanwhile: there is no
+    /// host to run on.
     #[cold]
     pub(super) fn end_refused(&self) {
         // SAFETY: only this kernel thread reaches the list; the reference ends here.
@@ -330,7 +336,8 @@ impl Worker {
 /// `thread` is unstarted and owned by the caller.
 #[cold]
 pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
-    // SAFETY: unstarted and owned (contract); after `publish` it is touched only if nobody else has it.
+    // SAFETY: unstarted and owned (contract); after `publish` it is touched only on `Unwanted`, when nothing
+    // else refers to it.
     unsafe {
         let body = thread.as_ref().body;
         (body.abandon)(thread, why);
@@ -342,8 +349,8 @@ pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
     }
 }
 
-/// As [`Worker::part`], outside of every host: the visitor is on its way on another kernel thread, and does
-/// not block.
+/// As [`Worker::part`], outside of every host: spins until a canceller that is about to reach the thread has
+/// finished. That one is on another kernel thread and does not block.
 fn await_visitor(thread: &Thread) {
     if thread.reach().end() {
         let mut spins = 0;

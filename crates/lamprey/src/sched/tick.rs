@@ -1,4 +1,4 @@
-//! The kernel thread of the [ticker](super::ticker).
+//! The kernel thread of the [ticker](super::ticker): its start, and its loop.
 
 use super::inspect::silent::Sights;
 use super::shared::Shared;
@@ -6,18 +6,19 @@ use super::ticker::{CALLED, FAST, OVER, PATIENCE};
 use crate::sync_shim::Ordering;
 use std::sync::{Arc, Weak};
 
-/// Starts the kernel thread. Without one to be had, nobody ticks: parasites are not inflated, and nobody
-/// is reported.
+/// Starts the kernel thread. If it cannot be started, there are no ticks: parasites are not inflated for
+/// their time slice, and held-up workers are not reported.
 pub(super) fn start(shared: &Arc<Shared>) {
     let weak = Arc::downgrade(shared);
     let thread = std::thread::Builder::new().name("lamprey-tick".to_owned());
     if thread.spawn(move || tick(&weak)).is_err() {
-        // Relaxed: a hint; nobody is woken.
+        // Relaxed: a hint; no thread sleeps on the word.
         shared.ticker.word.store(OVER, Ordering::Relaxed);
     }
 }
 
-/// The ticker's kernel thread. It keeps the runtime's shared part alive only while it waits.
+/// The loop. It holds a count of the runtime's shared part only within an iteration, sleep included, so the
+/// runtime is freed at the latest one iteration after its end.
 fn tick(shared: &Weak<Shared>) {
     let (mut idle, mut since_look, mut since_tick) = (0, 0, 0);
     let mut sights = None;

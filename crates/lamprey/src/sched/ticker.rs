@@ -1,13 +1,13 @@
-//! The runtime's ticker: a kernel thread of its own, for what the workers cannot do while their threads
-//! compute.
+//! The ticker: a kernel thread per runtime for what the workers cannot do while their threads compute; with
+//! the [watch](super::watch) it does the work of Go's sysmon.
 //!
 //! * It adds a tick to each worker's attention word four times a time slice ([`super::parasite::offer`]),
 //!   from the first parasite on.
 //! * About once a second it looks for workers that are held up ([`super::inspect::silent`]).
 //! * It prints the stack of a thread that has overflowed ([`super::inspect::overflowed`]): the thread itself
-//!   is in a signal handler, and may not.
+//!   is in a signal handler, which must not print it.
 //!
-//! It sleeps while all workers do.
+//! It sleeps while all workers sleep.
 //!
 //! # States (`word`)
 //! ```text
@@ -16,12 +16,13 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The word is the futex that the ticker sleeps on: whoever changes it wakes the ticker, which looks at it
-//!    again. Of OVER and CALLED no way leads back.
+//! 1. The word is the futex that the ticker sleeps on: the thread that changes it wakes the ticker, which
+//!    reads it again. OVER and CALLED are final.
 //!
 //! # Orderings
-//! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. Everything
-//! else is a hint.
+//! Release in `call` pairs with the Acquire in `sleep`: the ticker sees what the handler wrote. The fences in
+//! `rest` and `rewind` are a StoreLoad pair: the ticker does not rest while a worker is awake. All other
+//! accesses are hints.
 
 use crate::sync_shim::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use std::time::Duration;
@@ -36,33 +37,34 @@ pub(super) const CALLED: u32 = 4;
 const WAKE: libc::c_int = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
 const WAIT: libc::c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 
-/// Longest and shortest time from one look for workers that are held up to the next.
+/// Longest and shortest period between two looks for workers that are held up.
 const PERIOD: Duration = Duration::from_secs(1);
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
-/// Ticks without a worker that is awake, after which it rests.
+/// Consecutive sleeps without an awake worker after which the ticker rests.
 pub(super) const PATIENCE: u32 = 3;
 
-/// See the module's text.
+/// The state of a runtime's ticker.
 #[derive(Debug)]
 pub(crate) struct Ticker {
     /// A quarter of a time slice.
     slice: Duration,
-    /// How often workers that are held up are looked for.
+    /// From one look for workers that are held up to the next.
     period: Duration,
     pub(super) word: AtomicU32,
-    /// There are parasites.
+    /// Some worker has had a parasite.
     is_fast: AtomicBool,
 }
 
 impl Ticker {
-    /// Of a runtime with this time slice, where a worker that is held up for so long is reported.
+    /// The ticker of a runtime with this time slice, which reports a worker that is held up for
+    /// `stuck_after`.
     pub(crate) fn new(slice: Duration, stuck_after: Duration) -> Self {
         let slice = (slice / 4).max(Duration::from_micros(50));
         let period = (stuck_after / 3).clamp(SHORTEST_PERIOD, PERIOD);
         Self { slice, period, word: AtomicU32::new(SLOW), is_fast: AtomicBool::new(false) }
     }
 
-    /// A worker has its first parasite: ticks come four times a time slice from now on.
+    /// A worker has its first parasite: from now on there are four ticks a time slice.
     #[cold]
     pub(super) fn hurry(&self) {
         // Relaxed: a hint.
@@ -71,7 +73,7 @@ impl Ticker {
         }
     }
 
-    /// A worker has slept: if the ticker rests, it ticks again.
+    /// A worker has slept: restarts the ticker if it rests.
     pub(super) fn rewind(&self) {
         // StoreLoad race: `awake`, which the caller has raised, against our look at the word; pairs with the
         // fence in `rest`.
@@ -83,17 +85,18 @@ impl Ticker {
         }
     }
 
-    /// Ends the thread, soon.
+    /// Tells the ticker's thread to end.
     pub(super) fn end(&self) {
         // Relaxed: carries no data.
         self.word.store(OVER, Ordering::Relaxed);
         self.wake();
     }
 
-    /// Has it print what [`super::inspect::overflowed`] holds; false if it is gone. Async-signal-safe.
+    /// Makes the ticker print what [`super::inspect::overflowed`] holds; false if the ticker has ended.
+    /// Async-signal-safe.
     pub(super) fn call(&self) -> bool {
         loop {
-            // Relaxed (both): a guess.
+            // Relaxed (both): a guess, which the CAS checks.
             let word = self.word.load(Ordering::Relaxed);
             if word == OVER {
                 return false;
@@ -114,11 +117,11 @@ impl Ticker {
     }
 
     fn wake(&self) {
-        // SAFETY: the kernel takes the address of the word for a name.
+        // SAFETY: a futex wake uses the address as a key and does not read or write it.
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1_usize) };
     }
 
-    /// Ticks no more until a worker has slept, unless one has got up just now.
+    /// Stops ticking until a worker has slept, unless one has got up just now.
     pub(super) fn rest(&self, awake: &AtomicUsize) {
         // Relaxed: a hint.
         let word = self.word.load(Ordering::Relaxed);
@@ -134,9 +137,9 @@ impl Ticker {
         }
     }
 
-    /// Sleeps until the next tick, or until it is called; gives the word then.
+    /// Sleeps until the next tick, or until the word changes; returns the word.
     pub(super) fn sleep(&self) -> u32 {
-        // Relaxed: a hint; it is looked at again below.
+        // Relaxed: a hint; the futex compares it again, and it is loaded again below.
         let word = self.word.load(Ordering::Relaxed);
         let period = match word {
             SLOW => Some(self.period),
@@ -150,25 +153,25 @@ impl Ticker {
             });
             let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
             let (address, wait, word) = (self.word.as_ptr(), WAIT, word as usize);
-            // SAFETY: a futex of our own, and a time or none. It returns at once if the word is another one
-            // by now.
+            // SAFETY: the word is alive, and the timeout is a valid `timespec` or null. The call returns at
+            // once if the word has changed.
             unsafe { libc::syscall(libc::SYS_futex, address, wait, word, timeout) };
         }
         // Acquire pairs with the Release in `call`.
         self.word.load(Ordering::Acquire)
     }
 
-    /// How long it sleeps where there are parasites.
+    /// Length of a sleep while there are parasites.
     fn pause(&self) -> Duration {
         self.slice.min(self.period)
     }
 
-    /// From one look to the next.
+    /// Sleeps from one look to the next.
     pub(super) fn pauses_in_period(&self, word: u32) -> u32 {
         if word == FAST { count(self.period, self.pause()) } else { 1 }
     }
 
-    /// From one tick to the next.
+    /// Sleeps from one tick to the next.
     pub(super) fn pauses_in_slice(&self) -> u32 {
         count(self.slice, self.pause())
     }

@@ -1,4 +1,4 @@
-//! Calling a worker's policy.
+//! Calls of a worker's policy: the built-in one directly, the program's in a section that must not switch.
 
 use super::{Policy, PolicySlot, Ready, Unstarted, Why};
 use crate::queue::fresh::Fresh;
@@ -28,7 +28,7 @@ impl PolicySlot {
     pub(crate) fn next(&self, unstarted: &Fresh<Entry>) -> Option<Ready> {
         let mut unstarted = Unstarted(unstarted, PhantomData);
         match self {
-            // SAFETY: as in `ready`.
+            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
             Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted),
             Self::Program(cell) => lend(cell, |policy| policy.next(&mut unstarted)),
         }
@@ -36,14 +36,14 @@ impl PolicySlot {
 
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            // SAFETY: as in `ready`.
+            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
             Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
             Self::Program(cell) => lend(cell, |policy| policy.is_empty()),
         }
     }
 }
 
-// Cold: what follows the test for it in line is then the default policy.
+// Cold, so that the default policy is the fall-through path of the match.
 #[cold]
 #[inline(never)]
 fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {

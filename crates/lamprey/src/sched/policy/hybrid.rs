@@ -1,33 +1,34 @@
-//! The default order: the paper's hybrid of last-in-first-out and first-in-first-out (swapstack-taco-2013,
-//! 5.2).
+//! [`Hybrid`], the default run queue: the paper's hybrid of last-in-first-out and first-in-first-out
+//! (swapstack-taco-2013, 5.2). Compare Go's `runnext` slot in front of a FIFO.
 //!
-//! The first few threads that are woken go to the head of the queue, so that two threads that talk run in
-//! turn while their data is in the cache. After that, threads go to the tail until the queue has cycled:
-//! every thread that was in it has run. Then the count starts anew. Nobody starves, because at most `LIFO`
-//! threads overtake in a cycle.
+//! The first few threads that are woken go to the head of the queue, so that two threads that communicate run
+//! in turn while their data is in the cache. After that, woken threads go to the tail until the queue has
+//! cycled, that is, until every thread that was in it has run. Then the count starts anew. No thread starves,
+//! because at most `LIFO` threads overtake in a cycle.
 //!
-//! Threads that have not started yet wait for one turn in `TURN`, or until nothing else is ready: what has
-//! begun is finished before new things begin, but two threads that yield to each other for ever hold nobody
-//! up.
+//! An unstarted thread runs at one turn in `TURN`, or when nothing else is ready: started threads are
+//! finished before new ones begin, but two threads that yield to each other for ever do not keep new ones
+//! from starting.
 
 use super::{Policy, Ready, Unstarted, Why};
 use crate::queue::ring::Ring;
 use std::ptr::NonNull;
 
-/// How many woken threads may overtake in one cycle.
+/// Most woken threads that may overtake in one cycle.
 const LIFO: u32 = 16;
-/// Every so many turns an unstarted thread goes first.
+/// Of this many picks, one takes an unstarted thread first.
 const TURN: u32 = 8;
 
-/// The default policy; see the module's text.
+/// The default policy: a FIFO run queue in which the first few woken threads of each cycle go to the head.
 #[derive(Debug)]
 pub struct Hybrid {
-    /// The head of the queue, if a woken thread has gone there: two that talk then never touch the ring.
+    /// The head of the queue, if a woken thread has gone there: two threads that communicate never touch the
+    /// ring.
     first: Option<NonNull<super::Thread>>,
     ring: Ring<NonNull<super::Thread>>,
-    /// How many more may go to the head in this cycle.
+    /// How many more woken threads may go to the head in this cycle.
     lifo: u32,
-    /// The cycle ends when the ring's head counter reaches this: the tail when the cycle began.
+    /// The cycle ends when the ring's head counter reaches this: the tail counter when the cycle began.
     cycle_end: usize,
     turn: u32,
 }
@@ -44,7 +45,7 @@ impl Hybrid {
         self.first.take().or_else(|| self.ring.pop_front()).map(Ready)
     }
 
-    /// It is an unstarted thread's turn, or nothing else is ready.
+    /// Takes an unstarted thread: its pick is due, or nothing else is ready.
     #[inline]
     fn next_unstarted(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.turn = TURN;

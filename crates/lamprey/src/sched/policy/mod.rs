@@ -1,7 +1,7 @@
-//! Which ready thread a worker runs next.
+//! Policies: which ready thread a worker runs next (the order of Go's local run queue).
 //!
-//! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): they are the
-//! only ones that other workers may take. The policy keeps the rest and decides when to draw from that queue.
+//! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): only those can
+//! be stolen by other workers. The policy keeps the rest and decides when to take from that queue.
 
 mod call;
 mod hybrid;
@@ -52,7 +52,7 @@ use std::sync::Arc;
 /// A blocking call, or the start of a stackful parasite, ends the process with a message.
 ///
 /// # Panics
-/// A panic in a policy aborts the process: the worker could not go on.
+/// A panic in a policy aborts the process: the worker could not continue.
 pub trait Policy: 'static {
     /// A thread has become ready to run.
     fn ready(&mut self, thread: Ready, why: Why);
@@ -73,16 +73,16 @@ pub trait Policy: 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// What it waited for has happened.
+    /// The event that it waited for has happened.
     Woken,
     /// It is new, and was placed on this worker by the program ([`Builder::worker`](crate::Builder::worker)).
     Spawned,
-    /// It gave way by itself ([`yield_now`](crate::yield_now)).
+    /// It yielded ([`yield_now`](crate::yield_now)).
     Yielded,
 }
 
-/// A thread that can run now. Stands for the right to run it, so it cannot be copied; and it can run only on
-/// this worker, so it cannot leave the kernel thread:
+/// A thread that can run now. It is the right to run the thread, so it cannot be copied; the thread can run
+/// only on this worker, so it cannot leave the kernel thread:
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: lamprey::Ready) {
 ///     std::thread::spawn(move || drop(thread));
@@ -114,7 +114,7 @@ impl Ready {
         self.thread().label.spawn_site.get()
     }
 
-    /// True once it has run for the first time: it then stays on its worker.
+    /// True once it has run for the first time: it stays on its worker from then on.
     pub fn is_started(&self) -> bool {
         self.thread().state.get() != State::Unstarted
     }
@@ -147,11 +147,12 @@ impl Unstarted<'_> {
     }
 }
 
-/// The policy of one worker. The default is known to the compiler, so that its calls are inlined into every
-/// switch.
+/// The policy of one worker. The default policy is a type of its own here, so that its calls are inlined into
+/// every switch.
 ///
-/// The program's is taken out of its cell for the time of a call, so that a call back into the runtime finds
-/// it gone and not a second `&mut`. A panic must not unwind into the middle of a switch.
+/// A policy of the program is taken out of its cell for the duration of a call, so that a call back into the
+/// runtime finds the cell empty instead of making a second `&mut`. A panic must not unwind into the middle of
+/// a switch.
 pub(crate) enum PolicySlot {
     Hybrid(UnsafeCell<Hybrid>),
     Program(Cell<Option<Box<dyn Policy>>>),
