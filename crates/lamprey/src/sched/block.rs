@@ -1,36 +1,37 @@
-//! The one shape of a blocked thread. How blocking calls are written with it: [`wait`](super::wait).
+//! Blocking a thread: the states and the rules of waking that all blocking calls share (Go's `gopark` and
+//! `goready`). [`wait`](super::wait) is how blocking calls use it.
 //!
 //! # States
-//! See [`State`](super::thread::State): Runnable, Blocked, Committed.
+//! Those of [`State`](super::thread::State): Runnable, Blocked, Committed.
 //!
 //! # Invariants
 //! 1. **A wake is a right.** A thread that is about to block puts a node with its [`Waiter`] into some queue.
-//!    Whoever takes the node out, under that queue's lock or by the CAS that stands for it, owes exactly one
-//!    [`Waiter::wake`]; nobody else may wake.
+//!    The thread that takes the node out, under that queue's lock or by the CAS that stands for it, must call
+//!    [`Waiter::wake`] exactly once; no other thread may wake.
 //! 2. **An interrupt is local.** Timeouts and cancellation happen on the thread's home worker and only make
 //!    it runnable with another [`Woke`]; they touch no queue. The thread itself goes back to the queue and
 //!    takes its node out. If the node is gone, the wake is under way, and is awaited ([`await_wake`]) before
 //!    anything else happens.
 //! 3. A started host runs only on its home worker, so nothing can resume it before it has been switched away
-//!    from: there is no moment between "enqueued" and "context saved" that another kernel thread could see.
+//!    from: no other kernel thread can see a moment between "enqueued" and "context saved".
 //!
 //! # Who may touch what
 //! The home worker touches the thread's cells; another kernel thread that holds the right to wake touches
 //! only the link (by pushing the thread into the home worker's inbox).
 //!
 //! # Orderings
-//! None here: a wake on the same worker is a plain call; another goes through the inbox (Release/Acquire) or
-//! through [`os`](super::os).
+//! None here: a wake on the same worker is a plain call; any other goes through the inbox (Release/Acquire)
+//! or through [`os`](super::os).
 //!
 //! # Rejected
 //! * An atomic state word in each thread (wake = CAS): 5 ns more for each message, and needed only because
-//!   timers and cancellation would touch the thread from elsewhere.
-//! * A post-switch step that publishes the node once the context is saved: not needed while hosts do not move
-//!   (invariant 3), and one more word through every switch.
+//!   timers and cancellation would touch the thread from other kernel threads.
+//! * A post-switch step that publishes the node once the context is saved (Go's `gopark` with an unlock
+//!   function): not needed while hosts do not move (invariant 3), and one more word through every switch.
 //!
 //! # Checked by
 //! `model::host_waits` (loom, hosts), `model::channel` and all others that block (loom, OS threads),
-//! `tests/stress/mixed.rs`, `tests/channel/rendezvous.rs` (named by the moment).
+//! `tests/stress/mixed.rs`, `tests/channel/rendezvous.rs`.
 
 use super::os;
 use super::parasite::task::Task;
@@ -41,8 +42,8 @@ use super::worker::Worker;
 use std::ptr::NonNull;
 use std::task::Context;
 
-/// The worker whose threads block by switching: the calling kernel thread's. (Not all that the checker calls
-/// workers have hosts.)
+/// The calling kernel thread's worker, if its threads block by switching. (In the model checker not every
+/// worker has hosts.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn worker() -> Option<&'static Worker> {
     #[cfg(not(loom))]
@@ -51,8 +52,8 @@ fn worker() -> Option<&'static Worker> {
     return Worker::current().filter(|worker| worker.has_hosts());
 }
 
-/// The calling thread, which is about to queue a node and to block: a scheduling point. Parasites that it has
-/// woken run first, here, on its stack; so no lock may be held.
+/// The calling thread as a waiter, before it queues a node and blocks: a scheduling point. Parasites that the
+/// caller has woken run first, on its stack, so no lock may be held.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn waiter() -> Waiter {
     if let Some(worker) = worker() {
@@ -67,7 +68,8 @@ pub(crate) fn os_waiter() -> Waiter {
     Waiter::thread(os::about_to_wait())
 }
 
-/// Whoever runs on the calling kernel thread: a thread of a worker, its root, or the OS thread itself.
+/// The thread that runs on the calling kernel thread: a thread of a worker, its root, or the OS thread
+/// itself.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn current() -> NonNull<Thread> {
     if let Some(worker) = worker() {
@@ -76,13 +78,13 @@ pub(crate) fn current() -> NonNull<Thread> {
     os::current()
 }
 
-/// True on a host, false on a plain OS thread.
+/// True on a worker's kernel thread, false on a plain OS thread.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn on_host() -> bool {
     worker().is_some()
 }
 
-/// Blocks the calling thread until its wake, or its cancellation: for [`wait`](super::wait) alone.
+/// Blocks the calling thread until its wake or its cancellation; used only by [`wait`](super::wait).
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn block(reason: Wait) -> Woke {
     if let Some(worker) = worker() {
@@ -91,7 +93,7 @@ pub(crate) fn block(reason: Wait) -> Woke {
     os::block(None)
 }
 
-/// Blocks until a wake that is certainly under way. Not interruptible.
+/// Blocks until a wake that is certain to come. Not interruptible.
 #[cold]
 pub(crate) fn block_until_woken(reason: Wait) {
     // SAFETY: the caller's own descriptor, alive while it runs.
@@ -99,7 +101,7 @@ pub(crate) fn block_until_woken(reason: Wait) {
     await_wake(reason);
 }
 
-/// As [`block_until_woken`], also of a wait that is open.
+/// As [`block_until_woken`], also for a wait that is open.
 pub(super) fn await_wake(reason: Wait) {
     if let Some(worker) = worker() {
         return worker.block_committed(reason);
@@ -107,13 +109,13 @@ pub(super) fn await_wake(reason: Wait) {
     os::block_committed();
 }
 
-/// True if the calling thread's blocking calls are to end, and it is not unwinding yet.
+/// True if the calling thread's blocking calls are to end, and it does not unwind yet.
 pub(crate) fn is_cancelled() -> bool {
     // SAFETY: the caller's own descriptor.
     !std::thread::panicking() && super::cancel::state::is_cancelled(unsafe { current().as_ref() })
 }
 
-/// True on the only worker of a runtime: nobody of that runtime runs at the same time.
+/// True on the only worker of a runtime: no other thread of that runtime runs at the same time.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn is_alone() -> bool {
     #[cfg(not(loom))]
@@ -122,8 +124,8 @@ pub(crate) fn is_alone() -> bool {
     return false;
 }
 
-/// A future is about to do something for the first time: true if it is a parasite that lets the hosts go
-/// first, and is polled again.
+/// Called by a future before its first action: true if it is polled as a parasite that must yield to the
+/// hosts first; it is then polled again.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
     let gives_way = Task::of(cx).is_some() && Worker::current().is_some_and(|worker| !worker.spend());
@@ -149,11 +151,12 @@ pub(crate) fn count_communication() {
     }
 }
 
-/// The payload of the unwind that ends a cancelled host. Private: user code can catch it but not make it.
+/// The payload of the unwind that ends a cancelled host. Private, so that user code can catch it but not
+/// construct it.
 pub(crate) struct CancelUnwind;
 
-/// Ends the calling host by an unwind that runs its destructors and reaches whoever joins as `Cancelled`. No
-/// panic message is printed.
+/// Ends the calling host by an unwind that runs its destructors and reaches the joiner as `Cancelled`. Prints
+/// no panic message.
 #[cold]
 pub(crate) fn unwind_cancelled() -> ! {
     std::panic::resume_unwind(Box::new(CancelUnwind))

@@ -1,17 +1,17 @@
-//! How a host blocks, is woken and is interrupted, on its worker: the states of [`block`](super::block),
-//! without what a switch is.
+//! How a worker blocks, wakes and interrupts a host: the transitions of the states in
+//! [`block`](super::block), up to the switch itself.
 //!
-//! Built for the model checker, too, where a host is a loom thread of its own that runs while it has its
-//! worker's baton (`model/host.rs`); a switch hands the baton on.
+//! Also built for the model checker, where a host is a loom thread that runs only while it has its worker's
+//! baton (`model/host.rs`); a switch hands the baton on.
 //!
 //! # Invariants
 //! Those of [`block`](super::block) and [`wait`](super::wait).
 //!
 //! # Who may touch what
-//! All of a host but its link: its home worker, that is, whoever runs on that kernel thread.
+//! All of a host but its link: its home worker, that is, the thread that runs on that kernel thread.
 //!
 //! # Orderings
-//! None here: from elsewhere a wake comes through the inbox.
+//! None here: a wake from another kernel thread comes through the inbox.
 //!
 //! # Checked by
 //! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`.
@@ -42,8 +42,8 @@ impl Worker {
         me.woke.get()
     }
 
-    /// Of a thread that is not to block or to yield now: ends the process if that is a bug, or forbidden, and
-    /// no cancellation.
+    /// For a thread whose `eager` forbids an ordinary block or yield: ends the process unless the reason is
+    /// cancellation.
     #[cold]
     pub(super) fn must_be_free(&self, me: &Thread) {
         me.must_be_closed();
@@ -52,7 +52,7 @@ impl Worker {
         }
     }
 
-    /// A cancelled host does not block any more: as if it had been interrupted.
+    /// A cancelled host does not block: the call ends as if it had been interrupted.
     #[cold]
     fn end_block_at_once(&self, me: &Thread) -> Woke {
         self.must_be_free(me);
@@ -60,7 +60,8 @@ impl Worker {
         Woke::Cancelled
     }
 
-    /// Blocks the running host where only the wake may end it; see [`await_wake`](super::block::await_wake).
+    /// Blocks the running host until its wake, not interruptibly; see
+    /// [`await_wake`](super::block::await_wake).
     pub(super) fn block_committed(&self, reason: Wait) {
         let me = self.running_ref();
         if me.is_barred() {
@@ -73,10 +74,10 @@ impl Worker {
         }
     }
 
-    /// Makes a host of this worker runnable after its wake.
+    /// Makes a host of this worker runnable: its wake has come.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn wake_here(&self, thread: NonNull<Thread>) {
-        // SAFETY: in its blocking call until it runs again, which needs this very wake.
+        // SAFETY: alive: it is in its blocking call until it runs again, which needs this wake.
         let entry = unsafe { thread.as_ref() };
         if matches!(entry.state.get(), State::Blocked | State::Committed) {
             if entry.kind == Kind::Parasite {
@@ -88,15 +89,15 @@ impl Worker {
         }
     }
 
-    /// Wakes a host of this worker that is in an ordinary block; false, and nothing done, for all others. The
-    /// usual case of [`wake_host`], for those who know where they are.
+    /// Wakes a host of this worker that is Blocked; for every other thread returns false and does nothing.
+    /// The common case of [`wake_host`], for callers that know their worker.
     ///
     /// # Safety
     /// As for [`Waiter::wake`](super::Waiter::wake).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
-        // SAFETY: in its blocking call until this wake (contract). Its kind is constant, and of a host `home`
-        // was written when it started; the state is ours to read if it is here.
+        // SAFETY: alive: it is in its blocking call until this wake (contract). Its kind is constant, a
+        // host's `home` was written when it started, and its state may be read here if this is its home.
         let entry = unsafe { thread.as_ref() };
         let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
         let is_ours = is_here && entry.state.get() == State::Blocked;
@@ -115,9 +116,9 @@ impl Worker {
         self.enqueue_woken(thread);
     }
 
-    /// Ends a block on this worker early: the host finds out why and takes its own node out.
+    /// Ends a block on this worker early: the host learns why and takes its own node out.
     ///
-    /// Does nothing if the host is not blocked, or no longer interruptible.
+    /// Does nothing if the host is not blocked, or not interruptible.
     ///
     /// # Safety
     /// A started host of this worker that has not ended.
@@ -135,13 +136,13 @@ impl Worker {
         }
     }
 
-    /// What came out of the inbox, or was just taken from another worker: a new host, a wake for an old one,
-    /// a parasite.
+    /// Handles an entry of the inbox, or one just taken from another worker: a new host, a wake for a started
+    /// one, a parasite, a remote message.
     ///
     /// # Safety
     /// `entry` is owned by the caller as in [`Seat::deliver`](super::seat::Seat::deliver).
     pub(crate) unsafe fn receive(&self, entry: Waiter) {
-        // SAFETY: owned by us (contract), and threads are alive until they have run.
+        // SAFETY: owned by this call (contract); threads are alive until they have run.
         unsafe {
             match entry.who() {
                 Who::Task(task) => Task::receive(task, self),
@@ -154,13 +155,13 @@ impl Worker {
     }
 }
 
-/// Wakes a host from wherever the caller runs.
+/// Wakes a host, from any kernel thread.
 ///
 /// # Safety
 /// As for [`Waiter::wake`](super::Waiter::wake).
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
-    // SAFETY: the host is in its blocking call until this wake; `home` was written when it started.
+    // SAFETY: alive: the host is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
     let home = entry.reach().home();
     if let Some(worker) = Worker::current()
@@ -168,7 +169,7 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     {
         return worker.wake_here(thread);
     }
-    // SAFETY: as above, and the caller holds the right to wake.
+    // SAFETY: the host is alive until this wake, which the caller has the right to make.
     unsafe { wake_elsewhere(thread) }
 }
 
@@ -178,7 +179,7 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
 /// As for [`Waiter::wake`](super::Waiter::wake).
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
-    // SAFETY: it is in its blocking call until this wake; `home` was written when it started.
+    // SAFETY: alive: it is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
     if let Some(worker) = Worker::current()
         && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach().home())
@@ -186,18 +187,18 @@ pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
     {
         return worker.wake_parasite(entry, form);
     }
-    // SAFETY: as above, and the caller holds the right to wake.
+    // SAFETY: the parasite is alive until this wake, which the caller has the right to make.
     unsafe { wake_host(thread) }
 }
 
-/// [`wake_host`] for a host of another worker.
+/// [`wake_host`] for a host of another worker: sends it to that worker's inbox.
 ///
 /// # Safety
 /// As for [`wake_host`].
 #[cold]
 unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
-    // SAFETY: the host is blocked, so its runtime and seat are there; once it is delivered, both may end at
-    // any moment, hence the count taken first.
+    // SAFETY: the host is blocked, so its runtime and its worker's shared state are alive; after the delivery
+    // both may end at any moment, hence the count taken first.
     unsafe {
         let home = thread.as_ref().reach().home();
         Arc::increment_strong_count(home);

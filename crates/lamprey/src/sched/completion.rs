@@ -1,18 +1,19 @@
-//! How the outcome of a host finds whoever joins it: one word between the host and its handle.
+//! [`Completion`]: how the outcome of a thread reaches its joiner: one word shared by the thread and its
+//! handle.
 //!
 //! # States
 //! ```text
 //! RUNNING --publish--> DONE        the outcome is the handle's
 //! RUNNING --register--> a waiter   the joiner is blocked (or about to)
-//! a waiter --publish--> DONE       the host owes the joiner its wake
+//! a waiter --publish--> DONE       the host must wake the joiner
 //! a waiter --unregister--> RUNNING the joiner gave up (cancelled)
-//! RUNNING --detach--> DETACHED     the handle is gone; --publish--> the outcome is the host's to drop
+//! RUNNING --detach--> DETACHED     the handle is gone; --publish--> the host drops the outcome
 //! ```
 //!
 //! # Invariants
-//! 1. The host publishes once; after it has seen anything but DETACHED it never touches the object again.
-//! 2. A registered waiter that is a future's holds what [`Waiter::keep`] took: whoever takes it out of the
-//!    word uses that up.
+//! 1. The host publishes once; unless it found DETACHED it never touches the object again.
+//! 2. A registered waiter of a future holds what [`Waiter::keep`] took: the side that takes the waiter out of
+//!    the word uses that up.
 //! 3. The handle registers, unregisters and detaches from one thread at a time (it is owned).
 //! 4. Exactly one side frees the object: the handle after DONE, the host after DETACHED.
 //!
@@ -22,7 +23,7 @@
 //! node and may free.
 //!
 //! # Rejected
-//! A reference count (`Arc`): two read-modify-writes for each host more than this one.
+//! A reference count (`Arc`): two more read-modify-writes for each host than this one.
 //!
 //! # Checked by
 //! `model::completion` (loom).
@@ -32,7 +33,7 @@ use crate::queue::inbox::Linked;
 use crate::sync_shim::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
 
-/// See the module's text.
+/// The word between a thread and its handle.
 #[derive(Debug)]
 pub(crate) struct Completion(pub(super) AtomicPtr<()>);
 
@@ -41,9 +42,9 @@ pub(crate) struct Completion(pub(super) AtomicPtr<()>);
 pub(crate) enum Published {
     /// The handle will find the outcome.
     Kept,
-    /// As `Kept`, and this joiner is owed its wake.
+    /// As `Kept`, and the host must wake this joiner.
     Owed(Waiter),
-    /// The handle is gone: the object is the host's.
+    /// The handle is gone: the host owns the object.
     Unwanted,
 }
 
@@ -56,7 +57,7 @@ impl Completion {
         Self(AtomicPtr::new(RUNNING))
     }
 
-    /// Host: the outcome has been written.
+    /// Host: publishes the outcome, which has been written.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn publish(&self) -> Published {
         // Release pairs with the Acquire loads in `is_done`, `register` and `unregister`; Acquire with their
@@ -70,40 +71,41 @@ impl Completion {
         }
     }
 
-    /// Handle: true once the outcome can be read, and the object is the handle's.
+    /// Handle: true once the outcome can be read and the handle owns the object.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_done(&self) -> bool {
         // Acquire pairs with the Release swap in `publish`.
         self.0.load(Ordering::Acquire) == DONE
     }
 
-    /// Host: true if the handle is gone for certain; then `publish` would say `Unwanted`.
+    /// Host: true if the handle is gone; then `publish` would return `Unwanted`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_detached(&self) -> bool {
-        // Acquire pairs with the Release CAS in `detach`: as the swap in `publish` does, for whoever frees
-        // the object.
+        // Acquire pairs with the Release CAS in `detach`, as the swap in `publish` does: the object may be
+        // freed after it.
         self.0.load(Ordering::Acquire) == DETACHED
     }
 
-    /// Handle: asks for a wake; false if the host is done already.
+    /// Handle: registers a waiter; false if the host has published already.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn register(&self, waiter: Waiter) -> bool {
         self.change(RUNNING, Linked::into_raw(waiter))
     }
 
-    /// Handle: takes the request for a wake back; false if the host is done and the wake under way.
+    /// Handle: takes the waiter back; false if the host has published and the wake is under way.
     pub(crate) fn unregister(&self, waiter: Waiter) -> bool {
         self.change(Linked::into_raw(waiter), RUNNING)
     }
 
-    /// Handle: gives the object to the host; false if that is done and the object stays with the handle.
+    /// Handle: gives the object to the host; false if the host has published and the object stays with the
+    /// handle.
     pub(crate) fn detach(&self) -> bool {
         self.forget_future();
         self.change(RUNNING, DETACHED)
     }
 
-    /// Handle: nobody polls any more; what a poll has left in the word would look done to `register` and
-    /// `detach`.
+    /// Handle: takes back the waiter of the last poll. `register` and `detach` expect RUNNING and would take
+    /// it for DONE.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn forget_future(&self) {
         // Acquire pairs with the Release swap in `publish`.
@@ -116,7 +118,7 @@ impl Completion {
     #[cold]
     fn take_back(&self, old: Waiter) {
         if self.unregister(old) {
-            // SAFETY: taken back out of the word.
+            // SAFETY: the word was taken back, so this is its only copy.
             unsafe { old.forget() };
         }
     }
@@ -129,7 +131,7 @@ impl Completion {
     }
 }
 
-/// The waiter that `word` is, if it is one.
+/// The waiter in `word`, if there is one.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn registered(word: *mut ()) -> Option<Waiter> {
     (word != DONE && word != DETACHED).then(|| NonNull::new(word)).flatten().map(Linked::from_raw)

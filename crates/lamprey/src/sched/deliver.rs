@@ -1,4 +1,4 @@
-//! Handing something to a worker, and waking it up.
+//! Sending to a worker: pushing an entry into its inbox, and waking it if it sleeps.
 
 use super::errand::Errand;
 use super::guard;
@@ -7,11 +7,12 @@ use super::waiter::Waiter;
 use std::ptr::NonNull;
 
 impl Seat {
-    /// Hands `entry` to the worker and wakes it up if it sleeps; gives it back if the worker has ended.
+    /// Pushes `entry` into the worker's inbox and wakes the worker if it sleeps; gives the entry back if the
+    /// worker has ended.
     ///
     /// # Safety
-    /// The caller owns the entry: an unstarted thread, one that is blocked here and that the caller holds the
-    /// right to wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
+    /// The caller owns the entry: an unstarted thread, a blocked thread of this worker that the caller has
+    /// the right to wake, or a task as in [`Task::receive`](super::parasite::task::Task::receive).
     pub(crate) unsafe fn deliver(&self, entry: Waiter) -> Result<(), Waiter> {
         // SAFETY: owned by the caller (contract), and valid until the worker has run it.
         unsafe { self.inbox.push(entry)? };
@@ -19,12 +20,13 @@ impl Seat {
         Ok(())
     }
 
-    /// Sends an errand to the worker of `seat`; where that has ended, the errand is run here, without one.
+    /// Sends a remote message to the worker of `seat`; if that worker has ended, runs it here, without a
+    /// worker.
     ///
     /// # Safety
-    /// Somebody's count of the seat lasts until this call ends; the errand is the caller's, who gives it up.
+    /// A count of the `Seat` lasts until this call returns; the caller owns the message and gives it up.
     pub(crate) unsafe fn send(seat: NonNull<Seat>, errand: NonNull<Errand>) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the caller's contract: the `Seat` is alive, and the message is owned.
         unsafe {
             let seat = Self::retain(seat);
             if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
@@ -33,12 +35,12 @@ impl Seat {
         }
     }
 
-    /// Ends the worker's sleep, if it sleeps; false if it does not.
+    /// Ends the worker's sleep; false if it does not sleep.
     pub(crate) fn notify(&self) -> bool {
         let sleeps = self.parking.claim();
         if sleeps {
             let notifier = self.notifier.get().expect("set before the first sleep");
-            // The caller has just given something up to the worker and must not unwind.
+            // The caller has just handed an entry over to the worker, and must not unwind.
             const WHO: &str = "the notifier of a source";
             crate::bug::no_unwind(WHO, || guard::no_switch(WHO, || notifier.notify()));
         }
@@ -47,8 +49,8 @@ impl Seat {
 }
 
 impl Drop for Seat {
-    /// What the closures of its sources own goes with them: at whatever place the last who knew the worker
-    /// has forgotten it, which expects nothing of the kind.
+    /// Drops what the closures of its sources own. This runs wherever the last count is dropped, on a thread
+    /// that expects no code of the program: so it must not switch, and panics are caught.
     fn drop(&mut self) {
         let (notifier, helpers) = (self.notifier.take(), self.helpers.take());
         guard::no_switch("the destructor of a notifier", || {

@@ -1,21 +1,21 @@
-//! Where code of the program is called and must not switch: what is not finished there would be met by other
-//! threads.
+//! Sections in which code of the program is called and must not switch, because other threads would see an
+//! unfinished state.
 //!
 //! # Invariants
-//! 1. While code that was called by [`no_switch`] runs, its thread is BARRED (a bit of `Thread::eager`, which
-//!    each block looks at anyhow): whatever would have to wait, or start something on top, ends the process,
-//!    and says who called.
+//! 1. While code called by [`no_switch`] runs, its thread is BARRED (a bit of `Thread::eager`, which each
+//!    block reads anyway): an operation that would wait, or start a thread on top, ends the process with a
+//!    message that names the caller.
 //! 2. A worker's root is always BARRED.
-//! 3. Nobody switches while the kernel thread unwinds: the panic count is the kernel thread's, so another
-//!    host would be taken for one that panics. Calls that would have to wait look at that first and fail
-//!    ([`must_not_block`](super::must_not_block)); here, in the switch itself, is the last look.
+//! 3. No thread switches while the kernel thread unwinds: the panic count belongs to the kernel thread, so
+//!    another host would be taken for one that panics. Calls that would have to wait check that first and
+//!    fail ([`must_not_block`](super::must_not_block)); the switch itself checks it again.
 //!
 //! The table of all places where code of the program is called is in `HACKING.md`.
 //!
 //! # Rejected
-//! * To let such code wait, shielded from cancellation: what others are owed comes late, and a thread that is
-//!   queued already could be given the wake of that queue in the middle of another wait.
-//! * To refuse by a panic: the callers have nowhere to go with it.
+//! * Letting such code wait, shielded from cancellation: pending wakes of other threads are delayed, and a
+//!   thread that is already queued could receive the wake of that queue in the middle of another wait.
+//! * Refusing by a panic: the callers cannot handle one.
 //!
 //! # Checked by
 //! `tests/callouts/guard.rs`, `tests/callouts/generator.rs`.
@@ -24,8 +24,8 @@ use super::thread::{SOURCE, Thread};
 use super::worker::Worker;
 use std::ptr;
 
-/// Runs code of the program that must not switch; `who` is in the message if it does. On a kernel thread
-/// outside of every worker it only runs it.
+/// Runs code of the program that must not switch; the message names `who` if it does. On a kernel thread
+/// outside of every worker it only runs the code.
 pub(crate) fn no_switch<R>(who: &'static str, code: impl FnOnce() -> R) -> R {
     let Some(worker) = Worker::current() else { return code() };
     let thread = worker.running_ref();
@@ -34,7 +34,7 @@ pub(crate) fn no_switch<R>(who: &'static str, code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Gives the thread back what it had, also when the code unwinds.
+/// Restores the thread's state on drop, also when the code unwinds.
 struct Barred<'a> {
     worker: &'a Worker,
     thread: &'a Thread,
@@ -49,8 +49,8 @@ impl Drop for Barred<'_> {
     }
 }
 
-/// Ends the process: code that must not switch was about to. (It has perhaps been woken before it got to the
-/// block.)
+/// Ends the process: code that must not switch was about to. (The thread may have been woken before it
+/// reached the block.)
 #[cold]
 #[inline(never)]
 pub(super) fn has_switched(worker: Option<&Worker>) -> ! {
@@ -63,8 +63,8 @@ pub(super) fn has_switched(worker: Option<&Worker>) -> ! {
 }
 
 impl Worker {
-    /// Ends the process if code that must not switch runs; not if that is a source, which starts nothing but
-    /// hears of it.
+    /// Ends the process if code that must not switch runs, except in a source: there the start of a stackful
+    /// parasite is refused, and its handle reports that.
     pub(crate) fn must_not_be_called_out(&self) {
         if self.running_ref().is_barred() && !ptr::eq(self.caller.get(), SOURCE) {
             has_switched(Some(self));
@@ -83,7 +83,7 @@ pub(super) fn switches_in_unwind() -> ! {
     std::process::abort()
 }
 
-/// Has generators be checked for what is open where they are suspended: see [`mark`].
+/// Installs [`mark`], so that a generator is checked for open sections when it is suspended.
 #[cold]
 pub(crate) fn mark_generators() {
     static MARKED: std::sync::Once = std::sync::Once::new();
@@ -98,9 +98,9 @@ pub(crate) fn mark_generators() {
     });
 }
 
-/// Who runs on the calling kernel thread, and the innermost of what that has entered ([`super::cancel`]). A
-/// thread that is left by suspending a generator must have left it, too: another thread may be the one that
-/// goes on there.
+/// The thread that runs on the calling kernel thread, and the innermost frame that it has entered
+/// ([`super::cancel`]). A frame must be left before the stack is left by suspending a generator, because
+/// another thread may resume it.
 fn mark() -> swapstack::generator::Mark {
     let Some(worker) = Worker::current() else { return [0, super::os::frames().addr()] };
     let thread = worker.running_ref();

@@ -1,5 +1,4 @@
-//! How a handle waits for the outcome of its thread, as a thread or as a future: what
-//! [`completion`](super::completion) is asked by joiners.
+//! Joining: how a handle waits, as a thread or as a future, for the outcome in a [`Completion`].
 
 use super::completion::{Completion, registered};
 use super::reason::Wait;
@@ -10,8 +9,8 @@ use std::task::Context;
 
 /// The joiner as a thread.
 impl Completion {
-    /// Handle: blocks until the host is done; false if the caller must not block. The caller's woken
-    /// parasites run first. If the caller is cancelled meanwhile, it unwinds from here.
+    /// Handle: blocks until the host has published; false if the caller must not block. Parasites that the
+    /// caller has woken run first. Unwinds if the caller is cancelled meanwhile.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait(&self) -> bool {
         self.forget_future();
@@ -24,7 +23,8 @@ impl Completion {
         true
     }
 
-    /// After the wait: what the caller reads now has been written.
+    /// After the wait: checks that there is an outcome. The Acquire load in `is_done` makes it visible to the
+    /// caller.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn must_be_done(&self) {
         if !self.is_done() {
@@ -32,7 +32,7 @@ impl Completion {
         }
     }
 
-    /// As [`wait`](Self::wait), but nothing ends the wait early. A caller that must not switch blocks its
+    /// As [`wait`](Self::wait), but only the outcome ends the wait. A caller that must not switch blocks its
     /// kernel thread.
     pub(crate) fn wait_committed(&self) {
         self.forget_future();
@@ -43,7 +43,7 @@ impl Completion {
 
 /// The joiner as a future.
 impl Completion {
-    /// Handle: true once the outcome can be read; otherwise the waker of `cx` is called then.
+    /// Handle: true once the outcome can be read; otherwise registers the waker of `cx`, to be called then.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll(&self, cx: &Context<'_>) -> bool {
         self.is_done() || self.poll_later(cx)
@@ -60,14 +60,14 @@ impl Completion {
             if !self.unregister(old) {
                 return true;
             }
-            // SAFETY: taken back out of the word.
+            // SAFETY: the word was taken back, so this is its only copy.
             unsafe { old.forget() };
         }
         let waiter = Waiter::of(cx).keep();
         if self.register(waiter) {
             return false;
         }
-        // SAFETY: never came into the word.
+        // SAFETY: the word was not registered, so this is its only copy.
         unsafe { waiter.forget() };
         true
     }

@@ -1,17 +1,16 @@
 //! How a plain OS thread blocks: by parking the kernel thread.
 //!
 //! # States
-//! `woken` is false while the thread waits (or does nothing) and true from the wake until the thread has seen
-//! it.
+//! `woken` is false while the thread waits or runs, and true from the wake until the thread has seen it.
 //!
 //! # Invariants
-//! 1. For each wait at most one wake comes (the right to wake goes with the removed node), so `woken` is a
-//!    flag. That is checked.
-//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may run
-//!    on and end, and its descriptor with it.
+//! 1. There is at most one wake for each wait (the right to wake goes with the removed node), so `woken` can
+//!    be a flag. This is checked.
+//! 2. The waker clones the thread's parker *before* it sets `woken`: once the flag is set, the thread may
+//!    return and end, and its descriptor with it.
 //!
 //! # Orderings
-//! `woken = true` is Release and pairs with the Acquire load in `block`: what the waker did before is
+//! `woken = true` is Release and pairs with the Acquire load in `take_wake`: what the waker wrote before is
 //! visible.
 //!
 //! # Checked by
@@ -32,7 +31,7 @@ use std::time::Instant;
 pub(crate) struct OsThread {
     descriptor: Thread,
     woken: AtomicBool,
-    /// Dropped by hand: see `drop`.
+    /// Not dropped if the process exits within a frame: see `drop`.
     parker: ManuallyDrop<Parker>,
 }
 
@@ -42,14 +41,14 @@ thread_local! {
 
 /// The calling kernel thread's descriptor; valid until the thread ends.
 pub(crate) fn current() -> NonNull<Thread> {
-    // Through the whole object, not its first field: `wake` needs the rest.
+    // A pointer to the whole object, not to its first field: `wake` needs the rest.
     #[cfg(not(loom))]
     return ME.try_with(|me| NonNull::from(me).cast()).unwrap_or_else(|_| is_gone());
     #[cfg(loom)]
     ME.with(|me| NonNull::from(me).cast())
 }
 
-/// Before anything has been queued or started.
+/// Panics: the thread-locals are destroyed. Nothing has been queued or started yet.
 #[cfg(not(loom))]
 #[cold]
 #[inline(never)]
@@ -59,25 +58,25 @@ fn is_gone() -> ! {
     )
 }
 
-/// The innermost of what the calling kernel thread has entered.
+/// The innermost frame that the calling kernel thread has entered.
 pub(super) fn frames() -> *const Frame {
     ME.try_with(|me| me.descriptor.frames.get()).unwrap_or(std::ptr::null())
 }
 
-/// As [`current`], of one that is about to queue itself: ends the process if it is in the middle of another
-/// wait.
+/// As [`current`], for a thread that is about to queue a node: ends the process if it is in the middle of
+/// another wait.
 pub(super) fn about_to_wait() -> NonNull<Thread> {
-    // SAFETY: the caller's own descriptor, through the whole object, as `current` gives it.
+    // SAFETY: the caller's own descriptor; `current` gives a pointer to the whole object.
     let me = unsafe { current().cast::<OsThread>().as_ref() };
     me.descriptor.must_be_closed();
-    // Relaxed: nobody has the right to wake this thread now.
+    // Relaxed: no thread has the right to wake this one now.
     if me.woken.load(Ordering::Relaxed) {
         crate::bug::bug!("an OS thread was woken that did not wait");
     }
     NonNull::from(me).cast()
 }
 
-/// Parks until the wake comes, `deadline` has passed, or a level of the thread is tripped.
+/// Parks until the wake comes, `deadline` has passed, or a level of the thread is cancelled.
 pub(crate) fn block(deadline: Option<Instant>) -> Woke {
     ME.with(|me| {
         loop {
@@ -101,7 +100,7 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
     })
 }
 
-/// Parks until the wake comes, which is under way.
+/// Parks until the wake comes, which is certain. Not interruptible.
 pub(crate) fn block_committed() {
     ME.with(|me| {
         while !me.take_wake() {
@@ -112,13 +111,13 @@ pub(crate) fn block_committed() {
 
 impl Drop for OsThread {
     fn drop(&mut self) {
-        // `process::exit` destroys the thread-locals of its caller, whose stack stays: whoever trips a level
-        // of that still nudges it.
+        // `process::exit` destroys the thread-locals of its caller, whose stack stays: another thread that
+        // cancels a level on it still unparks it.
         #[cfg(not(loom))]
         if super::cancel::state::exits_inside(&self.descriptor) {
             return;
         }
-        // SAFETY: used no more.
+        // SAFETY: the parker is not used any more.
         unsafe { ManuallyDrop::drop(&mut self.parker) };
     }
 }
@@ -134,10 +133,10 @@ impl OsThread {
         woken
     }
 
-    /// When a level of the thread is tripped by the clock; `None` if one is.
+    /// When the next deadline of a level of the thread is; `None` if a level is cancelled already.
     #[expect(clippy::option_option, reason = "tripped, or at some time, or never")]
     fn outlook(&self) -> Option<Option<Instant>> {
-        // A thread of the checker may be one that is cancelled.
+        // A loom thread may stand for one that is cancelled.
         #[cfg(loom)]
         if crate::model::is_cancelled() {
             return None;
@@ -150,12 +149,12 @@ impl OsThread {
     }
 }
 
-/// Has an OS thread look at its levels again.
+/// Unparks an OS thread, so that it looks at its levels again.
 ///
 /// # Safety
 /// From [`current`], on a thread that does not end before this returns.
 pub(crate) unsafe fn nudge(thread: NonNull<Thread>) {
-    // SAFETY: as promised by the caller; through the whole object, as `current` does.
+    // SAFETY: alive (contract); `current` gives a pointer to the whole object.
     unsafe { thread.cast::<OsThread>().as_ref() }.parker.unpark();
 }
 
@@ -169,7 +168,7 @@ pub(crate) unsafe fn wake(thread: NonNull<Thread>) {
     // SAFETY: the thread cannot return from its block, and so not end, before `woken` is set below.
     let os = unsafe { os.as_ref() };
     let parker = Parker::clone(&os.parker);
-    // Release pairs with the Acquire load in `block`. From here on `os` may be gone.
+    // Release pairs with the Acquire load in `take_wake`. From here on `os` may be gone.
     if os.woken.swap(true, Ordering::Release) {
         crate::bug::bug!("an OS thread was woken twice");
     }

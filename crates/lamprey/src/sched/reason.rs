@@ -1,19 +1,14 @@
-//! Why a thread is blocked: one value for each place in the code that can block: the *wait reason*.
+//! [`Wait`]: why a thread is blocked, Go's wait reason: one value for each place in the code that can block.
 
-/// What a thread waits for. Every place that can block has a value of its own, so that a dump needs no
-/// guessing.
-///
-/// # Examples
-/// ```
-/// assert_eq!(lamprey::Wait::Recv.to_string(), "receive on a channel");
-/// ```
+/// What a thread waits for. Every place that can block has a value of its own, so a dump of threads is
+/// unambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Wait {
-    /// `Sender::send` and its kin: no receiver is there yet.
+    /// `Sender::send` and its variants: no receiver is there yet.
     Send,
-    /// `Receiver::recv` and its kin: no sender is there yet.
+    /// `Receiver::recv` and its variants: no sender is there yet.
     Recv,
     /// [`Event::sync`](crate::event::Event::sync) on several events: none of them has happened yet.
     Choice,
@@ -21,7 +16,7 @@ pub enum Wait {
     Join,
     /// `sleep`.
     Sleep,
-    /// [`suspend`](crate::suspend): until the token is used.
+    /// [`suspend`](crate::suspend): the token has not been used yet.
     Suspend,
     /// Reading from a socket.
     SocketRead,
@@ -29,43 +24,43 @@ pub enum Wait {
     SocketWrite,
     /// Accepting a connection.
     Accept,
-    /// A pause of an accept loop that has run out of descriptors.
+    /// An accept loop pauses because there are no free descriptors.
     AcceptPause,
     /// Connecting a socket.
     Connect,
     /// A call on the blocking pool.
     Blocking,
-    /// [`wait`](crate::wait): until a future is ready.
+    /// [`wait`](crate::wait): the future is not ready yet.
     Future,
-    /// [`reify`](crate::parasite::reify): until the parasite is prepared.
+    /// [`reify`](crate::parasite::reify): the parasite has not been prepared yet.
     Reify,
     /// `watch::Receiver::changed`, or a `send` that finds a `send_modify` under way.
     Watch,
-    /// `IVar::get`: until the variable is full.
+    /// `IVar::get`: the variable is not full yet.
     Full,
     /// `MVar::take` and `MVar::read`.
     Take,
     /// `MVar::put`.
     Put,
-    /// [`scope`](crate::scope()): until all children have ended.
+    /// [`scope`](crate::scope()): not all children have ended yet.
     Scope,
-    /// The end of a part that was cancelled from elsewhere: until the cancellation has arrived.
+    /// The end of a part that another thread has cancelled: the cancellation has not arrived yet.
     Cancellation,
-    /// Until it is another thread's turn ([`yield_now`](crate::yield_now) and its kin).
+    /// [`yield_now`](crate::yield_now) and its variants: other threads run first.
     Turn,
-    /// `RwLock::read` and its kin.
+    /// `RwLock::read` and its variants.
     Read,
-    /// `RwLock::write` and its kin.
+    /// `RwLock::write` and its variants.
     Write,
-    /// `Semaphore::acquire` and its kin.
+    /// `Semaphore::acquire` and its variants.
     Permit,
-    /// `Barrier::wait` and its kin: not all have come yet.
+    /// `Barrier::wait` and its variants: not all threads have arrived yet.
     Barrier,
-    /// `Once`, `OnceLock`, `LazyLock`: another thread is at it.
+    /// `Once`, `OnceLock`, `LazyLock`: another thread is initialising the value.
     Once,
-    /// `Mutex::lock` and its kin.
+    /// `Mutex::lock` and its variants.
     Lock,
-    /// `Condvar::wait` and its kin: no notification has come yet.
+    /// `Condvar::wait` and its variants: no notification has come yet.
     Condvar,
 }
 

@@ -1,12 +1,12 @@
-//! What the scheduler knows of a thread: one descriptor for hosts, the root of a worker, and plain OS
-//! threads.
+//! [`Thread`]: what the scheduler knows of a thread (Go's `g`): one descriptor for hosts, stackful parasites,
+//! a worker's root, and plain OS threads.
 //!
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
 //! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
-//! | `link` | whoever pushes the thread into an inbox, then that inbox's owner |
-//! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before anyone can name it as a waiter; read by wakers |
+//! | `link` | the thread that pushes the descriptor into an inbox, then that inbox's owner |
+//! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before it can be a waiter; wakers read it |
 //! | the rest | constant |
 //!
 //! # States (`state`)
@@ -14,11 +14,12 @@
 //! Unstarted --start--> Runnable --block--> Blocked --wake or interrupt--> Runnable --> Finished
 //!                         \--await_wake--> Committed --wake--> Runnable
 //! ```
-//! Runnable is running, or in the policy's queue; `Worker::running` tells which.
+//! Runnable is running, or in the policy's run queue; `Worker::running` tells which. Committed is blocked
+//! where only the wake may end the block, no timeout or cancellation.
 //!
-//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that was
-//! under way is kept in `eager` (OWED) until the wait takes it. See [`wait`](super::wait). Any other wake
-//! finds its thread Blocked or Committed.
+//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that arrives
+//! meanwhile is kept as a bit in `eager` (OWED) until the wait takes it (see [`wait`](super::wait)). Every
+//! other wake finds its thread Blocked or Committed.
 
 use super::cancel::frame::Frame;
 use super::parasite::task::Task;
@@ -47,11 +48,11 @@ pub(crate) enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Woke {
-    /// The one wake has come.
+    /// The wake has come.
     Woken,
     /// The deadline passed; the node may still be queued.
     TimedOut,
-    /// The host is to end; the node may still be queued.
+    /// The host was cancelled; the node may still be queued.
     Cancelled,
 }
 
@@ -60,7 +61,7 @@ pub(crate) enum Woke {
 pub(crate) enum Kind {
     /// A kernel thread outside every runtime: blocks by parking ([`os`](super::os)).
     Os,
-    /// A worker's loop on its kernel thread's own stack.
+    /// A worker's scheduler loop on its kernel thread's own stack.
     Root,
     /// A stackful thread.
     Host,
@@ -68,10 +69,11 @@ pub(crate) enum Kind {
     Parasite,
 }
 
-/// See the module's text. For a host this is the head of a larger object (`thread::packet`), whose parts
-/// `body` knows.
+/// The descriptor of a thread. Of a host it is the head of a larger object (`thread::packet`), which is
+/// reached through `body`.
 ///
-/// What a switch, a block or a wake looks at comes first: one cache line for each of many hosts.
+/// The fields that a switch, a block or a wake reads come first, so that they fit into one cache line per
+/// thread.
 #[repr(C)]
 pub(crate) struct Thread {
     #[cfg(not(loom))]
@@ -79,20 +81,20 @@ pub(crate) struct Thread {
     pub(crate) kind: Kind,
     pub(crate) state: Cell<State>,
     pub(crate) woke: Cell<Woke>,
-    /// Why its next block is not to be an ordinary one: OWED, CANCELLED, OPEN, BARRED.
+    /// Bits that keep its next block from being an ordinary one: OWED, CANCELLED, OPEN, BARRED.
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     pub(crate) ask: AtomicU8,
-    /// The seat of its worker: see `Thread::reach`.
+    /// The shared state of its worker: see `Thread::reach`.
     pub(super) home: AtomicPtr<()>,
-    /// Of a parasite that is attached: the thread that goes on when this one blocks or ends. It is Runnable
-    /// and in no queue.
+    /// Of an attached parasite: the thread that continues when this one blocks or ends. That thread is
+    /// Runnable and in no queue.
     #[cfg(not(loom))]
     pub(crate) below: Cell<*const Thread>,
     /// The stackless parasite that is polled on this stack now; null if none. Changed by `act_for` only.
     pub(crate) polling: Cell<*mut Task>,
-    /// Nothing is polled on this stack below this address ([`super::parasite::attach`]), once it has been
-    /// worked out.
+    /// Lowest address of this stack at which a parasite may be polled ([`super::parasite::attach`]); 0 until
+    /// it has been computed.
     #[cfg(not(loom))]
     pub(crate) low_water: Cell<usize>,
     pub(crate) link: Cell<*mut ()>,
@@ -107,26 +109,24 @@ pub(crate) struct Thread {
     /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
-    /// How many inline attaches are under way on this stack: each takes more of it than this counter could
-    /// count.
+    /// Number of inline attaches under way on this stack. It cannot overflow: each takes some of the stack.
     #[cfg(not(loom))]
     pub(crate) nesting: Cell<u32>,
-    /// A parasite that is attached within the call that unblocks it.
+    /// A parasite that may be attached within the call that unblocks it.
     #[cfg(not(loom))]
     pub(crate) attach_inline: Cell<bool>,
-    /// A parasite that has become a host: it waits its turn among the hosts.
+    /// A parasite that has become a host: it queues with the hosts.
     #[cfg(not(loom))]
     pub(crate) inflated: Cell<bool>,
-    /// How many of the next parasites that it spawns are to be hosts ([`super::parasite::offer`]).
+    /// How many of the next parasites that it spawns start as hosts ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) penalty: Cell<u8>,
-    /// What of its stack can be cancelled by itself, and what is shielded ([`super::cancel`]): the
-    /// innermost.
+    /// The innermost frame of its stack: what can be cancelled by itself, and what is shielded
+    /// ([`super::cancel`]).
     pub(crate) frames: Cell<*const Frame>,
-    /// The whole thread is to end; it may be shielded from that.
+    /// The whole thread is killed; it may be shielded from that.
     pub(crate) doomed: Cell<bool>,
-    /// Bytes from `low_water` to the top of the stack; 0 until that has been worked out, and where there is
-    /// none.
+    /// Bytes from `low_water` to the top of the stack; 0 until that has been computed, and without a stack.
     #[cfg(not(loom))]
     pub(crate) room: Cell<u32>,
     /// Host-local values (`thread::local`), owned by the thread itself.
@@ -136,8 +136,8 @@ pub(crate) struct Thread {
     pub(crate) label: Label,
 }
 
-/// Who a host is, fixed when it is spawned. (The cells are for the contexts of parasites, which run one after
-/// the other.)
+/// Identity of a host, fixed when it is spawned. (The cells are for the contexts of parasites, each of which
+/// serves one parasite after the other.)
 #[cfg(not(loom))]
 pub(crate) struct Label {
     pub(crate) id: Cell<u64>,
@@ -145,21 +145,22 @@ pub(crate) struct Label {
     pub(crate) spawn_site: Cell<&'static Location<'static>>,
     /// Bytes of stack asked for.
     pub(crate) stack_size: u32,
-    /// Placed on a worker by the program: not to be stolen.
+    /// Placed on a worker by the program: cannot be stolen.
     pub(crate) pinned: bool,
-    /// It has been handed over to the worker that it is to start on ([`super::placement`]).
+    /// It has been sent to the worker that it starts on ([`super::placement`]).
     pub(crate) is_placed: Cell<bool>,
 }
 
-/// What the object behind a descriptor can do; the scheduler calls it, the room `thread` provides it. None
-/// unwinds.
+/// What the object behind a descriptor can do, called by the scheduler and implemented in the room `thread`.
+/// No function unwinds.
 #[cfg(not(loom))]
 pub(crate) struct Body {
     /// Runs the closure to its end on the current stack and keeps the outcome.
     pub(crate) run: unsafe fn(NonNull<Thread>),
-    /// Instead of `run`: drops the closure unrun and keeps `why` as the outcome.
+    /// Called instead of `run`: drops the closure and keeps `why` as the outcome.
     pub(crate) abandon: unsafe fn(NonNull<Thread>, Abandoned),
-    /// Makes the outcome visible to whoever joins; unless `Unwanted`, the thread may be freed by then.
+    /// Publishes the outcome to the joiner; unless the result is `Unwanted`, the thread may already be freed
+    /// on return.
     pub(crate) publish: unsafe fn(NonNull<Thread>) -> Fate,
     /// After `Unwanted`: drops the outcome (user code).
     pub(crate) dispose: unsafe fn(NonNull<Thread>),
@@ -167,17 +168,17 @@ pub(crate) struct Body {
     pub(crate) free: unsafe fn(NonNull<Thread>),
 }
 
-/// Who has a host that has ended.
+/// Which side owns a host that has ended.
 #[cfg(not(loom))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Its handle has it, or had it: do not touch it again.
+    /// Its handle owns it: the scheduler must not touch it again.
     Published,
-    /// Its handle is gone: it is the scheduler's to dispose of.
+    /// Its handle is gone: the scheduler disposes of it.
     Unwanted,
 }
 
-/// Why a host never ran.
+/// Why a host was ended without running.
 #[cfg(not(loom))]
 pub(crate) enum Abandoned {
     /// Its runtime was shutting down.
@@ -186,16 +187,16 @@ pub(crate) enum Abandoned {
     NoStack(std::io::Error),
 }
 
-/// A wake has come for a wait that is open. Only together with OPEN.
+/// A wake has come for a wait that is open. Set only together with OPEN.
 const OWED: u8 = 1;
-/// The thread is to end.
+/// Its blocking calls are to end.
 const CANCELLED: u8 = 2;
-/// A block has ended early, and its wait not yet.
+/// A block has ended early, but its wait has not yet ended.
 const OPEN: u8 = 8;
 /// It runs code that must not switch ([`super::guard`]).
 const BARRED: u8 = 4;
 
-/// Who calls on a root when nobody else has said so.
+/// The caller named in messages about code on a root that must not switch, if no other is set.
 pub(super) const SOURCE: &str = "a source";
 
 impl Thread {
@@ -215,7 +216,7 @@ impl Thread {
         self.eager.set(others | if barred { BARRED } else { 0 });
     }
 
-    /// For a context that serves one parasite after the other.
+    /// Resets the state of a context for the next parasite that it serves.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_anew(&self, cancelled: bool) {
@@ -224,13 +225,13 @@ impl Thread {
         self.eager.set(if cancelled { CANCELLED } else { 0 });
     }
 
-    /// Whether its blocking calls are to end at once from now on.
+    /// Sets whether its blocking calls end at once from now on.
     pub(crate) fn set_cancelled(&self, cancelled: bool) {
         let others = self.eager.get() & !CANCELLED;
         self.eager.set(others | if cancelled { CANCELLED } else { 0 });
     }
 
-    /// Its block ends early.
+    /// Its block ends early: its wait is open from now on.
     pub(super) fn open(&self) {
         self.must_be_closed();
         self.eager.set(self.eager.get() | OPEN);
@@ -241,7 +242,7 @@ impl Thread {
         self.eager.get() & OPEN != 0
     }
 
-    /// Its wait ends.
+    /// Its open wait ends.
     pub(super) fn close(&self) {
         match self.eager.get() & (OPEN | OWED) {
             OPEN => self.eager.set(self.eager.get() & !OPEN),
@@ -250,8 +251,8 @@ impl Thread {
         }
     }
 
-    /// Ends the process if it is called within the wait of another call: it would take the wake that is owed
-    /// to that.
+    /// Ends the process if its wait is open: a nested block would take the wake that is pending for that
+    /// wait.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn must_be_closed(&self) {
         if self.is_open() {
@@ -259,7 +260,7 @@ impl Thread {
         }
     }
 
-    /// A wake has come that finds the thread neither Blocked nor Committed.
+    /// Keeps a wake that finds the thread neither Blocked nor Committed, for its open wait.
     #[cold]
     pub(super) fn note_wake(&self) {
         if self.eager.get() & (OPEN | OWED) != OPEN || self.state.get() != State::Runnable {
@@ -268,7 +269,7 @@ impl Thread {
         self.eager.set(self.eager.get() | OWED);
     }
 
-    /// True if the wake has come; it is used up.
+    /// True if the wake for the open wait has come; clears the bit.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_owed(&self) -> bool {
         let eager = self.eager.get();
@@ -285,7 +286,7 @@ impl Thread {
         Self::of_kind(Kind::Os)
     }
 
-    /// A descriptor of the checker: of a thread that has started.
+    /// The descriptor of a thread of the model checker, which has started.
     #[cfg(loom)]
     pub(crate) fn of_kind(kind: Kind) -> Self {
         Self {
@@ -309,7 +310,7 @@ impl Thread {
         Self::bare(Kind::Os, State::Runnable, &NO_BODY, Label::internal(0, 0))
     }
 
-    /// The descriptor of a worker's loop.
+    /// The descriptor of a worker's root.
     #[cfg(not(loom))]
     pub(crate) fn root() -> Self {
         Self::bare(Kind::Root, State::Runnable, &NO_BODY, Label::internal(0, 0))
@@ -328,7 +329,7 @@ impl Thread {
         Self::bare(Kind::Parasite, State::Runnable, body, label)
     }
 
-    /// A stackful thread of Lamprey's.
+    /// True for a host or a stackful parasite.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_lamprey(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Parasite)
@@ -340,7 +341,7 @@ impl Thread {
         NonNull::new(self.polling.get())
     }
 
-    /// A descriptor without history.
+    /// A new descriptor.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn bare(kind: Kind, state: State, body: &'static Body, label: Label) -> Self {
@@ -383,7 +384,7 @@ fn nested() -> ! {
 
 #[cfg(not(loom))]
 impl Label {
-    /// Of a thread that no program has spawned; 0 where there is no number or no stack.
+    /// The label of a thread that the program has not spawned; 0 where there is no id or no stack.
     #[track_caller]
     pub(super) fn internal(id: u64, stack_size: u32) -> Self {
         Self {
@@ -397,7 +398,7 @@ impl Label {
     }
 }
 
-/// For descriptors that the scheduler never starts: workers' roots and OS threads.
+/// The body of descriptors that the scheduler never starts: roots and OS threads.
 #[cfg(not(loom))]
 static NO_BODY: Body = Body {
     run: |_| crate::bug::bug!("a thread without a closure was run"),
@@ -408,11 +409,11 @@ static NO_BODY: Body = Body {
 };
 
 #[cfg(not(loom))]
-/// What the unstarted queue holds.
+/// An entry of the stealable queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry(pub(crate) NonNull<Thread>);
 
-// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which nobody else touches
-// before it starts.
+// SAFETY: an unstarted thread is a closure that is `Send` and its descriptor, which only the owner of the
+// entry touches before the thread starts.
 #[cfg(not(loom))]
 unsafe impl Send for Entry {}

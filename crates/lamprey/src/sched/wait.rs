@@ -1,28 +1,29 @@
-//! The one way to wait: every blocking call of the crate is a call of [`wait`], or of a variant below it.
+//! The one way to wait: every blocking call of the crate is a call of [`wait`], or of one of its variants in
+//! this file.
 //!
 //! # States (of a thread, seen from its wait)
 //! ```text
 //! closed --enter: nothing to wait for----------------------------------> closed   Done
 //!        --enter: a node is queued--> queued --the wake-----------------> closed   Woken
-//!                                       \--time-out, cancellation--> open
+//!                                       \--timeout, cancellation--> open
 //! open --leave: our node was still there--------------------------------> closed   Left
-//!      --leave: somebody has taken it--> owed --the wake has come-------> closed   Late
-//! closed --enter: somebody has taken it already--> owed --the wake------> closed   Woken
+//!      --leave: another thread has taken it--> wake pending --it comes-> closed   Late
+//! closed --enter: another thread has taken it--> wake pending --it comes> closed   Woken
 //! ```
 //! *Open* is a bit of [`Thread::eager`](super::thread::Thread), which every block looks at anyway. It is set
-//! by whoever ends the block early, so it costs nothing where the wake comes.
+//! by the code that ends the block early, so it costs nothing where the wake comes.
 //!
 //! # Invariants
 //! 1. A thread has one wait at a time. Between `enter` and the end of the wait it runs no code of the
-//!    program: no destructor, no waker, no panic. So nothing that blocks in there can take the wake that is
-//!    owed to the wait.
+//!    program: no destructor, no waker, no panic. So no nested block can take the wake that is pending for
+//!    the wait.
 //! 2. Another wait, or a yield, in the open state ends the process: `lamprey: bug`, also in release builds.
-//! 3. A wake is for the one wait: it finds its thread blocked (or, while the wait is open, on its way to
-//!    await it). A wake that finds neither, and a second one, end the process.
-//! 4. What a wait returns is final: no wake comes any more. Now the caller cleans up (drops values, passes on
-//!    what it was granted, wakes others) and, if it was cancelled, unwinds.
-//! 5. Whoever takes nodes out of a queue ends all of them, and wakes all threads, before it runs code of the
-//!    program (foreign wakers, destructors): that code may wait for one of those threads.
+//! 3. A wake is for one wait: it finds its thread blocked (or, while the wait is open, about to await it). A
+//!    wake that finds neither, and a second one, end the process.
+//! 4. When a wait has returned, no wake for it can come any more. Only now the caller cleans up (drops
+//!    values, passes on what it was granted, wakes others) and, if it was cancelled, unwinds.
+//! 5. A thread that takes nodes out of a queue ends all of them, and wakes all their threads, before it runs
+//!    code of the program (foreign wakers, destructors): that code may wait for one of those threads.
 //!
 //! # Who may touch what
 //! The bits: the thread's home worker, or the OS thread itself. The node: see the room whose queue it is in.
@@ -31,17 +32,18 @@
 //! None here; see [`block`](super::block), [`os`](super::os).
 //!
 //! # Rejected
-//! * Each blocking call for itself: one of them dropped a value, another woke others, while its own wake was
-//!   owed. The destructor, or the waker, called `join` and took that wake for its own: it returned an outcome
-//!   that had never been written.
-//! * A number in each wait that the wake brings back: a word more in each waiter, and a compare for each
-//!   wake, for what invariants 1 to 3 say already.
-//! * A mark on the thread from `enter` on: two stores more for each block.
-//! * A trait for what is waited for, with `enter` and `leave` as methods: a type for each of sixteen places;
-//!   two closures say it in line.
+//! * Each blocking call with a protocol of its own: one of them dropped a value, another woke others, while
+//!   its own wake was pending. The destructor, or the waker, called `join` and took that wake for its own:
+//!   `join` returned an outcome that had never been written.
+//! * A number for each wait that the wake brings back: one more word in each waiter, and a compare for each
+//!   wake, for what invariants 1 to 3 ensure already.
+//! * A mark on the thread from `enter` on: two more stores for each block.
+//! * A trait for what is waited for, with `enter` and `leave` as methods: a type for each of sixteen callers,
+//!   where two closures are enough.
 //!
 //! # Checked by
-//! `model::host_waits` (loom, with broken variants), `tests/cancel/owed.rs`, and every model that blocks.
+//! `model::host_waits` (loom, with broken variants), `sched::wait::tests`, `tests/cancel/owed.rs`, and every
+//! model that blocks.
 
 use super::block::{await_wake, block, block_until_woken, current, must_not_block, waiter};
 use super::reason::Wait;
@@ -56,14 +58,15 @@ use super::{block::os_waiter, os};
 use crate::sync_shim::left_out;
 use std::time::Instant;
 
-/// What `enter` has found.
+/// The result of `enter`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entered {
     /// Nothing is queued: there is nothing to wait for.
     Done,
-    /// A node is queued; whoever takes it out owes the wake.
+    /// A node is queued; the thread that takes it out must wake this one.
     Queued,
-    /// A node was queued and has been taken out: the wake is certain, and is awaited whatever happens.
+    /// A node was queued and has been taken out already: the wake is certain, and is awaited without timeout
+    /// or cancellation.
     Owed,
 }
 
@@ -74,14 +77,14 @@ impl From<bool> for Entered {
     }
 }
 
-/// Why a wait has ended without its wake, or before it.
+/// Why a wait has ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Early {
     TimedOut,
     Cancelled,
 }
 
-/// How a wait has ended. In each case no wake is owed any more.
+/// How a wait has ended. In each case no wake is pending any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Waited {
@@ -90,7 +93,7 @@ pub(crate) enum Waited {
     Woken,
     /// Ended early, and `leave` took the node out.
     Left(Early),
-    /// Ended early, but somebody had taken the node out before; the wake has come.
+    /// Ended early, but another thread had taken the node out before; its wake has come.
     Late(Early),
     /// The thread unwinds and must not switch. `enter` was not called.
     Refused,
@@ -102,7 +105,7 @@ impl Waited {
         matches!(self, Self::Left(Early::Cancelled) | Self::Late(Early::Cancelled))
     }
 
-    /// For those who have nothing to clean up.
+    /// Unwinds if the wait was cancelled; for callers with nothing to clean up.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn unwind_if_cancelled(self) {
         if self.is_cancelled() {
@@ -111,11 +114,11 @@ impl Waited {
     }
 }
 
-/// Waits. `enter` queues the waiter, in the section that finds that it has to; `leave` takes it out again, if
-/// the wait ends early, and says false if somebody else has done so. Neither runs code of the program, nor
-/// unwinds.
+/// Waits. `enter` queues the waiter in the same critical section that finds that it must wait. If the wait
+/// ends early, `leave` takes the node out; it returns false if another thread has taken it out already.
+/// Neither closure runs code of the program, nor unwinds.
 ///
-/// A scheduling point, before `enter`: parasites that the caller has woken run here; so no lock may be held.
+/// A scheduling point, before `enter`: parasites that the caller has woken run here, so no lock may be held.
 ///
 /// # Blocking
 /// A host switches away; an OS thread parks.
@@ -133,7 +136,8 @@ pub(crate) fn wait<E: Into<Entered>>(
     wait_again(reason, deadline, || enter(me), || leave(me))
 }
 
-/// [`wait`] of one who may block and has its [`waiter`]: it waits again, and in between nothing else may run.
+/// [`wait`] for a caller that may block and already has its [`waiter`]: between one wait and the next,
+/// nothing else may run.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn wait_again<E: Into<Entered>>(
     reason: Wait,
@@ -151,8 +155,8 @@ pub(crate) fn wait_again<E: Into<Entered>>(
     }
 }
 
-/// The rest of [`wait`] for one whose node is queued: for those who count nanoseconds. (A large closure is
-/// not always put in line.)
+/// The rest of [`wait`] for a caller whose node is queued, for hot paths. (The compiler does not always
+/// inline a large closure.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce() -> bool) -> Waited {
     match block_until(reason, deadline) {
@@ -161,7 +165,7 @@ pub(crate) fn queued(reason: Wait, deadline: Option<Instant>, leave: impl FnOnce
     }
 }
 
-/// A block that ends at the deadline, with [`Woke::TimedOut`].
+/// Blocks until the wake, or until the deadline: [`Woke::TimedOut`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
     let Some(deadline) = deadline else { return block(reason) };
@@ -169,7 +173,7 @@ fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
     if let Some(worker) = Worker::current() {
         return timers::block_until(worker, reason, deadline);
     }
-    // A deadline of a host of the checker has passed when its root says so.
+    // In the model checker the root of a host decides when a deadline has passed.
     #[cfg(loom)]
     if super::block::on_host() {
         return block(reason);
@@ -177,8 +181,8 @@ fn block_until(reason: Wait, deadline: Option<Instant>) -> Woke {
     os::block(Some(deadline))
 }
 
-/// [`queued`] on a worker, which has been looked up. (A closure that blocks is not always put in line; and a
-/// frame between the program and the switch costs as much as the whole switch.)
+/// [`queued`] for a caller that has looked up its worker. (The compiler does not always inline a closure that
+/// blocks, and a frame between the program and the switch costs as much as the whole switch.)
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn queued_on(
@@ -194,8 +198,8 @@ pub(crate) fn queued_on(
     if woke == Woke::Woken { Waited::Woken } else { end_early(reason, woke, leave) }
 }
 
-/// The block has ended without the wake. In line but for its two ends: what `leave` captures then needs no
-/// place in memory, which the block would have to fill each time.
+/// The block has ended without the wake. Inlined except for its two ends, so that what `leave` captures needs
+/// no memory, which each block would have to fill.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
     begin_early();
@@ -203,19 +207,19 @@ fn end_early(reason: Wait, woke: Woke, leave: impl FnOnce() -> bool) -> Waited {
     finish_early(reason, woke, has_left)
 }
 
-/// The wait is open.
+/// Marks the wait as open.
 #[cold]
 #[inline(never)]
 fn begin_early() {
     // SAFETY: the caller's own descriptor, alive while it runs.
     let thread = unsafe { current().as_ref() };
-    // Of a host it was opened by whoever has interrupted it: a wake may have come since.
+    // For a host, `Worker::interrupt` has done so: a wake may have come since.
     if thread.kind == Kind::Os {
         thread.open();
     }
 }
 
-/// The wait is open, and the node is out, or the wake is owed.
+/// Ends an open wait: awaits the wake if the node was not taken out by `leave`.
 #[cold]
 #[inline(never)]
 fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
@@ -229,8 +233,8 @@ fn finish_early(reason: Wait, woke: Woke, has_left: bool) -> Waited {
     if has_left { Waited::Left(early) } else { Waited::Late(early) }
 }
 
-/// As [`wait`], but nothing ends it before its wake. A thread that unwinds and must not switch parks its
-/// kernel thread.
+/// As [`wait`], but only the wake ends it. A thread that unwinds must not switch, and parks its kernel
+/// thread.
 pub(crate) fn wait_committed<E: Into<Entered>>(reason: Wait, enter: impl FnOnce(Waiter) -> E) {
     if must_not_block() {
         park(enter);
@@ -239,7 +243,7 @@ pub(crate) fn wait_committed<E: Into<Entered>>(reason: Wait, enter: impl FnOnce(
     }
 }
 
-/// As [`wait_committed`], by parking the kernel thread, whatever runs on it: for those who must not switch.
+/// As [`wait_committed`], by parking the kernel thread, for code that must not switch.
 pub(crate) fn park<E: Into<Entered>>(enter: impl FnOnce(Waiter) -> E) {
     if enter(os_waiter()).into() != Entered::Done {
         os::block_committed();

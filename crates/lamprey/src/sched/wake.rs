@@ -1,4 +1,4 @@
-//! How a waiter is woken: a thread is made runnable, a parasite is brought to run, a foreign waker is called.
+//! [`Waiter::wake`]: makes a thread runnable (Go's `goready`), has a parasite run, or calls a foreign waker.
 
 use super::blocking;
 use super::guard;
@@ -15,48 +15,50 @@ impl Waiter {
     /// Makes the thread runnable, or has the parasite run, or calls the waker.
     ///
     /// # Safety
-    /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1). What
-    /// the thread is to find after its block has been written before. A parasite is alive (see the type).
+    /// The caller removed a node with this waiter from its queue and has not woken it yet (invariant 1 of
+    /// [`block`](super::block)). What the thread is to find after its block has been written before. A
+    /// parasite is alive (see [`Waiter`]).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake(self) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the contract of `run` is that of `wake`.
         unsafe { self.run(Form::Soon) }
     }
 
-    /// As [`wake`](Self::wake), in a form of choice.
+    /// As [`wake`](Self::wake); `form` says whether and how a parasite runs at once.
     ///
     /// # Safety
     /// As for `wake`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn run(self, form: Form) {
         match self.who() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the caller holds the right to wake the thread.
             Who::Thread(thread) => unsafe { wake_thread(thread, form) },
-            // SAFETY: as above.
+            // SAFETY: the caller holds the right to wake the task, which is alive.
             Who::Task(task) => unsafe { Task::wake(task, form) },
-            // SAFETY: the box is ours with the waiter (contract).
+            // SAFETY: the word owns the box, and the caller took the word out of its node.
             Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, form),
             Who::Errand(_) => crate::bug::bug!("an errand was woken"),
         }
     }
 
-    /// For a word that outlasts the node: takes a reference to a parasite. To be followed by
+    /// Takes a reference to a parasite, for a word that outlasts the node. To be followed by
     /// [`wake_kept`](Self::wake_kept) or [`forget`](Self::forget).
     pub(crate) fn keep(self) -> Self {
         if let Who::Task(task) = self.who() {
-            // SAFETY: alive: called in a poll with its waker.
+            // SAFETY: the task is alive: its waker is, in whose poll this is called.
             unsafe { task.as_ref() }.life.retain();
         }
         self
     }
 
-    /// [`wake`](Self::wake), and gives up what [`keep`](Self::keep) took.
+    /// [`wake`](Self::wake), and releases the reference that [`keep`](Self::keep) took.
     ///
     /// # Safety
     /// As for `wake`; the caller took the word out of its place.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn wake_kept(self) {
-        // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
+        // SAFETY: the caller holds the right to wake; the reference keeps the task alive until it is
+        // released.
         unsafe {
             self.run(Form::Soon);
             if let Who::Task(task) = self.who() {
@@ -65,14 +67,15 @@ impl Waiter {
         }
     }
 
-    /// As [`wake_kept`](Self::wake_kept), in a form of choice. Out of line: those in a hurry have looked for
-    /// threads and tasks before.
+    /// As [`wake_kept`](Self::wake_kept); `form` says whether and how a parasite runs at once. Out of line:
+    /// callers on hot paths test for threads and tasks first.
     ///
     /// # Safety
     /// As for `wake_kept`.
     #[inline(never)]
     pub(crate) unsafe fn run_kept(self, form: Form) {
-        // SAFETY: as promised by the caller; the reference keeps the task alive until it is released.
+        // SAFETY: the caller holds the right to wake; the reference keeps the task alive until it is
+        // released.
         unsafe {
             self.run(form);
             if let Some(task) = self.as_task() {
@@ -81,17 +84,18 @@ impl Waiter {
         }
     }
 
-    /// Gives up what [`keep`](Self::keep) took, and a foreign waker. Nothing for a thread.
+    /// Releases the reference that [`keep`](Self::keep) took, or drops a foreign waker. Does nothing for a
+    /// thread.
     ///
     /// # Safety
     /// The caller took the word out of its place.
     pub(crate) unsafe fn forget(self) {
         match self.who() {
             Who::Thread(_) | Who::Errand(_) => {}
-            // SAFETY: the reference is ours.
+            // SAFETY: the reference that `keep` took goes with the word.
             Who::Task(task) => unsafe { Task::release(task) },
             Who::Foreign(waker) => {
-                // SAFETY: the box is ours.
+                // SAFETY: the word owns the box.
                 let waker = unsafe { Box::from_raw(waker.as_ptr()) };
                 crate::bug::no_unwind("a waker", || call_out(|| drop(waker)));
             }
@@ -99,7 +103,7 @@ impl Waiter {
     }
 }
 
-/// Calls a waker, or brings the parasite behind it to run.
+/// Calls a waker; if a parasite is behind it, wakes that directly.
 #[cold]
 fn wake_boxed(waker: Box<Waker>, form: Form) {
     crate::bug::no_unwind("a waker", || match Task::of_waker(&waker) {
@@ -109,7 +113,7 @@ fn wake_boxed(waker: Box<Waker>, form: Form) {
     });
 }
 
-/// Calls a waker's functions: others may be owed wakes, so these must not switch.
+/// Calls a function of a waker, which must not switch: the caller may have more threads to wake.
 fn call_out(code: impl FnOnce()) {
     guard::no_switch("a waker", code);
 }
@@ -127,14 +131,14 @@ pub(crate) unsafe fn wake_thread(thread: NonNull<Thread>, form: Form) {
         return unsafe { blocking::wake_host(thread) };
     }
     if kind == Kind::Parasite {
-        // SAFETY: as above. In line, because it may switch.
+        // SAFETY: the caller holds the right to wake the parasite. In line, because it may switch.
         return unsafe { blocking::wake_parasite(thread, form) };
     }
-    // SAFETY: as above.
+    // SAFETY: the contract of `wake_os` is that of this function.
     unsafe { wake_os(thread, kind) }
 }
 
-/// The rest of [`wake_thread`], out of line: four kinds in one place are a table of jumps.
+/// The rest of [`wake_thread`], out of line: a match of four kinds would be compiled to a jump table.
 ///
 /// # Safety
 /// As for [`wake_thread`]; the thread is an OS thread, unless a root has blocked.

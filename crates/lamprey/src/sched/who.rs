@@ -1,4 +1,4 @@
-//! What a [`Waiter`] names: the low bits of the word say which.
+//! [`Who`]: the decoded form of a [`Waiter`], whose low bits say what it points at.
 
 use super::errand::Errand;
 use super::parasite::task::Task;
@@ -16,19 +16,19 @@ pub(crate) enum Who {
     Thread(NonNull<Thread>),
     Task(NonNull<Task>),
     Foreign(NonNull<Waker>),
-    /// Only in inboxes: something to be done by the worker.
+    /// Only in inboxes: a remote message, to be run by the worker.
     Errand(NonNull<Errand>),
 }
 
 const TASK: usize = 1;
 const FOREIGN: usize = 2;
 const ERRAND: usize = 3;
-/// The low bits of a [`Waiter`].
+/// Mask of the low bits of a [`Waiter`].
 const TAGS: usize = 3;
 
-// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads and tasks
-// only, and the tables in `super::thread` and `super::parasite::task` give the link to it while they are in
-// one.
+// SAFETY: the word is a tagged pointer to a large object: never null nor 1. An inbox links threads, tasks and
+// messages only, and the tables in `super::thread` and `super::parasite::task` reserve `link` for it while
+// they are in one.
 unsafe impl Linked for Waiter {
     fn into_raw(self) -> *mut () {
         self.0.as_ptr()
@@ -37,14 +37,14 @@ unsafe impl Linked for Waiter {
         Self(raw)
     }
     /// # Safety
-    /// As [`Linked::link`] says.
+    /// The object is alive for `'a`.
     unsafe fn link<'a>(self) -> &'a Cell<*mut ()> {
         match self.who() {
-            // SAFETY: alive (contract).
+            // SAFETY: the thread is alive (contract).
             Who::Thread(thread) => &unsafe { thread.as_ref() }.link,
-            // SAFETY: as above.
+            // SAFETY: the task is alive (contract).
             Who::Task(task) => &unsafe { task.as_ref() }.link,
-            // SAFETY: as above.
+            // SAFETY: the message is alive (contract).
             Who::Errand(errand) => &unsafe { errand.as_ref() }.link,
             Who::Foreign(_) => crate::bug::bug!("a foreign waker was put into an inbox"),
         }
@@ -66,16 +66,16 @@ impl Waiter {
         Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
     }
 
-    /// Whoever a future is to wake that waits with a node of its own, at `node`. Of a parasite no reference
-    /// is taken: that the node is gone before it is certain only if the node is a part of it. All other
-    /// wakers are cloned and boxed. A parasite is noted to wait for `reason`.
+    /// The waiter for a future that waits with a node of its own, at address `node`. Takes no reference to a
+    /// parasite if the node is a part of it, because then the node goes before the parasite does. All other
+    /// wakers are cloned and boxed. Stores `reason` as the parasite's wait reason.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_node(cx: &Context<'_>, node: usize, reason: Wait) -> Self {
         match Task::of(cx) {
-            // SAFETY: alive: the waker of `cx` is. (Not always what runs here: `cx` may be made of a clone of
-            // the waker.)
+            // SAFETY: alive: the waker of `cx` is. (The task is not always the one that runs here: `cx` may
+            // hold a clone of the waker.)
             Some(task) if unsafe { Task::contains(task, node) } => {
-                // SAFETY: as above.
+                // SAFETY: alive: the waker of `cx` is.
                 unsafe { task.as_ref() }.life.note_reason(reason);
                 Self::task(task)
             }
@@ -83,20 +83,20 @@ impl Waiter {
         }
     }
 
-    /// Gives up what [`of_node`](Self::of_node) took: a foreign waker. (Of a parasite it took nothing.)
+    /// Drops the foreign waker that [`of_node`](Self::of_node) has boxed. (For a parasite it took nothing.)
     ///
     /// # Safety
-    /// From `of_node`; it is in no node any more, or never was, and is used no more.
+    /// From `of_node`; it is in no node now, and is not used any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn forget_of_node(self) {
         if self.is_foreign() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the word is in no node and is not used any more (contract).
             unsafe { self.forget() };
         }
     }
 
-    /// Whoever a future is to wake. Of a parasite no reference is taken (see [`keep`](Self::keep)); a foreign
-    /// waker is cloned and boxed.
+    /// The waiter for a future. Takes no reference to a parasite (see [`keep`](Self::keep)); clones and boxes
+    /// a foreign waker.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of(cx: &Context<'_>) -> Self {
         match Task::of(cx) {
@@ -124,14 +124,14 @@ impl Waiter {
         }
     }
 
-    /// The thread that this names, if it does.
+    /// The thread that this points at, if it does.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {
         (self.0.addr().get() & TAGS == 0).then_some(self.0.cast())
     }
 
-    /// The task that this names, if it does; for words that are no errands. (One bit is looked at: four cases
-    /// of two bits become a table of jumps, which is dearer than the rest of a wake.)
+    /// The task that this points at, if it does; not for remote messages. (Tests one bit: a match of two bits
+    /// is compiled to a jump table, which costs more than the rest of a wake.)
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_task(self) -> Option<NonNull<Task>> {
         (self.0.addr().get() & TASK != 0).then(|| {
@@ -140,18 +140,18 @@ impl Waiter {
         })
     }
 
-    /// True if a waker is owned by this word.
+    /// True if this word owns a foreign waker.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_foreign(self) -> bool {
         self.0.addr().get() & TAGS == FOREIGN
     }
 
-    /// True if a task that is polled in `cx` waits with this word.
+    /// True if this word points at the task that is polled with `cx`.
     pub(crate) fn is_of(self, cx: &Context<'_>) -> bool {
         match self.who() {
             Who::Thread(_) => false,
             Who::Task(task) => Task::of(cx) == Some(task),
-            // Not to be looked at: whoever takes the node out may be dropping it.
+            // Not read: the thread that takes the node out may be dropping it.
             Who::Foreign(_) | Who::Errand(_) => false,
         }
     }
