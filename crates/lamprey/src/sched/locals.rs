@@ -1,12 +1,12 @@
-//! Where host-local values are kept: [`HostLocal`](crate::HostLocal) is how programs name them.
+//! Storage of host-local values, which programs name by [`HostLocal`](crate::HostLocal).
 //!
 //! Invariants:
 //! 1. `Thread::locals` is null or a `Box<Locals>`, touched only by the thread itself.
-//! 2. A value is boxed and stays until the host ends, so a reference to it lives as long as the closure of
-//!    `HostLocal::with`, which runs on the host, to its end: a frame is open meanwhile, so that no generator
-//!    is suspended within it ([`guard`](super::guard)).
+//! 2. A value is boxed and stays until the host ends, so a reference to it is valid for the whole closure of
+//!    `HostLocal::with`, which runs on the host: a frame is open meanwhile, so that no generator is suspended
+//!    within it ([`guard`](super::guard)).
 //! 3. The values of a stackless parasite are in a table, under the address of its task, until it ends; only
-//!    its runner touches them.
+//!    the thread that runs it touches them.
 
 use super::parasite::task::{LOCALS, Task};
 use super::thread::Thread;
@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The values of one thread, with the address of their key. Few, so a search beats a table.
+/// The values of one thread, with the addresses of their keys. They are few, so a linear search is faster
+/// than a table.
 #[derive(Default)]
 pub(crate) struct Locals(RefCell<Vec<(usize, Box<dyn Any>)>>);
 
 std::thread_local! {
-    /// For kernel threads that run no host.
+    /// The values of a kernel thread that runs no host.
     static OF_OS_THREAD: OfOsThread = OfOsThread::default();
 }
 
@@ -31,19 +32,19 @@ std::thread_local! {
 struct OfOsThread(Locals);
 
 impl Drop for OfOsThread {
-    /// A panic would end the process here: it is reported, as on a host.
+    /// Drops each value. A panic would end the process here, so it is caught and reported, as on a host.
     fn drop(&mut self) {
         std::mem::take(&mut self.0).drop_each();
     }
 }
 
 impl Locals {
-    /// The value of the key at this address, made now if there is none.
+    /// The value of the key at this address; made now by `init` if there is none.
     pub(crate) fn get_or_insert<T: 'static>(&self, address: usize, init: fn() -> T) -> NonNull<T> {
         if let Some(value) = self.find(address) {
             return value;
         }
-        // Without a borrow: the expression may use other keys.
+        // No borrow is held here: `init` may use other keys.
         let value: Box<dyn Any> = Box::new(init());
         self.0.borrow_mut().push((address, value));
         self.find(address).unwrap_or_else(|| crate::bug::bug!("a host-local value was lost"))
@@ -72,7 +73,7 @@ pub(crate) fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
         flags.set(flags.get() | LOCALS);
         let locals =
             *of_parasites().entry(task.addr().get()).or_insert_with(|| Owned(Box::into_raw(Box::default())));
-        // SAFETY: invariant 3.
+        // SAFETY: invariant 3: alive until the parasite ends, and touched only by this thread, which runs it.
         return f(unsafe { &*locals.0 });
     }
     if thread.locals.get().is_null() {
@@ -82,14 +83,15 @@ pub(crate) fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     f(unsafe { &*thread.locals.get().cast::<Locals>() })
 }
 
-/// The values of stackless parasites, which have no room for a pointer that few of them need.
+/// The values of stackless parasites by the address of their task. A field in each task would cost all of
+/// them a word.
 static OF_PARASITES: Mutex<BTreeMap<usize, Owned>> = Mutex::new(BTreeMap::new());
 
 #[derive(Clone, Copy)]
 struct Owned(*mut Locals);
 
-// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they go with their parasite from worker
-// to worker; only its runner dereferences this.
+// SAFETY: the values are `Send` (bound of `HostLocal::with`), because they move with their parasite from
+// worker to worker; only the thread that runs it dereferences the pointer.
 unsafe impl Send for Owned {}
 
 fn of_parasites() -> MutexGuard<'static, BTreeMap<usize, Owned>> {
@@ -109,15 +111,15 @@ pub(crate) unsafe fn end_of_parasite(task: NonNull<Task>) {
         let locals = unsafe { Box::from_raw(locals) };
         locals.drop_each();
     }
-    // Leaked, but not left for the next parasite with this address.
+    // Values that are still made are leaked, but removed, so that the next parasite with this address does
+    // not find them.
     of_parasites().remove(&task.addr().get());
 }
 
 /// Drops the values of a host that has ended, on the host's own stack.
 #[cold]
 pub(crate) fn end(thread: &Thread) {
-    // A destructor may make new values; after a few rounds what is left is leaked rather than looped over for
-    // ever.
+    // A destructor may make new values; after 8 rounds the rest is leaked, so that this ends.
     for _ in 0..8 {
         let locals = thread.locals.replace(std::ptr::null_mut()).cast::<Locals>();
         if locals.is_null() {
@@ -127,6 +129,6 @@ pub(crate) fn end(thread: &Thread) {
         let locals = unsafe { Box::from_raw(locals) };
         locals.drop_each();
     }
-    // Leaked, but not left for the next parasite on this context.
+    // Leaked, but removed, so that the next parasite on this context does not find them.
     thread.locals.set(std::ptr::null_mut());
 }

@@ -1,5 +1,5 @@
-//! What is left of a panic that has ended a thread, and what a runtime or a scope does about one that nobody
-//! joins.
+//! [`Panic`], the payload and origin of a panic that has ended a thread, and [`Panics`], what a runtime or
+//! scope does about one that is not joined.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -28,22 +28,22 @@ pub(super) struct Inner {
     pub(super) origin: Option<Origin>,
 }
 
-/// Noted by the panic hook, on the stack that panics.
+/// Where a panic began; noted by the panic hook, on the stack that panics.
 pub(super) struct Origin {
-    /// The thread's number, so that what one left behind is not taken for another's.
+    /// The id of the thread, so that the note of one thread is not taken for another's.
     pub(super) id: u64,
     pub(super) location: String,
     pub(super) backtrace: Backtrace,
 }
 
-/// What becomes of a panic that nobody joins: the handle was dropped, or is dropped unjoined. (If that is
-/// outside of the runtime, on an OS thread, it is only reported.)
+/// What a runtime or scope does about a panic that is not joined, because the handle was dropped or is
+/// dropped unjoined. (If it is dropped outside of the runtime, on an OS thread, the panic is only reported.)
 ///
-/// Of a runtime ([`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics)) the default is
-/// [`Report`](Self::Report), of a [`scope`](crate::scope()) it is [`Propagate`](Self::Propagate).
+/// For a runtime ([`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics)) the default is
+/// [`Report`](Self::Report), for a [`scope`](crate::scope()) it is [`Propagate`](Self::Propagate).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Panics {
-    /// It is reported on standard error, and all else goes on.
+    /// It is reported on standard error; all other threads continue.
     Report,
     /// All other threads of the runtime, or the scope, are cancelled; [`Runtime::run`](crate::Runtime::run),
     /// or `scope`, then panics with the payload. Of several panics the first counts, the others are reported.
@@ -53,12 +53,12 @@ pub enum Panics {
 }
 
 impl Panic {
-    /// The payload, for whom the panic goes on elsewhere.
+    /// The payload, to resume the panic with.
     pub fn into_payload(self) -> Box<dyn Any + Send> {
         self.0.payload
     }
 
-    /// The text of the panic, if its payload is one.
+    /// The message of the panic, if its payload is a string.
     pub fn message(&self) -> &str {
         let text = self.downcast_ref::<&str>().copied();
         text.or_else(|| self.downcast_ref::<String>().map(String::as_str))
@@ -72,9 +72,9 @@ impl Panic {
         self.0.origin.as_ref().map(|origin| &*origin.location)
     }
 
-    /// The stack where it was raised. As std's, it is captured only if `RUST_BACKTRACE` or
-    /// `RUST_LIB_BACKTRACE` is set. If the thread raised and caught other panics while it unwound, it is that
-    /// of the latest.
+    /// The stack where it was raised. As in `std`, it is captured only if `RUST_BACKTRACE` or
+    /// `RUST_LIB_BACKTRACE` is set. If the thread raised and caught other panics while it unwound, it is the
+    /// stack of the latest.
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.origin.as_ref().map(|origin| &origin.backtrace)
     }

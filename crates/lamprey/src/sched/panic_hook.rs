@@ -1,4 +1,5 @@
-//! Where a panic began: noted by a hook in front of the program's, and taken up where the panic is caught.
+//! The panic hook that notes where a panic began, in front of the program's hook; [`Panic::caught`] takes the
+//! note up where the panic is caught.
 
 use super::panic::{Inner, Origin, Panic};
 #[cfg(not(loom))]
@@ -10,12 +11,12 @@ use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 
 thread_local! {
-    /// The latest panic of this kernel thread. While a thread unwinds nobody else runs on its kernel thread.
+    /// The latest panic of this kernel thread. While a thread unwinds, no other runs on its kernel thread.
     static LATEST: RefCell<Option<Origin>> = const { RefCell::new(None) };
 }
 
 impl Panic {
-    /// Of a payload that has just been caught on the calling thread.
+    /// A panic with a payload that has just been caught on the calling thread.
     #[cold]
     pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Self {
         let latest = LATEST.try_with(RefCell::take).ok().flatten();
@@ -23,12 +24,12 @@ impl Panic {
         Self(Box::new(Inner { payload, origin }))
     }
 
-    /// Panics with the payload; the panic hook is not called again.
+    /// Resumes the panic with the payload; the panic hook is not called again.
     pub fn resume(self) -> ! {
         if let Some(mut origin) = self.0.origin
             && let Some(id) = running_id()
         {
-            origin.id = id; // where it began stays with it
+            origin.id = id; // the origin moves with the panic to this thread
             let _ = LATEST.try_with(|latest| latest.replace(Some(origin)));
         }
         std::panic::resume_unwind(self.0.payload)
@@ -43,7 +44,8 @@ fn running_id() -> Option<u64> {
     Worker::current().map(|worker| worker.running_ref().label.id.get())
 }
 
-/// Puts a hook in front of the program's, once, that says whose a panic is, and notes where it begins.
+/// Installs, once, a hook in front of the program's that names the thread that panics and notes where the
+/// panic begins.
 pub(crate) fn install_hook() {
     static INSTALLED: Mutex<bool> = Mutex::new(false);
     if std::thread::panicking() {
@@ -60,12 +62,12 @@ pub(crate) fn install_hook() {
     }
 }
 
-/// The hook before this one, std's as a rule, knows the kernel thread only.
+/// Prints which thread panics: the previous hook, usually that of `std`, knows only the kernel thread.
 fn name_who_panics() {
     #[cfg(not(loom))]
     if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
         let mut who = String::new();
-        // A `String` takes everything.
+        // Writing to a `String` cannot fail.
         let _ = worker.running_ref().describe(&mut who);
         crate::bug::say!("a panic in {who}:");
     }
@@ -74,6 +76,6 @@ fn name_who_panics() {
 fn note(info: &PanicHookInfo<'_>) {
     let (Some(id), Some(location)) = (running_id(), info.location()) else { return };
     let origin = Origin { id, location: location.to_string(), backtrace: Backtrace::capture() };
-    // A thread-local that is gone, or a panic while it is changed: nothing is noted.
+    // If the thread-local is gone or borrowed (a panic while it is changed), nothing is noted.
     let _ = LATEST.try_with(|latest| latest.try_borrow_mut().map(|mut latest| latest.replace(origin)));
 }

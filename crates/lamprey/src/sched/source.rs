@@ -1,8 +1,9 @@
-//! Event loops that make threads ready: sockets, timers, the blocking pool, yours.
+//! Event sources: where readiness comes from (Go's netpoller and timers): sockets, timers, the blocking pool,
+//! sources of the program.
 //!
 //! Each worker has its own instance of every source, made on the worker's kernel thread and called only
-//! there, on the kernel thread's own stack (never on a host's). The worker's loop knows sources only through
-//! this trait.
+//! there, on the kernel thread's own stack (never on a host's). The scheduler knows sources only through the
+//! trait [`Source`].
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,11 +42,12 @@ use std::time::{Duration, Instant};
 /// No method may call a blocking call of this crate: they run outside of every host. One that does ends the
 /// process with a message.
 pub trait Source: 'static {
-    /// Makes ready what is ready now. Never blocks. Called when the worker has nothing to run, and while it
-    /// is busy about every 50 us (later if a host computes longer than that between two scheduling points).
+    /// Makes the threads ready whose events have happened. Never blocks. Called when the worker has nothing
+    /// to run, and about every 50 us while it is busy (later if a host computes longer than that between two
+    /// scheduling points).
     fn poll(&mut self);
 
-    /// When the source next has something to do by itself; the worker does not sleep beyond it.
+    /// When the source next has something to do without an event; the worker does not sleep beyond it.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -55,26 +57,26 @@ pub trait Source: 'static {
         true
     }
 
-    /// Blocks the kernel thread until an event, a notification or the timeout, and makes ready what is ready.
-    /// Called only on the source that gave the worker its notifier.
+    /// Blocks the kernel thread until an event, a notification or the timeout, and makes the threads ready
+    /// whose events have happened. Called only on the source that gave the worker its notifier.
     fn wait(&mut self, timeout: Option<Duration>) {
         let _ = timeout;
     }
 
-    /// How another kernel thread ends a [`wait`](Source::wait). The first source of a worker that returns one
-    /// becomes the place where the worker sleeps (sources of the program come before the built-in one for
-    /// sockets, which is then looked at every millisecond while it is active); without any it sleeps on a
-    /// futex.
+    /// How another kernel thread ends a [`wait`](Source::wait). A worker sleeps in its first source that
+    /// returns one. Sources of the program come before the built-in one for sockets, which is then polled
+    /// every millisecond while it is active. If no source returns one, the worker sleeps on a futex.
     fn notifier(&self) -> Option<Notifier> {
         None
     }
 
-    /// What another worker of the runtime may do for this source while its own is busy with a host that
-    /// computes, and reaches no scheduling point: about every 0.35 ms, if that worker is idle. Asked for
-    /// once, when the source has been made.
+    /// What an idle worker may do for this source while the source's own worker is busy with a host that
+    /// computes and reaches no scheduling point. It is called about every 0.35 ms then. `helper` itself is
+    /// called once, after the source has been made.
     ///
-    /// Without one, whoever waits for this source's events waits for that host too. It makes ready what is
-    /// ready, as [`poll`](Source::poll) does, which may run at the same time.
+    /// Without a helper, threads that wait for events of this source wait until that host reaches a
+    /// scheduling point. The helper makes the threads ready whose events have happened, as
+    /// [`poll`](Source::poll) does, which may run at the same time.
     fn helper(&self) -> Option<Helper> {
         None
     }
@@ -88,11 +90,11 @@ impl Notifier {
     /// A notifier that calls `notify`.
     ///
     /// `notify` may be called by a thread that is in the middle of waking others: it must not call a blocking
-    /// call of this crate, and ends the process with a message if it does on a host. It may wake and send,
+    /// call of this crate, and ends the process with a message if it does on a host. It may wake and send
     /// where that need not wait.
     ///
     /// # Panics
-    /// A panic in `notify` aborts the process: somebody would not be woken.
+    /// A panic in `notify` aborts the process: a wake-up would be lost.
     pub fn new(notify: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(notify))
     }
@@ -109,7 +111,8 @@ impl std::fmt::Debug for Notifier {
     }
 }
 
-/// See [`Source::helper`].
+/// What another worker may do for a source while the source's own worker computes: made by
+/// [`Source::helper`].
 #[derive(Clone)]
 pub struct Helper(Arc<dyn Fn() + Send + Sync>);
 
@@ -140,7 +143,7 @@ impl Helper {
         Self(Arc::new(help))
     }
 
-    /// Helps.
+    /// Calls the function that the helper was made from.
     pub fn help(&self) {
         (self.0)();
     }
@@ -159,11 +162,11 @@ pub(crate) type SourceFactory = Arc<dyn Fn() -> std::io::Result<Box<dyn Source>>
 pub(crate) struct Sources {
     all: Vec<Box<dyn Source>>,
     sleeper: Option<usize>,
-    /// Those that the worker could sleep in too, but does not.
+    /// Sources that have a notifier too, but that the worker does not sleep in.
     passed_over: Vec<usize>,
 }
 
-/// How often a source that is passed over is looked at while the worker sleeps in another one.
+/// How often a passed-over source is polled while the worker sleeps in another one.
 const PASSED_OVER: Duration = Duration::from_millis(1);
 
 impl Sources {
@@ -183,7 +186,7 @@ impl Sources {
         })
     }
 
-    /// Those of all sources that have one.
+    /// The helpers of all sources that have one.
     pub(crate) fn helpers(&self) -> Box<[Helper]> {
         self.all.iter().filter_map(|source| source.helper()).collect()
     }
@@ -194,7 +197,7 @@ impl Sources {
         }
     }
 
-    /// Polls all but the sleeper, which has just been waited in or is about to be.
+    /// Polls all sources but the one that the worker sleeps in, whose `wait` polls it.
     pub(crate) fn poll_others(&mut self) {
         let sleeper = self.sleeper;
         let others =

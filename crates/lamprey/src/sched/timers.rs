@@ -1,5 +1,5 @@
-//! The source that works a worker's timer wheels: one for its blocked hosts, one for futures
-//! ([`alarms`](crate::time::alarms)).
+//! The event source of timers: a worker's two timer wheels, one for the deadlines of its blocked hosts, one
+//! for futures ([`alarms`](crate::time::alarms)).
 //!
 //! Invariant: `WHEEL` points to the timers of the calling kernel thread's worker, which live until all hosts
 //! of the worker have ended; a node in `wheel` is on the stack of a thread that is in [`block_until`] or
@@ -23,23 +23,23 @@ thread_local! {
     static WHEEL: Cell<*const Timers> = const { Cell::new(ptr::null()) };
 }
 
-/// See the module's text.
+/// The timers of one worker.
 pub(crate) struct Timers {
     ticks: Ticks,
     wheel: Wheel<Due>,
     alarms: Arc<Alarms>,
 }
 
-/// What comes due.
+/// What to do when a node of the wheel is due.
 #[derive(Clone, Copy)]
 enum Due {
-    /// The end of a thread's block.
+    /// Interrupt the thread's block.
     Block(NonNull<Thread>),
-    /// The end of a part of what a thread does.
+    /// Cancel a level of the thread.
     Level(NonNull<Frame>, NonNull<Thread>),
 }
 
-/// What a worker owns of its timers, by the same pointer as `WHEEL`; dropping it frees them.
+/// The worker's owner of its timers, through the same pointer as `WHEEL`; dropping it frees them.
 pub(crate) struct TimerSource(NonNull<Timers>);
 
 impl TimerSource {
@@ -53,7 +53,7 @@ impl TimerSource {
     }
 
     fn timers(&self) -> &Timers {
-        // SAFETY: leaked by `new`, freed by `drop`; only ever shared.
+        // SAFETY: leaked by `new`, freed by `drop`; only shared references are made.
         unsafe { self.0.as_ref() }
     }
 }
@@ -67,16 +67,16 @@ impl Drop for TimerSource {
     }
 }
 
-/// True if a host of the calling kernel thread's worker has slept for long enough. For a signal handler, not
-/// on the root.
+/// True if a deadline of a host of the calling kernel thread's worker has passed. Async-signal-safe; not for
+/// the root.
 pub(crate) fn is_overdue() -> bool {
     // SAFETY: null or alive (invariant).
     let Some(timers) = (unsafe { WHEEL.get().as_ref() }) else { return false };
     timers.wheel.earliest().is_some_and(|tick| tick <= timers.ticks.passed())
 }
 
-/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds: its
-/// worker waits with it and rings nothing.
+/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds,
+/// because its worker does not run until it has unwound.
 pub(crate) fn alarms() -> Option<Arc<Alarms>> {
     if super::must_not_block() {
         return None;
@@ -116,22 +116,22 @@ impl Source for TimerSource {
     }
 }
 
-/// Blocks the running host of `worker` with a deadline.
+/// Blocks the running host of `worker` until its wake or the deadline.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn block_until(worker: &Worker, reason: Wait, deadline: Instant) -> Woke {
     // SAFETY: invariant: set for as long as the worker has hosts.
     let timers = unsafe { &*WHEEL.get() };
     let node = Node::new(Due::Block(worker.running()));
-    // SAFETY: the node is fresh, and is removed below before this frame ends; blocking does not unwind.
+    // SAFETY: the node is new, and is removed below before this frame ends; blocking does not unwind.
     unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
     let woke = worker.block(reason);
-    // SAFETY: in this wheel, if in any.
+    // SAFETY: the node is in this wheel, or in none.
     unsafe { timers.wheel.remove(&node) };
     woke
 }
 
-/// Runs `inside`, which does not unwind, and trips `frame`, a level of the running thread of `worker`, at the
-/// deadline if that comes first.
+/// Runs `inside`, which does not unwind, and cancels `frame`, a level of the running thread of `worker`, if
+/// the deadline comes first.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn with_level<R>(
     worker: &Worker,
@@ -142,10 +142,10 @@ pub(crate) fn with_level<R>(
     // SAFETY: invariant: set for as long as the worker has hosts.
     let timers = unsafe { &*WHEEL.get() };
     let node = Node::new(Due::Level(NonNull::from(frame), worker.running()));
-    // SAFETY: the node is fresh, and is removed below before this frame ends; `inside` does not unwind.
+    // SAFETY: the node is new, and is removed below before this frame ends; `inside` does not unwind.
     unsafe { timers.wheel.insert(&node, timers.ticks.after(deadline)) };
     let result = inside();
-    // SAFETY: in this wheel, if in any.
+    // SAFETY: the node is in this wheel, or in none.
     unsafe { timers.wheel.remove(&node) };
     result
 }
