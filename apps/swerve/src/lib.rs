@@ -4,12 +4,12 @@
 //! its body accepts, each connection is a child, and [`Server::run`] returns when all of them have ended.
 //!
 //! ```text
-//! listen ── accepts, one host per connection ──> conn ── reader ── scan, request   what is asked
-//!    │                                             │
-//!    ├── load    which worker                      ├── answer ── path, cond      what the answer is
-//!    ├── open    which connections                 │      └── cache ── file ── beneath
-//!    │                                             └── response ── transmit      how it is sent
-//!    └── server  its scope, and its end            signals: Ctrl-C and SIGTERM     command: `lamprey serve`
+//! server ── listen ── one host per connection ──> conn ── reader ── scan, request    what is asked
+//!              │                                    │
+//!              ├── load   which worker              ├── answer ── path, cond         what the answer is
+//!              └── open   which connections         │      └── cache ── file ── beneath
+//!                                                   └── response ── transmit         how it is sent
+//! signals: Ctrl-C and SIGTERM      command: `lamprey serve`
 //! ```
 //!
 //! A file uses only files before it in this order: `notice`, `status`, `error`, `config`, `date`, `mime`,
