@@ -1,21 +1,22 @@
-//! Who runs a parasite that can run ([`super::woken`] keeps them): ahead of every host, on the stack of
-//! whoever unblocked them where that can be, within a budget (parasitic-threads-2011, 2.2).
+//! Which thread runs a ready parasite ([`super::woken`] is the queue): it runs ahead of every host, on the
+//! stack of the thread that unblocked it where possible, within a budget. This is the attach operation of
+//! parasitic threads: no task queue is needed for a parasite that a host unblocks.
 //!
-//! # Who runs it
-//! 1. Whoever unblocks it, inside the unblocking call: only where the program asks for that ([`Form`]),
-//!    because the caller may hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a prototype
-//!    tried, 1 was best), and by the stack that is left.
-//! 2. The same thread at its next scheduling point: a host that is about to block first runs what is woken
-//!    ([`Worker::attach_woken`], called by `sched::waiter`, before anything is queued: nothing is ever run
-//!    between "queued" and "switched away").
-//! 3. A [carrier](super::carrier): a host of the worker's own, for what is woken where there is no host below
-//!    (from an event source, from another kernel thread), or not enough stack.
+//! # Which thread runs it
+//! 1. The thread that unblocks it, inside the unblocking call: only where the program asks for that
+//!    ([`Form`]), because the caller may hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a
+//!    prototype tried, 1 was best), and by the stack that is left.
+//! 2. The same thread at its next scheduling point: a host that is about to block first runs what it has
+//!    unblocked ([`Worker::attach_woken`], called by `sched::waiter` before anything is queued: nothing is
+//!    ever run between "queued" and "switched away").
+//! 3. A [carrier](super::carrier), a host of the worker's own, for a parasite that is unblocked where no host
+//!    runs (by an event source, by another kernel thread), or where too little stack is left.
 //!
 //! # Fairness
-//! `turn` counts the parasites and the channel operations of parasites that may still go ahead of the hosts.
-//! At zero, ready parasites go to the back, and a host has its turn. The worker's timer flag
-//! ([`super::offer`]) ends a turn too. After each turn the oldest go first (`super::carrier`), so that two
-//! parasites that wake each other for ever do not bury the others.
+//! `turn` is the budget: how many more parasites and channel operations of parasites may go ahead of the
+//! hosts. At zero, ready parasites go to the back of the queue, and a host runs. A tick of the worker's
+//! attention word ([`super::offer`]) also ends a turn. After each turn the oldest parasites go first
+//! (`super::carrier`), so that two parasites that wake each other for ever do not starve the others.
 //!
 //! # Checked by
 //! `tests/parasite/attach.rs` (nesting, a chain of a million, fairness), `tests/parasite/order.rs` (order),
@@ -41,16 +42,19 @@ const NESTING: u32 = 1;
 fn here() -> usize {
     let probe = std::mem::MaybeUninit::<u8>::uninit();
     let place = &raw const probe;
-    // AddressSanitizer keeps locals elsewhere, but for those of functions with inline assembly, as this is.
+    // AddressSanitizer moves locals to a fake stack, except in functions with inline assembly, which
+    // `black_box` makes of this one.
     #[cfg(feature = "asan")]
     let place = std::hint::black_box(place);
     place.addr()
 }
 
-/// Most bytes of a stack that are kept free of parasites; of a small one, half.
+/// How many bytes of a stack are kept free for the parasite that is polled; half of a stack that is smaller
+/// than twice that.
 const RESERVE: usize = 24 << 10;
 
-/// Where on a stack nothing is polled any more: what a parasite may need is kept free below.
+/// The lowest address on a stack at which a poll may begin: the bytes below are kept free for what the
+/// parasite needs.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn low_water(stack: &PooledStack) -> usize {
     let (limit, top) = (stack.limit().addr().get(), stack.top().addr().get());
@@ -61,8 +65,8 @@ impl Thread {
     /// True if there is enough stack left to run a parasite on it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn has_room(&self) -> bool {
-        // Between the two: a generator's stack is somewhere else, and how much of it is left nobody here
-        // knows.
+        // Both bounds are compared: the code may run on a generator's stack, whose free bytes are not known
+        // here.
         self.is_within(here()) || self.room.get() == 0 && self.find_room() && self.is_within(here())
     }
 
@@ -71,7 +75,7 @@ impl Thread {
         address.wrapping_sub(self.low_water.get()) < self.room.get() as usize
     }
 
-    /// False if it has no stack of ours.
+    /// Computes the bounds; false if the thread has no stack of Lamprey's.
     #[cold]
     fn find_room(&self) -> bool {
         // Taken and put back: the descriptor owns its stack.
@@ -87,10 +91,10 @@ impl Thread {
 }
 
 impl Worker {
-    /// Brings a task whose right to run the caller holds to run.
+    /// Runs or queues a task whose right to run the caller holds.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn bring(&self, task: NonNull<Task>, form: Form) {
-        // SAFETY: alive by the right to run.
+        // SAFETY: the right to run, which the caller holds, keeps the task alive.
         let flags = unsafe { task.as_ref() }.life.flags.get();
         if flags & (HOSTED | HEAVY) != 0 {
             return self.bring_to_host(task);
@@ -116,23 +120,24 @@ impl Worker {
 
     #[cold]
     fn bring_to_host(&self, task: NonNull<Task>) {
-        // SAFETY: alive by the right to run.
+        // SAFETY: the right to run, which the caller holds, keeps the task alive.
         let entry = unsafe { task.as_ref() };
         if entry.life.flags.get() & HOSTED != 0 {
-            // SAFETY: the right to run is the right to wake the host, which is blocked until then, once.
+            // SAFETY: the holder of the right to run must wake the host, once; the host is blocked until
+            // then.
             return unsafe { entry.host().wake() };
         }
         if entry.life.is_shared() {
             // SAFETY: the right to run goes to the host that this makes.
             unsafe { (entry.body.inflate)(task, NonNull::from(self).cast()) };
         } else {
-            // It cannot leave the worker, so a stack of its own would win nothing: it waits its turn among
-            // the hosts.
+            // It cannot leave the worker, so a host of its own would gain nothing: it is queued behind the
+            // hosts.
             self.give_way(task);
         }
     }
 
-    /// A parasite whose right to run the caller holds has come from elsewhere.
+    /// Takes a parasite whose right to run the caller holds, and which another kernel thread has sent.
     pub(in crate::sched) fn make_attachable(&self, parasite: Waiter) {
         match parasite.who() {
             Who::Task(task) => self.bring(task, Form::Soon),
@@ -140,10 +145,10 @@ impl Worker {
         }
     }
 
-    /// As [`make_attachable`](Self::make_attachable), for a task that
-    /// [`Life::cancel`](super::life::Life::cancel) gave us here, on the root: its destructors need a host.
+    /// As [`make_attachable`](Self::make_attachable), for a cancelled task whose right to run the root got
+    /// from [`Life::cancel`](super::life::Life::cancel): its destructors need a host.
     pub(in crate::sched) fn make_doomed(&self, task: NonNull<Task>) {
-        // SAFETY: alive by the right to run.
+        // SAFETY: the right to run, which the caller holds, keeps the task alive.
         unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
     }
@@ -165,13 +170,14 @@ impl Worker {
         }
     }
 
-    /// Puts a task whose right to run the caller holds at the back.
+    /// Puts a task whose right to run the caller holds at the back of the ready queue.
     pub(crate) fn give_way(&self, task: NonNull<Task>) {
         self.seat.counters.spilled.add(1);
         self.parasites.woken.give_way(task);
     }
 
-    /// A parasite runs, or does a channel operation: false if it should give way first.
+    /// Takes one unit of the budget, for a poll or a channel operation of a parasite; false if the parasite
+    /// should give way first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn spend(&self) -> bool {
         let turn = self.parasites.turn.get();
@@ -182,13 +188,13 @@ impl Worker {
         true
     }
 
-    /// True while parasites may go ahead of the hosts.
+    /// True while the budget lets parasites go ahead of the hosts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn has_turn(&self) -> bool {
         self.parasites.turn.get() != 0 || self.next_turn()
     }
 
-    /// The turn is over; a new one begins at once if nobody waits for it.
+    /// The budget is used up; refills it if neither a host nor the root is ready. False if one is.
     #[cold]
     #[inline(never)]
     fn next_turn(&self) -> bool {
@@ -199,14 +205,15 @@ impl Worker {
         true
     }
 
-    /// A host that runs a task by itself gives the others their turn. True if the host has been cancelled.
+    /// A host that runs a task as its own (a hosted task) yields to the other threads. True if the host has
+    /// been cancelled.
     pub(crate) fn take_turn(&self) -> bool {
         let cancelled = self.yield_now();
         self.parasites.turn.set(TURN);
         cancelled
     }
 
-    /// A scheduling point: runs what the calling host has woken (see the module's text, 2).
+    /// A scheduling point: runs the parasites that the calling host has unblocked (2 in this file's list).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn attach_woken(&self) {
         if self.parasites.woken.pending.get() != 0 {
@@ -235,7 +242,8 @@ impl Worker {
     pub(crate) fn run_task(&self, task: NonNull<Task>) {
         self.spend();
         self.seat.counters.attached.add(1);
-        // SAFETY: alive by the right to run, which the caller holds; `finish` and `end_turn` give it up last.
+        // SAFETY: the caller holds the right to run, which keeps the task alive; `finish` and `end_turn` are
+        // the last uses.
         unsafe {
             let entry = task.as_ref();
             if entry.life.begin() == Turn::Drop || self.stopping.get() {
@@ -244,7 +252,8 @@ impl Worker {
             let (me, start) = (self.running_ref(), self.seat.ticks());
             let before = me.act_for(task.as_ptr());
             let is_over = (entry.body.poll)(task);
-            // Before it is given up: it may be freed then, while a waker or a policy asks who runs here.
+            // Before the right is given up: after that the task may be freed while a waker or a policy asks
+            // which parasite runs here.
             me.act_for(before);
             if is_over {
                 return finish(task);
@@ -256,16 +265,16 @@ impl Worker {
         }
     }
 
-    /// A poll was pending: gives the right up, or queues the task again.
+    /// A poll returned pending: gives the right up, or queues the task again if it was woken in the meantime.
     ///
     /// # Safety
     /// The caller holds the right to run `task`, and gives it up.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn end_turn(&self, task: NonNull<Task>) {
-        // SAFETY: alive by the right to run; not touched after `Idle`.
+        // SAFETY: the right to run keeps the task alive; it is not touched after `Idle`.
         match unsafe { task.as_ref() }.life.end() {
             Turn::Again => self.again(task),
-            // SAFETY: the right is still ours.
+            // SAFETY: `Turn::Drop` leaves the right with the caller.
             Turn::Drop => unsafe { finish_cancelled(task) },
             Turn::Idle | Turn::Run => {}
         }
@@ -273,7 +282,7 @@ impl Worker {
 
     #[cold]
     fn again(&self, task: NonNull<Task>) {
-        // SAFETY: alive by the right to run.
+        // SAFETY: the right to run, which the caller holds, keeps the task alive.
         if unsafe { task.as_ref() }.life.flags.get() & HEAVY != 0 {
             self.bring_to_host(task);
         } else {

@@ -1,12 +1,13 @@
-//! What others tell a worker while it works: how much time has passed, and that somebody is hungry
-//! ([`super::offer`] says what for).
+//! The flags that other threads set for a worker while it works: how many ticks have passed, and that an idle
+//! worker asks for work ([`super::offer`] says how they are used). Go's counterpart is the preemption request
+//! of a P.
 //!
 //! # Invariants
-//! A worker that is hungry is fed by one at most, until it is hungry again: whoever takes the hunger away
-//! gives it something, or nothing.
+//! At most one worker offers work for each request: the worker that clears `hungry` offers one parasite, or
+//! none.
 //!
 //! # Orderings
-//! All Relaxed: neither carries data. What is given travels through the inbox of the hungry one
+//! All Relaxed: neither word carries data. What is offered travels through the inbox of the worker that asked
 //! (Release/Acquire).
 //!
 //! # Checked by
@@ -17,7 +18,7 @@ use crate::sync_shim::{AtomicBool, AtomicU32, Ordering, left_out};
 pub(crate) const REQUEST: u32 = 2;
 pub(crate) const TICK: u32 = 4;
 
-/// See the module's text.
+/// The attention word of a worker, and whether the worker asks for work.
 #[derive(Debug)]
 pub(crate) struct Attention {
     word: AtomicU32,
@@ -31,46 +32,46 @@ impl Attention {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn word(&self) -> u32 {
-        // Relaxed: a hint (see Orderings).
+        // Relaxed: a hint; no data travels with it.
         self.word.load(Ordering::Relaxed)
     }
 
-    /// Time passes.
+    /// The ticker: adds a tick.
     pub(crate) fn tick(&self) {
-        // Relaxed: see Orderings.
+        // Relaxed: no data travels with it.
         self.word.fetch_add(TICK, Ordering::Relaxed);
     }
 
-    /// Somebody is hungry.
+    /// An idle worker: asks this worker for work.
     pub(crate) fn request(&self) {
-        // Relaxed: see Orderings.
+        // Relaxed: no data travels with it.
         self.word.fetch_or(REQUEST, Ordering::Relaxed);
     }
 
-    /// The request has been heard.
+    /// The worker has seen the request.
     pub(crate) fn hear(&self) {
-        // Relaxed: see Orderings.
+        // Relaxed: no data travels with it.
         self.word.fetch_and(!REQUEST, Ordering::Relaxed);
     }
 
-    /// Its own worker is hungry.
+    /// The worker itself is idle, and asks for work.
     pub(crate) fn starve(&self) {
-        // Relaxed: see Orderings.
+        // Relaxed: no data travels with it.
         self.hungry.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the worker's hunger away; true if it was hungry.
+    /// Clears `hungry`; true if this call has cleared it, so that the caller offers work.
     pub(crate) fn feed(&self) -> bool {
-        // Relaxed: the flag only says who answers.
+        // Relaxed: the flag only decides which thread answers.
         if !self.hungry.load(Ordering::Relaxed) {
             return false;
         }
         if left_out!(OfferTwice) {
-            // Relaxed: as above.
+            // Relaxed: the flag only decides which thread answers.
             self.hungry.store(false, Ordering::Relaxed);
             return true;
         }
-        // Relaxed: as above.
+        // Relaxed: the flag only decides which thread answers.
         self.hungry.swap(false, Ordering::Relaxed)
     }
 }

@@ -1,18 +1,18 @@
-//! Carriers: hosts of the worker's own that run parasites for which there is no other stack
-//! ([`super::attach`], 3).
+//! Carriers: hosts of the worker's own that run parasites which no other thread can run ([`super::attach`],
+//! 3). A carrier is what an executor's loop is elsewhere.
 //!
 //! One is enough, as long as no parasite blocks it by calling blocking code in a poll; then another is made.
 //! An idle one is parked.
 //!
 //! # Invariants
-//! 1. `parked` is null or a carrier that is parked (Committed), in no queue: whoever takes it out runs it.
-//! 2. After each turn those go first who have waited longest ([`Oldest`]), so that two parasites that wake
-//!    each other for ever do not bury the others: neither those that were woken before them, nor those that
-//!    gave way.
-//! 3. Without a stack for a carrier, memory being exhausted, the root runs parasites itself, as a plain
+//! 1. `parked` is null or a parked carrier (Committed), in no queue: the code that takes it out runs it.
+//! 2. Each turn of parasites begins with those that have waited longest ([`Oldest`]), so that two parasites
+//!    that wake each other for ever do not starve the others: neither those that were woken before them, nor
+//!    those that gave way.
+//! 3. If memory is exhausted and there is no stack for a carrier, the root runs parasites itself, as a plain
 //!    kernel thread.
 //! 4. When the runtime ends, a carrier reaps: it cancels all tasks of the worker's slab, on a stack where
-//!    their destructors may do what they like.
+//!    their destructors may block.
 
 use super::owned::{Oldest, TURN};
 use super::task::Task;
@@ -22,24 +22,25 @@ use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
 use crate::sched::worker::Worker;
 use std::ptr::{self, NonNull};
 
-/// How many of the oldest go first, of each kind.
+/// How many of the oldest parasites of each kind go first.
 const OLDEST: usize = 64;
 
 impl Worker {
-    /// The runtime ends: the next carrier reaps.
+    /// The runtime ends: the next carrier cancels all tasks of the worker.
     pub(in crate::sched) fn reap_soon(&self) {
         self.parasites.carriers.unreaped.set(true);
         self.parasites.woken.count(1);
     }
 
-    /// Parasites may go ahead of the hosts again, the oldest first.
+    /// Refills the parasites' budget; the oldest go first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_turn(&self) {
         self.parasites.turn.set(TURN);
         self.parasites.carriers.oldest.set(Oldest::Tasks);
     }
 
-    /// Picks a parasite, or the host whose turn it is: called when parasites are ready.
+    /// Picks a ready parasite, or a host if the parasites' budget is used up. Called when parasites are
+    /// ready.
     #[cold]
     #[inline(never)]
     pub(in crate::sched) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
@@ -68,15 +69,15 @@ impl Worker {
         self.take_parked().or_else(|| Some(new_carrier(self)))
     }
 
-    /// The carrier that is parked, to be run by the caller.
+    /// Takes out the parked carrier, which the caller must run.
     fn take_parked(&self) -> Option<NonNull<Thread>> {
         let parked = NonNull::new(self.parasites.carriers.parked.replace(ptr::null_mut()))?;
-        // SAFETY: invariant 1: alive until it ends itself.
+        // SAFETY: a parked carrier is alive: it frees itself only when it ends.
         unsafe { parked.as_ref() }.state.set(State::Runnable);
         Some(parked)
     }
 
-    /// The life of a carrier.
+    /// The loop of a carrier.
     fn carry(&self) {
         let thread = self.running();
         let me = self.running_ref();
@@ -86,7 +87,7 @@ impl Worker {
                 if self.parasites.woken.pending.get() == 0 {
                     return;
                 }
-                // Not parked: the next carrier goes on with what is left.
+                // Not parked: it is queued below, and goes on with what is left.
             } else if !self.parasites.carriers.parked.get().is_null() {
                 return;
             } else {
@@ -104,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Runs what is woken, then those that gave way, until the turn is over.
+    /// Runs ready tasks, then those that gave way, until the budget is used up or a tick passes.
     fn carry_turn(&self) {
         self.reap_if_due();
         let ticks = self.seat.ticks();
@@ -131,7 +132,7 @@ impl Worker {
         self.parasites.turn.set(if self.parasites.woken.pending.get() == 0 { TURN } else { 0 });
     }
 
-    /// No stack is to be had for a carrier (invariant 3). Called on the root, while it is no worker.
+    /// There is no stack for a carrier (invariant 3). Called on the root, while the worker is not installed.
     #[cold]
     pub(in crate::sched) fn carry_without_stack(&self) {
         self.reap_if_due();
@@ -157,19 +158,19 @@ impl Worker {
             return;
         }
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back
-        // looks live too, but its life says DONE, and `cancel` touches nothing then; otherwise the cancel
-        // takes the right to run, or leaves the task to who has it. It is not kept beyond the call. As its
-        // home, not by a post: that would need a claim.
+        // looks live too, but its state is DONE, and `cancel` touches nothing then; otherwise `cancel` takes
+        // the right to run, or leaves the task to the holder of that right. The task is not used after the
+        // call. The worker is its home, so nothing is posted, and no reference is needed.
         self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
         self.parasites.woken.count(-1);
-        // One that is parked has nothing to wait for any more, and perhaps it is another one that reaps.
+        // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Ready(parked), Why::Woken);
         }
     }
 }
 
-/// True for a carrier.
+/// True if `thread` is a carrier.
 pub(in crate::sched) fn is_carrier(thread: &Thread) -> bool {
     ptr::eq(thread.body, &CARRIER)
 }
@@ -194,15 +195,15 @@ unsafe fn carry(_: NonNull<Thread>) {
 /// [`Body::abandon`]: a runtime that ends still needs carriers, for the destructors of its tasks.
 ///
 /// # Safety
-/// As for [`carry`], unless there is no stack.
+/// Called on the carrier's own stack, unless `why` is that there is none.
 unsafe fn carry_or_not(thread: NonNull<Thread>, why: Abandoned) {
     if matches!(why, Abandoned::Shutdown) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: on the carrier's own stack (contract).
         unsafe { carry(thread) };
     }
 }
 
-/// [`Body::dispose`]: wakers that parasites call when they end may have made values.
+/// [`Body::dispose`]: wakers that are called when parasites end may have made host-local values.
 ///
 /// # Safety
 /// After `publish`, once.

@@ -1,28 +1,29 @@
-//! The contexts of stackful parasites: a thread descriptor and a stack, kept ready by the worker, so that to
-//! start one is to switch to it ([`on_top`](super::on_top)).
+//! The contexts of stackful parasites: a thread descriptor with a stack. The worker keeps idle ones ready, so
+//! that to start a parasite is to switch to one ([`on_top`](super::on_top)).
 
 use crate::sched::thread::Thread;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// See the module's text. The descriptor comes first.
+/// A thread descriptor with a stack, for one stackful parasite after the other. The descriptor is the first
+/// field.
 #[repr(C)]
 pub(crate) struct Context {
     pub(crate) thread: Thread,
     pub(super) call: Cell<*const Call>,
-    /// Where the outcome goes if the parasite has blocked; null until then. The room `parasite` knows what
-    /// it is.
+    /// The join cell for the outcome, once the parasite has blocked; null until then. Its type is known to
+    /// `crate::parasite`.
     pub(crate) packet: Cell<*const ()>,
     pub(super) next: Cell<*mut Context>,
 }
 
-/// What a parasite is to run: the head of a larger object on the spawner's stack.
+/// The call that a parasite runs: the head of a larger object on the spawner's stack.
 pub(crate) struct Call {
     /// Runs the closure to its end and keeps the outcome; does not unwind.
     pub(crate) run: unsafe fn(NonNull<Call>, &Context),
 }
 
-/// A worker's idle contexts.
+/// A worker's idle contexts, a stack linked through `next`.
 pub(crate) struct Contexts {
     first: Cell<*mut Context>,
     pub(super) count: Cell<usize>,

@@ -1,4 +1,4 @@
-//! How a task ends: by whoever holds the right to run it.
+//! The end of a task, carried out by the holder of the right to run.
 //!
 //! # Checked by
 //! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their
@@ -12,16 +12,17 @@ use crate::sched::who::Who;
 use crate::sched::worker::Worker;
 use std::ptr::NonNull;
 
-/// The future of `task` is gone, its outcome kept: hands that to whoever joins.
+/// The future of `task` has been dropped and its outcome stored: hands the outcome to the joiner.
 ///
-/// Whoever calls this does not act for the task any more ([`acting_as`]): once it is published it may be
-/// freed, also by the waker that is called here, and that may ask who runs.
+/// The caller no longer acts for the task ([`acting_as`]): once the outcome is published the task may be
+/// freed, even by the waker that is called here, and that waker may ask which parasite runs.
 ///
 /// # Safety
 /// The caller holds the right to run, and gives it up.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn finish(task: NonNull<Task>) {
-    // SAFETY: alive until published; after that only if it is ours.
+    // SAFETY: the right to run keeps the task alive until it is published; after that it is touched only if
+    // `publish` gives it to us (`Unwanted`).
     unsafe {
         let entry = task.as_ref();
         entry.life.finish();
@@ -39,22 +40,23 @@ pub(crate) unsafe fn finish(task: NonNull<Task>) {
 /// Drops the future of `task` and finishes it as cancelled.
 ///
 /// # Safety
-/// As for [`finish`].
+/// The caller holds the right to run, and gives it up.
 #[cold]
 pub(crate) unsafe fn finish_cancelled(task: NonNull<Task>) {
-    // SAFETY: as promised by the caller. The destructors run as the parasite: its values, its name.
+    // SAFETY: the right to run (contract) is the right to drop the future. The destructors run as the
+    // parasite, with its values and its name.
     unsafe {
         acting_as(task, || (task.as_ref().body.cancel)(task));
         finish(task);
     }
 }
 
-/// The worker to which a task was sent has ended.
+/// Ends what was sent to the inbox of a worker that has ended.
 #[cold]
 pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
     match waiter.who() {
-        // SAFETY: a post comes with a reference and finds its task over; the right to run a shared one is
-        // ours, and it may be dropped on any kernel thread.
+        // SAFETY: a shared task is sent with the right to run it, and may be dropped on any kernel thread. An
+        // owned one comes as a post, with a reference, and is over.
         Who::Task(task) => unsafe {
             if task.as_ref().life.is_shared() {
                 finish_cancelled(task);
@@ -62,13 +64,13 @@ pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
                 Task::release(task);
             }
         },
-        // SAFETY: an errand's claims on what it names are given up by its own function.
+        // SAFETY: a remote message is run once; its function gives up its claims on what it names.
         Who::Errand(errand) => unsafe { (errand.as_ref().run)(errand, None) },
         _ => crate::bug::bug!("a worker ended while one of its hosts was blocked"),
     }
 }
 
-/// The checker's tasks have no values, names or cancellation.
+/// Under loom tasks have no values, names or cancellation.
 #[cfg(loom)]
 pub(crate) use crate::sched::worker::acting_as;
 

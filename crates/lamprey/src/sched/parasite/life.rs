@@ -1,12 +1,13 @@
-//! Who may run a stackless parasite: its life as a small state machine, shared by those who wake it, run it
-//! and cancel it.
+//! Who may run a stackless parasite: its state machine, shared by the threads that wake, run and cancel it.
+//! (What tokio keeps in a task's state word: scheduled, running, notified, cancelled, complete, and a
+//! reference count.)
 //!
 //! # States
 //! ```text
 //! placed: RUNNING ---finish---> DONE
 //!           |  ^
 //!   end (pending)|  begin
-//!           v  |
+//!          v  |
 //!         IDLE --wake--> QUEUED        the waker now holds the right to run it
 //!         IDLE --cancel--> RUNNING     the canceller now holds it, and drops the future
 //! RUNNING --wake--> RUNNING|WOKEN --end--> QUEUED   the runner keeps the right
@@ -16,33 +17,34 @@
 //! # Two modes
 //! * **Shared** (a `Send` parasite in a runtime of several workers): the state is the atomic `shared`, any
 //!   kernel thread changes it.
-//! * **Owned** (all others): the state is the plain `local`, and only the home worker changes it: no atomic
-//!   operation in the whole life of a parasite that stays at home. Who wakes or cancels it from elsewhere
-//!   leaves a note in `shared` and sends the task itself through the home's inbox ([`Wake::Post`]).
+//! * **Owned** (all others): the state is the plain `local`, and only the home worker changes it: a parasite
+//!   that stays at home costs no atomic operation. Another thread that wakes or cancels it sets a flag in
+//!   `shared` and sends the task itself through the home worker's inbox ([`Wake::Post`]).
 //!
 //! # Invariants
-//! 1. **One right**: while QUEUED or RUNNING exactly one party holds the right to run; it came from `place`,
-//!    `wake`, `end` or `cancel`, and only its holder touches the future.
-//! 2. Owned: POSTED means that the task is in the home's inbox, or (with LINKED) in the home's list of those
-//!    that gave way, or on its way into the inbox: its link is in use, and nobody else pushes it.
-//! 3. A reference (`refs`) is held by each foreign `Waker`, by each task in an inbox as a post, and by a
-//!    joiner's entry. A wait node holds none: the node's owner does not free the task before the node has
-//!    been released ([`channel::meeting`](crate::channel)).
-//! 4. The memory is freed once: by the structural owner (task and handle, see `sched::completion`) if there
-//!    is no reference, else by whoever drops the last one after ORPHAN.
+//! 1. **One right**: while the task is QUEUED or RUNNING exactly one thread or queue entry holds the right to
+//!    run it; the right came from `place`, `wake`, `end` or `cancel`, and only its holder touches the future.
+//! 2. Owned: POSTED means that the task is in the home worker's inbox, or (with LINKED) in the home worker's
+//!    list of those that gave way, or is being pushed into the inbox. Its link is in use, and no other thread
+//!    pushes it.
+//! 3. Each foreign `Waker`, each task that is in an inbox as a post, and a joiner's entry holds a reference
+//!    (`refs`). A wait node holds none: the node's owner does not free the task before the node has been
+//!    released ([`channel::meeting`](crate::channel)).
+//! 4. The memory is freed once: by the structural owner (task and handle together, `sched::completion`) if
+//!    there is no reference, else by the thread that drops the last reference after ORPHAN was set.
 //!
 //! # Who may touch what
-//! `local`: the home worker. `shared`, `refs`: anyone who is sure that the task is alive (invariant 3).
+//! `local`: the home worker. `shared`, `refs`: any thread that knows that the task is alive (invariant 3).
 //!
 //! # Orderings
-//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next. `refs` is as
-//! in `Arc`.
+//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next. `refs` is
+//! ordered as the count of an `Arc`.
 //!
 //! # Rejected
-//! * One mode, always atomic: 2 read-modify-writes more for each block and resume (measured:
+//! * One mode, always atomic: 2 more read-modify-writes for each block and resume (measured:
 //!   docs/rationale.md).
-//! * A reference count for each wait node: the same cost again. The release of the node does it for a plain
-//!   store.
+//! * A reference for each wait node: the same cost again. The release of the node does the same with one
+//!   plain store.
 //!
 //! # Checked by
 //! `model::life` (loom, with broken variants that it catches), `tests/compat/wakers.rs` (also under miri).
@@ -55,42 +57,41 @@ const RUNNING: u8 = 2;
 const WOKEN: u8 = 4;
 const CANCEL: u8 = 8;
 const DONE: u8 = 16;
-/// Owned mode, in `shared`: see invariant 2. CANCEL and DONE are used there too.
+/// Owned mode, in `shared`: the task's link is in use (invariant 2). CANCEL and DONE are used there too.
 const POSTED: u8 = 32;
 const LINKED: u8 = 64;
-/// In `shared`, constant: the mode.
+/// In `shared`, constant: the mode is shared.
 const SHARED: u8 = 128;
-/// With SHARED, constant: see [`Life::homeless`].
+/// With SHARED, constant: the task has no home worker ([`Life::homeless`]).
 const HOMELESS: u8 = POSTED;
-/// In `refs`: the structural owner is gone.
+/// In `refs`: the structural owner has given up its claim.
 const ORPHAN: u32 = 1 << 31;
 
-/// See the module's text.
+/// The state of a stackless parasite.
 #[derive(Debug)]
 pub(crate) struct Life {
     refs: Refs,
     local: Cell<u8>,
     shared: AtomicU8,
-    /// What else is to be known of the task (`super::task`); for the holder of the right to run. Here,
-    /// because there is room.
+    /// Flags of the task (`super::task`), for the holder of the right to run. They fill a padding byte.
     pub(crate) flags: Cell<u8>,
-    /// What it waits for: a hint for dumps. (No model looks at it.)
+    /// What it waits for: a hint for dumps. (The loom models do not use it.)
     #[cfg(not(loom))]
     reason: AtomicU8,
 }
 
-/// What a waker is to do.
+/// What a waker must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// Nothing: somebody runs it, or will, or it is over.
+    /// Nothing: the task runs, is queued, or is over.
     Nothing,
     /// The right to run is the caller's.
     Run,
-    /// Send the task to its home's inbox; it carries a reference.
+    /// Send the task to the inbox of its home worker; the entry carries a reference.
     Post,
 }
 
-/// What the holder of the right is to do.
+/// What the holder of the right must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// `begin`: poll the future.
@@ -99,29 +100,30 @@ pub(crate) enum Turn {
     Drop,
     /// `end`: it waits; the right is gone.
     Idle,
-    /// `end`: it was woken meanwhile; the right is still the caller's, who queues it.
+    /// `end`: it was woken while it ran. The caller still holds the right, and queues the task.
     Again,
 }
 
 impl Life {
-    /// Of a task that its maker is about to run.
+    /// For a task that its creator is about to run.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(is_shared: bool) -> Self {
         Self::in_state(is_shared, RUNNING)
     }
 
-    /// Of a thread that waits for a future as if it were a task: it lies in no slab, and is never sent home.
+    /// For a thread that waits for a future as if it were a task: it is in no slab and is never sent to a
+    /// home worker.
     pub(crate) fn homeless() -> Self {
         let life = Self::running(true);
-        // Relaxed: nobody else knows it yet.
+        // Relaxed: no other thread knows it yet.
         life.shared.store(RUNNING | SHARED | HOMELESS, Ordering::Relaxed);
         life
     }
 
-    /// See [`homeless`](Self::homeless).
+    /// True if it was made by [`homeless`](Self::homeless).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_homeless(&self) -> bool {
-        // Relaxed: these bits are constant, and an owned life has never both.
+        // Relaxed: these bits are constant; an owned life never has both.
         self.shared.load(Ordering::Relaxed) & (SHARED | HOMELESS) == SHARED | HOMELESS
     }
 
@@ -145,7 +147,8 @@ impl Life {
         self.shared.load(Ordering::Relaxed) & SHARED != 0
     }
 
-    /// Applies `step` to the state; gives the state before. In owned mode the caller is at home.
+    /// Applies `step` to the state and returns the state before. In owned mode the caller is on the home
+    /// worker.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change(&self, step: impl Fn(u8) -> u8) -> u8 {
         // Relaxed: a guess, confirmed by the CAS; the mode is constant.
@@ -157,8 +160,8 @@ impl Life {
         }
         loop {
             let after = step(before) | (before & (SHARED | HOMELESS));
-            // AcqRel pairs with itself: the next runner sees what the last one did. Relaxed on failure: a new
-            // guess.
+            // AcqRel pairs with itself: the next runner sees what the last one did. Relaxed on failure: the
+            // value is only the next guess.
             match self.shared.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return before,
                 Err(now) => before = now,
@@ -180,24 +183,24 @@ impl Life {
         if before & (QUEUED | RUNNING | DONE) == 0 { Wake::Run } else { Wake::Nothing }
     }
 
-    /// Owned, from elsewhere: leaves a note for the home worker.
+    /// Owned mode, another thread than the home worker: sets a flag for the home worker.
     #[cold]
     fn post(&self, note: u8) -> Wake {
-        // Taken before the note: once that is there, the home may finish the task.
+        // Before the flag is set: once it is set, the home worker may finish the task.
         self.retain();
-        // AcqRel pairs with the changes in `receive`, `link` and `unlink`: the home sees what led to this
-        // note.
+        // AcqRel pairs with the changes in `receive`, `link` and `unlink`: the home worker sees what the
+        // caller did before.
         let before = self.shared.fetch_or(note | POSTED, Ordering::AcqRel);
         if before & (POSTED | LINKED | DONE) == 0 {
             return Wake::Post;
         }
-        // Not the last one: the caller has one of its own, or a node that is not released yet.
+        // Not the last claim: the caller holds a reference, or a node that is not released yet.
         self.forget_one();
         Wake::Nothing
     }
 
-    /// Home: the task has come out of the inbox as a post. Gives what the note says: wake or cancel. The
-    /// caller then drops the reference that came along.
+    /// Home worker: the task has come out of the inbox as a post. Carries out what the flags say (wake or
+    /// cancel) and returns what the caller must do. The caller then drops the reference of the post.
     pub(crate) fn receive(&self) -> (Wake, Option<Turn>) {
         // AcqRel pairs with the fetch_or in `post`.
         let note = self.shared.fetch_and(!(POSTED | CANCEL), Ordering::AcqRel);
@@ -207,20 +210,22 @@ impl Life {
         (self.wake(true), None)
     }
 
-    /// Home, with the right to an owned task: its link is about to be used for the list of those that gave
-    /// way. False if it is in the inbox: it is left there, idle, and comes back through that.
+    /// Home worker, holder of the right to an owned task: reserves the link for the list of those that gave
+    /// way. False if the task is in the inbox: it is left idle, and becomes ready when it comes out of the
+    /// inbox.
     pub(crate) fn link(&self) -> bool {
         // AcqRel pairs with the fetch_or in `post`.
         if self.shared.fetch_or(LINKED, Ordering::AcqRel) & POSTED == 0 {
             return true;
         }
-        // AcqRel: as above.
+        // AcqRel pairs with the fetch_or in `post`.
         self.shared.fetch_and(!LINKED, Ordering::AcqRel);
         self.local.set(self.local.get() & !QUEUED);
         false
     }
 
-    /// Home: the link is free again. Notes that came meanwhile are answered by the run that follows.
+    /// Home worker: the link is free again. Wakes that came in the meantime are covered by the run that
+    /// follows.
     pub(crate) fn unlink(&self) {
         // AcqRel pairs with the fetch_or in `post`.
         let note = self.shared.fetch_and(!(LINKED | POSTED | CANCEL), Ordering::AcqRel);
@@ -229,7 +234,7 @@ impl Life {
         }
     }
 
-    /// Holder of the right: about to run it.
+    /// Holder of the right: the run begins.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin(&self) -> Turn {
         let before = self.change(|state| (state & !QUEUED) | RUNNING);
@@ -240,15 +245,16 @@ impl Life {
         if before & CANCEL != 0 { Turn::Drop } else { Turn::Run }
     }
 
-    /// Holder of the right to a shared one: it has been woken while it ran.
+    /// Holder of the right, shared mode: true if it has been woken while it ran.
     pub(crate) fn is_woken(&self) -> bool {
         // Acquire pairs with the change of `wake`.
         self.shared.load(Ordering::Acquire) & WOKEN != 0
     }
 
-    /// A thread that has been woken for the right to run: it must have come.
+    /// Ends the process if the calling thread, which was woken to run the task, does not hold the right to
+    /// run.
     pub(crate) fn must_be_queued(&self) {
-        // Relaxed: what led to the wake came with it.
+        // Relaxed: the wake of the thread has ordered what was written before it.
         let state = if self.is_shared() { self.shared.load(Ordering::Relaxed) } else { self.local.get() };
         if state & QUEUED == 0 {
             crate::bug::bug!("a thread was woken for a future that nobody has woken");
@@ -270,22 +276,22 @@ impl Life {
         }
     }
 
-    /// Holder of the right: the future is gone. Before the outcome is published.
+    /// Holder of the right: the future has been dropped. Called before the outcome is published.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn finish(&self) {
         let is_shared = self.is_shared();
         if !is_shared {
             self.local.set(DONE);
         }
-        // Nobody else can make a first reference now, and a waker that has one is told by the flag below.
+        // No other thread can make a first reference now, and a waker that has one sees the flag set below.
         if is_shared || self.refs.any() {
             // AcqRel pairs with the changes of wakers that hold references.
             self.shared.fetch_or(DONE, Ordering::AcqRel);
         }
     }
 
-    /// Ends the life early. `Err(Turn::Drop)`: the right is the caller's, who drops the future.
-    /// `Ok(Wake::Post)`: to be sent home.
+    /// Ends the task early. `Err(Turn::Drop)`: the caller holds the right, and drops the future.
+    /// `Ok(Wake::Post)`: the caller sends the task to its home worker.
     pub(crate) fn cancel(&self, at_home: bool) -> Result<Wake, Turn> {
         if !at_home && !self.is_shared() {
             return Ok(self.post(CANCEL));
@@ -298,16 +304,17 @@ impl Life {
         if before & (QUEUED | RUNNING | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
     }
 
-    /// Holder of the right, taken by `cancel`: passes it on as if the task had been queued.
+    /// Holder of the right, which it got from `cancel`: makes the state that of a queued task, to pass the
+    /// right on.
     pub(crate) fn requeue(&self) {
         self.change(|state| (state & !RUNNING) | QUEUED);
     }
 
-    /// What it waits for, for those who look.
+    /// Notes what it waits for, for dumps.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn note_reason(&self, reason: Wait) {
-        // Relaxed: a hint. A part of its future may be polled by another kernel thread, with a clone of the
-        // waker.
+        // Relaxed: a hint. Atomic because another kernel thread may poll a part of the future, with a clone
+        // of the waker.
         #[cfg(not(loom))]
         self.reason.store(reason as u8, Ordering::Relaxed);
         #[cfg(loom)]
@@ -319,31 +326,31 @@ impl Life {
         self.refs.retain();
     }
 
-    /// Drops a reference that is certainly not the last claim on the memory.
+    /// Drops a reference that is not the last claim on the memory.
     fn forget_one(&self) {
         let _ = self.refs.release();
     }
 
-    /// Drops a reference; true if the memory is now the caller's to free.
+    /// Drops a reference; true if the caller must now free the memory.
     #[must_use]
     pub(crate) fn release(&self) -> bool {
         self.refs.release()
     }
 
-    /// The structural owner is done with it; true if the memory is now the caller's to free.
+    /// Drops the structural owner's claim; true if the caller must now free the memory.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
         self.refs.drop_owner()
     }
 
-    /// True if there may be references, so that the end must be told.
+    /// True if there may be references, whose holders must see that the task is over.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_referenced(&self) -> bool {
         self.refs.any()
     }
 
-    /// For the checker: the memory is gone, and must not be touched any more.
+    /// For loom: the memory is freed; any later access is an error.
     #[cfg(loom)]
     pub(crate) fn free(&self) {
         self.shared.free();
@@ -351,7 +358,8 @@ impl Life {
     }
 }
 
-/// References beside one structural owner, who pays for none: see [`Life`], invariants 3 and 4.
+/// A reference count beside one structural owner, whose claim is not counted (invariants 3 and 4 of this
+/// file).
 #[derive(Debug)]
 pub(crate) struct Refs(AtomicU32);
 
@@ -363,36 +371,36 @@ impl Refs {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn any(&self) -> bool {
-        // Acquire pairs with `release`: for whoever alone could make the first one, and frees if there is
-        // none.
+        // Acquire pairs with `release`: the caller is the only one that could make the first reference, and
+        // frees if there is none.
         self.0.load(Ordering::Acquire) != 0
     }
 
     /// Takes a reference.
     pub(crate) fn retain(&self) {
-        // Relaxed: made by someone who is sure that the object is alive, as with `Arc`.
+        // Relaxed: the caller already keeps the object alive, as with `Arc`.
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before & !ORPHAN > ORPHAN / 2 {
-            // As `Arc`. The bound is far from the next bit: as many threads as could be here at once do not
-            // reach it.
+            // A leaked count must not overflow, as with `Arc`. The bound is so far from the ORPHAN bit that
+            // all threads that add at the same time do not reach it.
             crate::bug::say!("a parasite has more than {} wakers: are they forgotten?", ORPHAN / 2);
             std::process::abort();
         }
     }
 
-    /// Drops a reference; true if the memory is now the caller's to free.
+    /// Drops a reference; true if the caller must now free the memory.
     #[must_use]
     pub(crate) fn release(&self) -> bool {
-        // AcqRel pairs with itself and with `drop_owner`: who frees sees what all others did.
+        // AcqRel pairs with itself and with `drop_owner`: the thread that frees sees what all others did.
         self.0.fetch_sub(1, Ordering::AcqRel) == ORPHAN | 1
     }
 
-    /// The structural owner is done; true if the memory is now the caller's to free.
+    /// Drops the structural owner's claim; true if the caller must now free the memory.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     pub(crate) fn drop_owner(&self) -> bool {
-        // Acquire pairs with `release`. Zero stays zero: references are only made from references, and by the
-        // owner's side.
+        // Acquire pairs with `release`. Zero stays zero: only the holder of a reference or the owner makes a
+        // new one.
         if self.0.load(Ordering::Acquire) == 0 {
             return true;
         }

@@ -1,9 +1,12 @@
-//! The scheduler's part of parasites: their life, who runs them when, and how their work is shared out.
+//! The scheduler's part of parasites: their state machine, which thread runs them and when, and how idle
+//! workers get some of them.
 //!
-//! Reading order: [`life`] (who may run one), [`task`] (one that is stackless), `finish` (its end), `woken`
-//! (those that can run now), `attach` (who runs them), `carrier` (on whose stack, if nobody's), `contexts`
-//! (the stacks of stackful ones), `offer` with [`attention`] (time slices, and work for idle workers),
-//! `starts` (hosts that do nothing but start parasites). `owned` is what a worker has of all this.
+//! Reading order: [`life`] (who may run a stackless parasite), [`task`] (the header of a stackless parasite),
+//! `finish` (its end), `woken` (the ready queue), `attach` (which thread runs a ready parasite), `carrier`
+//! (the worker's own hosts, for parasites that no other thread can run), `contexts` and `on_top` (the stacks
+//! of stackful parasites), `offer` with [`attention`] (time slices, and work for idle workers), `starts`
+//! (hosts that do nothing but start parasites). `notify` is the waker of a stackless parasite, `owned` the
+//! part of a worker that all these use.
 
 #[cfg(not(loom))]
 pub(crate) mod attach;

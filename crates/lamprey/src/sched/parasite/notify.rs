@@ -1,5 +1,5 @@
-//! How a stackless parasite is notified: by its waker, from an inbox, by its cancellation.
-//! [`Life`](super::life::Life) says what comes of it.
+//! The waker of a stackless parasite, and how one is notified from an inbox or by its cancellation.
+//! [`Life`](super::life::Life) decides what follows from a notification.
 
 use super::finish::{finish_cancelled, refused_by_inbox};
 use super::life::{Turn, Wake};
@@ -13,22 +13,22 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 impl Task {
-    /// The worker that it belongs to: where an owned task runs, and where a shared one is sent by those who
-    /// have no worker of their own.
+    /// The shared state of its home worker: where an owned task runs, and where a thread without a worker
+    /// sends a shared one.
     #[cfg(not(loom))]
     pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
-        // SAFETY: a live block of a slab (invariant 1), whose owner word is its worker's seat (see
+        // SAFETY: a task is a live block of a slab, whose owner word is the `Seat` of its worker (set in
         // `Worker::new`).
         unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<Seat>().cast_mut()) }
     }
 
-    /// As above; the blocks of the checker know it by themselves.
+    /// The shared state of its home worker, which under loom each block stores itself.
     #[cfg(loom)]
     pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
         crate::sched::worker::home_of(this)
     }
 
-    /// The caller's worker, if that may run the task.
+    /// The calling kernel thread's worker, if that may run the task.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn place(&self, this: NonNull<Task>) -> Option<&'static Worker> {
         let worker = Worker::current()?;
@@ -36,13 +36,14 @@ impl Task {
             return Some(worker);
         }
         let home = Self::home(this);
-        // SAFETY: a seat lives as long as any block of its slab.
+        // SAFETY: a `Seat` lives as long as any block of its worker's slab.
         let fits = ptr::eq(home.as_ptr(), worker.seat_ptr())
             || self.life.is_shared() && ptr::eq(unsafe { home.as_ref() }.runtime(), worker.shared_ptr());
         fits.then_some(worker)
     }
 
-    /// The waker's half of a wake that leaves the task alone after it: see [`Delivery`].
+    /// The first half of a wake: changes the task's state. The caller may then release what kept the task
+    /// alive, and calls [`Delivery::deliver`].
     ///
     /// # Safety
     /// The task is alive.
@@ -57,14 +58,13 @@ impl Task {
     /// Wakes the task.
     ///
     /// # Safety
-    /// The task is alive, and stays so by itself until it is run (the caller holds a reference, or a node of
-    /// it).
+    /// The task is alive until this returns (the caller holds a reference, or a node of it).
     pub(crate) unsafe fn wake(this: NonNull<Task>, form: Form) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: alive (contract).
         unsafe { Self::notify(this).deliver(form) }
     }
 
-    /// Takes in a task that came through the inbox of `worker`.
+    /// Handles a task that came through the inbox of `worker`.
     ///
     /// # Safety
     /// It was pushed there as a [`Wake::Post`], or by the holder of the right to run.
@@ -80,23 +80,25 @@ impl Task {
         } else if turn == Some(Turn::Drop) {
             worker.make_doomed(this);
         }
-        // SAFETY: the reference that came with the post.
+        // SAFETY: gives up the reference that came with the post.
         unsafe { Self::release(this) };
     }
 
-    /// Asks for the end of the task: its future is dropped by this call if it waits here, or else soon.
+    /// Cancels the task: its future is dropped by this call if it waits and the calling worker may run it,
+    /// else soon.
     ///
     /// # Safety
     /// The task is alive, and the caller has a claim on it that lasts beyond this call (the handle).
     pub(crate) unsafe fn cancel(this: NonNull<Task>) {
-        // SAFETY: as promised by the caller; the worker may run it.
+        // SAFETY: alive (contract); `place` gives only a worker that may run it.
         unsafe { Self::cancel_on(this, this.as_ref().place(this)) }
     }
 
-    /// As [`cancel`](Self::cancel), on a worker that may run the task, also while that is not installed.
+    /// As [`cancel`](Self::cancel), on a worker that may run the task; the worker need not be installed.
     ///
     /// # Safety
-    /// As for `cancel`; of a task that may be over, if the worker is its home, no claim is needed.
+    /// The task is alive, and the caller has a claim on it that lasts beyond this call. No claim is needed if
+    /// the worker is its home; the task may then be over.
     pub(in crate::sched) unsafe fn cancel_on(this: NonNull<Task>, worker: Option<&Worker>) {
         // SAFETY: alive, or over and readable (contract).
         let task = unsafe { this.as_ref() };
@@ -104,14 +106,14 @@ impl Task {
             Err(_) if task.life.flags.get() & HOSTED == 0 => match worker {
                 // Its destructors need a stack on which they may block.
                 Some(worker) if worker.is_on_root() => worker.make_doomed(this),
-                // SAFETY: the right to run is ours.
+                // SAFETY: `cancel` has given us the right to run.
                 _ => unsafe { finish_cancelled(this) },
             },
-            // The host that it has drops it: the future may lie on that host's stack.
+            // A hosted task is dropped by its host: the future may lie on that host's stack.
             Err(_) => {
                 task.life.requeue();
-                // SAFETY: the right is ours; `link` is the host's waiter, which is blocked until this one
-                // wake.
+                // SAFETY: we hold the right to run; `link` is the waiter of the host, which is blocked until
+                // this wake, the only one.
                 unsafe { task.host().wake() };
             }
             Ok(Wake::Post) => post(this),
@@ -119,33 +121,33 @@ impl Task {
         }
     }
 
-    /// Calls `f` with a context whose waker is this task, without counting it.
+    /// Calls `f` with a context whose waker is this task; the waker holds no reference.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with_context<R>(this: NonNull<Task>, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
-        // SAFETY: the functions of the table keep `Waker`'s contract (see there). It is not dropped: no
-        // reference was taken.
+        // SAFETY: the functions of the table keep the contract of `RawWakerVTable`. The waker is not dropped,
+        // because no reference was taken for it.
         let waker = std::mem::ManuallyDrop::new(unsafe { Waker::from_raw(raw(this)) });
         f(&mut Context::from_waker(&waker))
     }
 
-    /// The task behind a context, if it is one of ours.
+    /// The task behind a context, if its waker is a Lamprey task's.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of(cx: &Context<'_>) -> Option<NonNull<Task>> {
         Self::of_waker(cx.waker())
     }
 
-    /// The task behind a waker, if it is one of ours.
+    /// The task behind a waker, if it is a Lamprey task's.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_waker(waker: &Waker) -> Option<NonNull<Task>> {
         ptr::eq(waker.vtable(), &WAKER).then(|| {
-            // SAFETY: our table comes only with tasks (see `raw`).
+            // SAFETY: only `raw` makes wakers with this table, always from a task.
             unsafe { NonNull::new_unchecked(waker.data().cast::<Task>().cast_mut()) }
         })
     }
 }
 
-/// A wake that has been decided and not yet carried out. Between the two, the waker lets go of whatever kept
-/// the task alive.
+/// A wake that has been decided and not yet carried out. In between, the waking thread releases what kept the
+/// task alive.
 #[must_use]
 pub(crate) struct Delivery {
     task: NonNull<Task>,
@@ -154,16 +156,16 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// True if it goes through an inbox, which may be closed: the task is then ended by whoever delivers.
+    /// True if it goes through an inbox. If the inbox is closed, the thread that delivers ends the task.
     pub(crate) fn is_sent(&self) -> bool {
         self.wake == Wake::Post || (self.wake == Wake::Run && self.worker.is_none())
     }
 
-    /// True if it may end the task here, and so run its destructors: it goes to a runtime that is perhaps
-    /// gone.
+    /// True if delivering may end the task in the calling thread, and so run its destructors: the runtime
+    /// that it is sent to may have ended.
     pub(crate) fn runs_code(&self) -> bool {
         let goes_home = self.wake == Wake::Run && self.worker.is_none();
-        // SAFETY: alive by the right to run, which allows the look.
+        // SAFETY: we hold the right to run, which keeps the task alive and allows reading its flags.
         goes_home && unsafe { self.task.as_ref() }.life.flags.get() & HOSTED == 0
     }
 
@@ -182,10 +184,11 @@ impl Delivery {
 }
 
 impl Delivery {
-    /// The right to run is ours, and no worker that might run it.
+    /// The caller holds the right to run, and has no worker that may run the task.
     #[cold]
     fn send_home(task: NonNull<Task>) {
-        // SAFETY: alive by the right to run; a hosted task's host is blocked until this one wake.
+        // SAFETY: the right to run keeps the task alive; a hosted task's host is blocked until this wake, the
+        // only one.
         unsafe {
             if task.as_ref().life.flags.get() & HOSTED != 0 {
                 task.as_ref().host().wake();
@@ -196,11 +199,11 @@ impl Delivery {
     }
 }
 
-/// Sends a task to its home.
+/// Sends a task to the inbox of its home worker.
 #[cold]
 pub(crate) fn post(task: NonNull<Task>) {
-    // SAFETY: the caller holds the right to run or a reference: alive. A seat lives as long as any block of
-    // its slab, and the count taken here makes it last until the end of the call.
+    // SAFETY: the caller holds the right to run or a reference, so the task is alive. A `Seat` lives as long
+    // as any block of its slab, and the count taken here keeps it until the end of the call.
     unsafe {
         let seat = Seat::retain(Task::home(task));
         if let Err(waiter) = seat.deliver(Waiter::task(task)) {
@@ -213,8 +216,8 @@ fn raw(task: NonNull<Task>) -> RawWaker {
     RawWaker::new(task.as_ptr().cast(), &WAKER)
 }
 
-/// The waker of a task. A clone holds a reference; the one in a task's own context does not (and is never
-/// dropped).
+/// The waker of a task. A clone holds a reference; the one in the task's own context does not, and is never
+/// dropped.
 static WAKER: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
 
 fn task_of(data: *const ()) -> NonNull<Task> {
@@ -222,18 +225,18 @@ fn task_of(data: *const ()) -> NonNull<Task> {
 }
 
 /// # Safety
-/// As [`RawWakerVTable::new`] says.
+/// The contract of this function in [`RawWakerVTable::new`].
 unsafe fn clone(data: *const ()) -> RawWaker {
     let task = task_of(data);
-    // SAFETY: alive: the waker that is cloned holds a reference, or is the one of a running task.
+    // SAFETY: alive: the waker that is cloned holds a reference, or is the context's waker of a running task.
     unsafe { task.as_ref() }.life.retain();
     raw(task)
 }
 
 /// # Safety
-/// As [`RawWakerVTable::new`] says.
+/// The contract of this function in [`RawWakerVTable::new`].
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker's reference is alive for the wake, and given up after it.
+    // SAFETY: the waker's reference keeps the task alive for the wake, and is given up after it.
     unsafe {
         wake_by_ref(data);
         release(data);
@@ -241,15 +244,15 @@ unsafe fn wake(data: *const ()) {
 }
 
 /// # Safety
-/// As [`RawWakerVTable::new`] says.
+/// The contract of this function in [`RawWakerVTable::new`].
 unsafe fn wake_by_ref(data: *const ()) {
-    // SAFETY: alive: the waker holds a reference, or is the one of a running task.
+    // SAFETY: alive: the waker holds a reference, or is the context's waker of a running task.
     unsafe { Task::wake(task_of(data), Form::Soon) }
 }
 
 /// # Safety
-/// As [`RawWakerVTable::new`] says.
+/// The contract of this function in [`RawWakerVTable::new`].
 unsafe fn release(data: *const ()) {
-    // SAFETY: a clone's reference.
+    // SAFETY: only a clone is dropped, and it gives up its reference.
     unsafe { Task::release(task_of(data)) }
 }

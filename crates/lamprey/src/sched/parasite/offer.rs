@@ -1,28 +1,29 @@
-//! Time slices, penalties, and work for idle workers: what makes parasites that turn out to be long, or many,
-//! run in parallel after all (parasitic-threads-2011, 5.3), at the price of one look at one word for each
-//! spawn.
+//! Time slices, penalties, and work for idle workers: parasites that turn out to be long, or many, run in
+//! parallel after all, at the price of one comparison of one word for each spawn.
 //!
 //! # The attention word
-//! Each seat has one. The runtime's [ticker](crate::sched::ticker) adds a tick to it four times a time slice;
-//! an idle worker sets REQUEST in it. A worker compares it with what it has seen (`Worker::seen`) at each
-//! spawn of a parasite, and goes the slow way if it has changed.
+//! Each worker has one in its shared state. The runtime's [ticker](crate::sched::ticker) adds a tick to it
+//! four times a time slice; an idle worker sets REQUEST in it. A worker compares it with the value that it
+//! saw last (`Parasites::seen`) at each spawn of a parasite, and takes the slow path if it has changed.
 //!
 //! # Inflation
-//! A poll that has seen [`SLICE`] ticks pass has used more than a time slice. If it ends pending, the
-//! parasite is inflated when it is woken next (HEAVY). A stackful one is looked at when it blocks and when it
-//! spawns. If it was a first poll, inside a spawn, the thread that spawned it gets a **penalty**: its
-//! next parasites start as hosts, which other workers can take.
+//! A poll during which [`SLICE`] ticks have passed has used more than a time slice. If it ends pending, the
+//! parasite is inflated, that is, it becomes a host, when it is woken next (HEAVY). A stackful parasite is
+//! checked when it blocks and when it spawns. If it was a first poll, inside a spawn, the thread that spawned
+//! it gets a **penalty**: its next parasites start as hosts, which other workers can take.
 //!
 //! # Offering
-//! An idle worker says that it is hungry and sets REQUEST at the others. A worker that sees the request gives
-//! it the oldest ready parasite that may travel, and from then on, for a while, keeps one **deposited**: when
-//! it has no ready parasite, the next one that is spawned is queued instead of run. So there is something
-//! old, and therefore large, to give (a prototype made 22 offers where it had made 1,800). Nobody hungry,
-//! nothing deposited: then every parasite starts at once.
+//! An idle worker sets its own flag `hungry`, and REQUEST in the words of the others. (Work sharing on
+//! request: the owner gives work away, where in Go and tokio an idle worker steals it.) A worker that sees
+//! the request gives that worker the oldest ready parasite that may move. From then on, for a while, it
+//! **keeps one back**: while it has no ready parasite, the next one that is spawned is queued instead of run.
+//! So there is an old, and therefore large, piece of work to give (a prototype made 22 offers this way, 1,800
+//! without it). While no worker asks, none is kept back: every parasite starts at once.
 //!
 //! # Who may touch what
-//! The word ([`Attention`](super::attention::Attention)): anyone. `seen` and
-//! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again at the next doze.
+//! The word ([`Attention`](super::attention::Attention)): any thread. `seen` and
+//! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again when the idle worker
+//! next goes to sleep.
 //!
 //! # Checked by
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
@@ -38,12 +39,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Ticks that must have passed for one time slice to be over for certain (a tick is a quarter of one, and the
-/// first may have been due at once).
+/// After this many ticks a whole time slice has passed for certain (a tick is a quarter of one, and the first
+/// may have come at once).
 const SLICE: u32 = 5;
 /// How long a worker keeps offering after the last request, in ticks.
 const OFFER_FOR: u32 = 16;
-/// How long a hungry worker waits awake for an answer.
+/// How long a worker that has asked for work spins for an answer before it sleeps.
 pub(in crate::sched) const PATIENCE: Duration = Duration::from_micros(20);
 
 impl Seat {
@@ -58,18 +59,18 @@ fn passed(from: u32, to: u32) -> u32 {
     (to.wrapping_sub(from) & !(TICK - 1)) / TICK
 }
 
-/// How a parasite is to start.
+/// How a parasite starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     Now,
     Queued,
     AsHost,
-    /// Now, and its join gives way ([`super::starts`]).
+    /// At once, and its join gives way ([`super::starts`]).
     Overdue,
 }
 
 impl Worker {
-    /// How the next parasite of the running thread starts. `travels`: another worker may run it.
+    /// Says how the next parasite of the running thread starts. `travels`: another worker may run it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
@@ -83,12 +84,12 @@ impl Worker {
     #[inline(never)]
     fn consider_stackless(&self, travels: bool) -> Start {
         let how = self.consider(travels);
-        // The join of one that is queued looks for itself.
+        // The join of a queued parasite checks by itself whether it should give way.
         let is_overdue = how != Start::AsHost && self.is_overdue();
         if how == Start::Now && is_overdue { Start::Overdue } else { how }
     }
 
-    /// While somebody asks for work, one parasite is kept queued, to be given away.
+    /// While another worker asks for work, one parasite is kept queued, to be given away.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deposit_or_not(&self, travels: bool) -> Start {
         if travels && self.parasites.offers.on.get() && self.parasites.woken.pending.get() == 0 {
@@ -117,7 +118,7 @@ impl Worker {
         }
     }
 
-    /// As [`how_to_start_stackful`](Self::how_to_start_stackful), for one that cannot be a host.
+    /// As [`how_to_start_stackful`](Self::how_to_start_stackful), for a parasite that cannot become a host.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start_here(&self) -> Start {
         if self.seat.ticks() == self.parasites.seen.get() { Start::Now } else { self.consider_here() }
@@ -135,13 +136,12 @@ impl Worker {
 
     fn consider(&self, travels: bool) -> Start {
         if self.stopping.get() {
-            return Start::Queued; // and there refused
+            return Start::Queued; // which refuses it
         }
         self.attend_to_word();
         let me = self.running_ref();
         if self.is_long(me) {
-            // Not more than that: to give way here would switch where the program's caller may hold a lock of
-            // `std`, or is a waker.
+            // It does not give way here: the program may hold a lock of `std`, or be in a waker.
             self.inflate_thread(me);
         }
         if me.penalty.get() != 0 {
@@ -155,14 +155,14 @@ impl Worker {
     fn attend_to_word(&self) {
         let word = self.seat.ticks();
         let before = self.parasites.seen.replace(word & !REQUEST);
-        // What the worker on watch has taken counts as deposited until then (`super::woken`, invariant 1).
+        // What the monitor has taken counts as pending until `settle` (`super::woken`, invariant 1).
         if self.parasites.woken.pending.get() != 0 {
             self.parasites.woken.settle();
         }
         if before == NEVER {
             self.shared.ticker.hurry();
         } else if passed(before, word) != 0 {
-            // A spell of work longer than a tick: somebody may help.
+            // The worker has worked for longer than a tick: idle workers may help.
             if self.shared.options.offering {
                 self.shared.ask_for_help();
             }
@@ -178,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Gives the oldest ready parasite that may travel to a hungry worker.
+    /// Gives the oldest ready parasites that may move to hungry workers, one to each.
     #[cold]
     fn give(&self) {
         let seats = self.shared.seats();
@@ -190,7 +190,7 @@ impl Worker {
                 && let Some(task) = self.parasites.woken.pop_oldest_task(|task| task.life.is_shared())
             {
                 self.seat.counters.offered.add(1);
-                // SAFETY: the right to run the task, which any worker of the runtime may do, goes with it.
+                // SAFETY: a shared task may run on any worker of the runtime; the right to run goes with it.
                 if let Err(entry) = unsafe { seat.deliver(Waiter::task(task)) } {
                     super::finish::refused_by_inbox(entry);
                 }
@@ -198,7 +198,7 @@ impl Worker {
         }
     }
 
-    /// An idle worker asks the others for parasites; true if there is somebody to ask.
+    /// An idle worker asks the others for parasites; true if at least one was asked.
     pub(in crate::sched) fn ask_for_offers(&self) -> bool {
         if !self.shared.options.offering || self.stopping.get() {
             return false;
@@ -206,7 +206,7 @@ impl Worker {
         self.seat.attention.starve();
         let mut any = false;
         for seat in self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
-            // Only those that have parasites at all: their counter has moved.
+            // Only workers that have ever had a stackless parasite.
             if seat.counters.stackless.get() != 0 {
                 seat.attention.request();
                 any = true;
@@ -215,22 +215,25 @@ impl Worker {
         any
     }
 
-    /// The worker has something to do.
+    /// The worker has found work, and asks no more.
     pub(in crate::sched) fn is_fed(&self) {
         self.seat.attention.feed();
     }
 
-    /// A poll was pending, and the word changed meanwhile: was it long?
+    /// A poll returned pending, and the attention word changed during it: marks the task HEAVY if the poll
+    /// took longer than a time slice.
     #[cold]
     pub(in crate::sched) fn weigh(&self, task: NonNull<Task>, start: u32) {
         if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
-            // SAFETY: the caller holds the right to run.
+            // SAFETY: the caller holds the right to run, which keeps the task alive and allows changing its
+            // flags.
             let flags = unsafe { &task.as_ref().life.flags };
             flags.set(flags.get() | HEAVY);
         }
     }
 
-    /// True for a stackful parasite that has been on top of somebody for longer than a time slice.
+    /// True if `thread` is a stackful parasite that has run on top of its spawner for longer than a time
+    /// slice.
     pub(in crate::sched) fn is_long(&self, thread: &Thread) -> bool {
         self.shared.options.inflation
             && !thread.below.get().is_null()
@@ -238,7 +241,8 @@ impl Worker {
             && passed(thread.attached_at.get(), self.seat.ticks()) >= SLICE
     }
 
-    /// A first poll is over, and the word changed meanwhile: was it long? Then its spawner gets a penalty.
+    /// A first poll is over, and the attention word changed during it: if the poll took longer than a time
+    /// slice, its spawner gets a penalty.
     #[cold]
     pub(crate) fn blame_spawner(&self, start: u32) {
         if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {

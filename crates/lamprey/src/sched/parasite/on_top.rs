@@ -1,4 +1,5 @@
-//! Running a stackful parasite on top of its spawner, in a [context](super::contexts) of its own.
+//! Running a stackful parasite on top of its spawner, in a [context](super::contexts) of its own: the spawner
+//! stays Runnable, in no queue, and goes on when the parasite blocks or ends.
 //!
 //! # States
 //! ```text
@@ -7,10 +8,9 @@
 //! ```
 //!
 //! # Invariants
-//! 1. An idle context is suspended in [`context_main`], at a place where nothing on its stack needs a
+//! 1. An idle context is suspended in [`context_main`], at a point where nothing on its stack needs a
 //!    destructor: it may be freed, or resumed for the next call.
-//! 2. `call` points to the call of its spawner, which does not go on before the parasite has blocked or
-//!    ended.
+//! 2. `call` points to its spawner's call, which does not return before the parasite has blocked or ended.
 //! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
 
 use super::contexts::{Call, Context};
@@ -28,11 +28,11 @@ use swapstack::Stack;
 const KEEP: usize = 256;
 
 impl Worker {
-    /// Runs `call` as a parasite on top of the running thread; returns when that has ended (`None`) or
+    /// Runs `call` as a parasite on top of the running thread; returns when the parasite has ended or
     /// blocked.
     ///
     /// # Errors
-    /// No stack is to be had; the call has not run.
+    /// There is no stack; the call has not run.
     ///
     /// # Safety
     /// `call` lives until this returns.
@@ -47,7 +47,7 @@ impl Worker {
             Some(context) => context,
             None => self.new_context()?,
         };
-        // SAFETY: idle or new: ours alone until it runs.
+        // SAFETY: an idle or new context: no other code has it until it runs.
         unsafe {
             let context = context.as_ref();
             context.thread.label.id.set(self.new_id());
@@ -74,7 +74,8 @@ impl Worker {
             packet: Cell::new(ptr::null()),
             next: Cell::new(ptr::null_mut()),
         })));
-        // SAFETY: ours alone. The stack is used by this context alone, and `context_main` never returns.
+        // SAFETY: no other code has the new context. The stack is used by this context alone, and
+        // `context_main` never returns.
         unsafe {
             let thread = &context.as_ref().thread;
             thread.reach().begin(Arc::as_ptr(&self.seat));
@@ -84,8 +85,7 @@ impl Worker {
         Ok(context)
     }
 
-    /// The parasite of `context` has blocked and its spawner goes on: from here on it is a thread like
-    /// others.
+    /// The parasite of `context` has blocked and its spawner goes on: from now on it is listed like a host.
     pub(crate) fn stand_alone(&self, context: NonNull<Context>) {
         self.enlist(context.cast());
     }
@@ -93,7 +93,7 @@ impl Worker {
     /// Frees a context that runs no parasite.
     ///
     /// # Safety
-    /// It is suspended as in invariant 1, and in no cache.
+    /// It is idle (invariant 1), and has been taken out of the cache.
     unsafe fn free_context(&self, context: NonNull<Context>) {
         // SAFETY: leaked by `new_context`, and freed here only.
         let context = unsafe { Box::from_raw(context.as_ptr()) };
@@ -102,15 +102,16 @@ impl Worker {
         }
     }
 
-    /// The worker ends, or its stacks are trimmed.
+    /// Frees the idle contexts: the worker ends, or its stacks are trimmed.
     pub(in crate::sched) fn free_contexts(&self) {
         while let Some(context) = self.parasites.contexts.pop() {
-            // SAFETY: idle, and popped.
+            // SAFETY: it was idle, and is popped.
             unsafe { self.free_context(context) };
         }
     }
 
-    /// The parasite of `context` is over: what runs next, and the context is idle from the switch to that on.
+    /// The parasite of `context` is over: returns the thread to run next. The context is idle once that
+    /// thread has been switched to.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn retire(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
@@ -119,7 +120,7 @@ impl Worker {
         if self.parasites.contexts.count.get() < KEEP {
             self.parasites.contexts.push(context);
         } else if let Some(surplus) = self.parasites.contexts.pop() {
-            // SAFETY: idle, and popped.
+            // SAFETY: it was idle, and is popped.
             unsafe { self.free_context(surplus) };
             self.parasites.contexts.push(context);
         }
@@ -127,16 +128,17 @@ impl Worker {
     }
 }
 
-/// Base of a parasite's stack: one call after the other.
+/// The base of a parasite's stack: runs one call after the other.
 ///
 /// # Safety
-/// Entered only through a context that `new_context` made.
+/// Entered only by the first switch to a context that `new_context` made.
 unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
     // SAFETY: `new_context` passed the context, which lives as long as this stack is used.
     let context = unsafe { &*data.cast::<Context>() };
     let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
     loop {
-        // SAFETY: invariant 2: alive until the parasite blocks; `run` reads what it needs before that.
+        // SAFETY: the call is alive until the parasite blocks (invariant 2); `run` reads what it needs before
+        // that.
         unsafe {
             let call = NonNull::new_unchecked(context.call.get().cast_mut());
             (call.as_ref().run)(call, context);
@@ -159,7 +161,7 @@ static NO_HOST: Body = Body {
 };
 
 impl Worker {
-    /// A running parasite becomes a host: it goes to the queue, and whoever is below it goes on.
+    /// The running parasite becomes a host: it is queued, and the thread below it goes on.
     pub(crate) fn inflate_running(&self) {
         let me = self.running_ref();
         self.inflate_thread(me);
@@ -170,7 +172,7 @@ impl Worker {
         }
     }
 
-    /// From now on a wake puts the parasite behind the hosts that are ready.
+    /// Makes a stackful parasite a host: from now on a wake puts it behind the hosts that are ready.
     pub(in crate::sched) fn inflate_thread(&self, parasite: &Thread) {
         if !parasite.inflated.replace(true) {
             self.seat.counters.inflated.add(1);

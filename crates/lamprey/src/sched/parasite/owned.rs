@@ -1,4 +1,4 @@
-//! What a worker owns of parasites.
+//! The part of a worker that belongs to parasites. Only the worker touches it.
 
 use super::contexts::Contexts;
 use super::woken::{Exposed, Woken};
@@ -10,26 +10,27 @@ use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Parasites and their channel operations that may go ahead of a ready host.
+/// The budget: how many polls and channel operations of parasites may go ahead of a ready host.
 pub(in crate::sched) const TURN: u32 = 1024;
-/// Equal to no attention word: makes the next spawn look.
+/// Equal to no attention word, so that the next spawn takes the slow path.
 pub(in crate::sched) const NEVER: u32 = 1;
-/// The starts see four ticks in a time slice, so others wait for about half a slice.
+/// How long one host may start parasites without a scheduling point ([`super::starts`]). Starts notice ticks
+/// only, four in a time slice, so other threads wait for about half a slice.
 pub(in crate::sched) const LIMIT: Duration = Duration::from_millis(2);
 
-/// See the module's text. In this order: what each switch looks at comes first.
+/// What a worker owns for its parasites. The fields that each switch reads come first.
 #[repr(C)]
 pub(crate) struct Parasites {
-    /// Those that can run now.
+    /// The ready queue of parasites.
     pub(in crate::sched) woken: Woken,
-    /// What they may still do ahead of the hosts ([`attach`](super::attach)).
+    /// What is left of the budget ([`attach`](super::attach)).
     pub(in crate::sched) turn: Cell<u32>,
-    /// What the worker has last seen of its seat's attention word ([`offer`](super::offer)).
+    /// The worker's attention word as it was seen last ([`offer`](super::offer)).
     pub(in crate::sched) seen: Cell<u32>,
     pub(in crate::sched) offers: Offers,
-    /// Where those lie that are stackless.
+    /// The memory of the stackless parasites.
     pub(crate) slab: Slab,
-    /// The stacks of those that are not.
+    /// The idle stacks of the stackful parasites.
     pub(crate) contexts: Contexts,
     pub(in crate::sched) carriers: Carriers,
     pub(in crate::sched) starts: Starts,
@@ -50,7 +51,7 @@ impl Parasites {
     }
 }
 
-/// A worker's own part of offering.
+/// Whether the worker keeps a parasite to give away, and when it was last asked (in ticks).
 #[derive(Debug)]
 pub(in crate::sched) struct Offers {
     pub(in crate::sched) on: Cell<bool>,
@@ -63,11 +64,11 @@ impl Offers {
     }
 }
 
-/// What a worker has seen at the starts of parasites. The worker's alone.
+/// What a worker has noted at the starts of parasites ([`super::starts`]).
 #[derive(Debug)]
 pub(in crate::sched) struct Starts {
-    /// The host, how many scheduling points were left then until the root is due, and when that was in ticks
-    /// of the CPU's clock.
+    /// The host that started parasites, and the scheduling points that were left then until the root is due.
+    /// `since`: when that was, in ticks of the CPU's clock.
     pub(in crate::sched) host: Cell<(*const Thread, u32)>,
     pub(in crate::sched) since: Cell<u64>,
     /// [`LIMIT`] in such ticks.
@@ -79,27 +80,27 @@ impl Starts {
         Self { host: Cell::new((ptr::null(), 0)), since: Cell::new(0), limit: clock::in_ticks(LIMIT) }
     }
 
-    /// There has been a scheduling point.
+    /// A scheduling point has been reached.
     pub(in crate::sched) fn forget(&self) {
         self.host.set((ptr::null(), 0));
     }
 }
 
-/// Who goes first.
+/// Which parasites go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sched) enum Oldest {
-    /// A turn has begun: tasks that wait at the front, and those that gave way.
+    /// A turn has begun: the tasks at the front, and those that gave way.
     Tasks,
-    /// They have run: the thread at the front, if there is one.
+    /// The old tasks have run: the stackful parasite at the front, if there is one.
     Thread,
-    /// Both have had their turn: the latest.
+    /// Both have run: the latest.
     Served,
 }
 
-/// A worker's carriers. See the module's text.
+/// A worker's carriers ([`super::carrier`]).
 pub(in crate::sched) struct Carriers {
     pub(in crate::sched) parked: Cell<*mut Thread>,
-    /// Invariant 2.
+    /// Which parasites go first in this turn (`super::carrier`, invariant 2).
     pub(in crate::sched) oldest: Cell<Oldest>,
     pub(in crate::sched) unreaped: Cell<bool>,
 }

@@ -1,15 +1,16 @@
-//! A host that starts one parasite after the other, all of which end at once, comes to no scheduling point,
-//! and pays for no count either: a start is a call. But each start sees the ticks of the attention word
-//! ([`offer`](super::offer)). Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without
-//! a scheduling point, the next one starts and ends as ever, but its handle is of the kind that those have
-//! that have blocked: its join, which may wait, looks for this, and gives way. So the fast way pays nothing,
-//! and every parasite starts at once.
+//! Hosts that do nothing but start parasites give way at the join. A host that starts one parasite after the
+//! other, all of which end at once, reaches no scheduling point and counts no calls either, because a start
+//! is as cheap as a call. But each start sees the ticks of the attention word ([`offer`](super::offer)).
+//! Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without a scheduling point, the
+//! next parasite starts and ends as usual, but gets a handle of the kind that parasites have that have
+//! blocked: the join of such a handle may wait, checks for this, and gives way. So the fast path pays
+//! nothing, and every parasite starts at once.
 //!
 //! # Invariants
 //! The start itself never gives way: its caller may hold a lock of `std`.
 //!
 //! # Rejected
-//! To queue the parasite instead, so that its join has to wait: it then runs on another stack, perhaps a
+//! To queue the parasite instead, so that its join has to wait: it would then run on another stack, perhaps a
 //! smaller one, or after the next ones, or never, if its handle is dropped.
 //!
 //! # Checked by
@@ -20,7 +21,7 @@ use crate::sched::worker::Worker;
 use crate::time::clock;
 
 impl Worker {
-    /// A parasite starts, and the attention word has changed: true if its join is to give way.
+    /// A parasite starts, and the attention word has changed: true if its join should give way.
     pub(in crate::sched) fn is_overdue(&self) -> bool {
         if self.stopping.get() || self.cannot_give_way() {
             return false;
@@ -38,10 +39,12 @@ impl Worker {
         is_overdue
     }
 
-    /// The host below all attached parasites: it starts parasites, at whatever depth. Only compared.
+    /// The host below all attached parasites, which starts parasites at some depth. The pointer is only
+    /// compared.
     fn bottom(&self) -> *const Thread {
         let mut bottom = self.running_ref();
-        // SAFETY: it goes on when the one above it blocks or ends, so it is alive; both are this worker's.
+        // SAFETY: the thread below resumes when the one above it blocks or ends, so it is alive; both belong
+        // to this worker.
         while let Some(below) = unsafe { bottom.below.get().as_ref() } {
             bottom = below;
         }

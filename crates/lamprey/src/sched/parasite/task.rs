@@ -1,18 +1,19 @@
-//! What the scheduler knows of a stackless parasite: a header of 32 bytes in front of its future (40 where
-//! debug assertions are on).
+//! The header of a stackless parasite, in front of its future: 32 bytes (40 with debug assertions). What
+//! tokio calls the task header.
 //!
 //! # Invariants
-//! 1. A task lies in a block of its home worker's slab ([`crate::memory::slab`]), which knows the home:
+//! 1. A task is in a block of its home worker's slab ([`crate::memory::slab`]), from which the home is found:
 //!    [`Task::home`].
 //! 2. The future is touched only by the holder of the right to run ([`Life`]).
-//! 3. `link` is used by at most one list at a time: the one that [`Life`] says.
+//! 3. `link` is used by at most one list at a time, as the state of [`Life`] says.
 //!
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `link` | whoever has pushed the task into an inbox or the list of those that gave way, then that list's owner |
-//! | `life` | see there; `life.flags` (below): the holder of the right to run |
-//! | `body`, `completion` | constant; see `sched::completion` |
+//! | `link` | the thread that has pushed the task into an inbox or the list of those that gave way, then that list's owner |
+//! | `life` | any thread, as `sched::parasite::life` says; `life.flags` (the constants below): the holder of the right to run |
+//! | `body` | constant |
+//! | `completion` | as `sched::completion` says |
 
 use super::life::Life;
 use crate::queue::inbox::Linked;
@@ -24,15 +25,15 @@ use std::ops::Range;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// See the module's text.
+/// The header of a stackless parasite.
 #[repr(C)]
 pub(crate) struct Task {
     pub(crate) link: Cell<*mut ()>,
-    /// The second word of the block: what tells a live block from a free one.
+    /// The second word of the block, which tells a live block from a free one.
     pub(crate) body: &'static TaskBody,
     pub(crate) life: Life,
     pub(crate) completion: Completion,
-    /// For messages.
+    /// Where it was spawned, for messages.
     #[cfg(all(debug_assertions, not(loom)))]
     pub(crate) spawn_site: &'static Location<'static>,
 }
@@ -40,53 +41,53 @@ pub(crate) struct Task {
 #[cfg(not(any(loom, debug_assertions)))]
 const _: () = assert!(size_of::<Task>() == 32);
 
-/// It is attached within the call that unblocks it.
+/// It is attached inside the call that unblocks it.
 pub(crate) const INLINE: u8 = 1;
-/// When it is woken next, it gets a host of its own.
+/// It gets a host of its own when it is woken next.
 pub(crate) const HEAVY: u8 = 2;
 /// It has a host of its own: `link` is that host's [`Waiter`].
 pub(crate) const HOSTED: u8 = 4;
-/// It has values of its own (`thread::local`).
+/// It has host-local values of its own (`thread::local`).
 pub(crate) const LOCALS: u8 = 8;
 
-/// What the object behind a header can do; the room `parasite` provides it. None unwinds.
+/// The vtable of the object behind a header, provided by `crate::parasite`. No function unwinds.
 pub(crate) struct TaskBody {
-    /// Polls the future; true if that is over, its outcome kept, and the future dropped.
+    /// Polls the future; true if it is ready: then the outcome is stored and the future dropped.
     pub(crate) poll: unsafe fn(NonNull<Task>) -> bool,
-    /// Drops the future and keeps `Cancelled` as the outcome.
+    /// Drops the future and stores `Cancelled` as the outcome.
     pub(crate) cancel: unsafe fn(NonNull<Task>),
-    /// Drops the outcome that nobody will have.
+    /// Drops an outcome that no handle will take.
     pub(crate) dispose: unsafe fn(NonNull<Task>),
     /// Frees the memory.
     pub(crate) free: unsafe fn(NonNull<Task>),
-    /// Makes a host that goes on with it, on the worker behind the second pointer (this file does not know
-    /// workers). Takes the right to run over.
+    /// Makes a host that goes on with the task, on the worker behind the second pointer (this file does not
+    /// know workers). Takes over the right to run.
     pub(crate) inflate: unsafe fn(NonNull<Task>, NonNull<()>),
     /// Where the outcome is, in bytes from the header.
     pub(crate) outcome: usize,
-    /// Bytes from the header to the end of the future; 0 if that lies elsewhere.
+    /// Bytes from the header to the end of the future; 0 if the future is in another place.
     pub(crate) size: usize,
-    /// Where it lies then: the addresses.
+    /// The addresses of a future that is in another place.
     pub(crate) elsewhere: unsafe fn(NonNull<Task>) -> Range<usize>,
-    /// What the future is called.
+    /// The name of the future's type.
     pub(crate) name: fn() -> &'static str,
 }
 
-/// How a woken parasite is brought to run.
+/// How a woken parasite gets to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// At the waker's next scheduling point.
     Soon,
-    /// As the parasite was built: the one or the other.
+    /// As the parasite was built: `Soon`, or `Inline` if it has the flag INLINE.
     AsTask,
-    /// Within the call that woke it, if the nesting bound and the stack allow.
+    /// Inside the call that woke it, if the nesting bound and the stack allow.
     Inline,
-    /// Within the call, if the stack allows: the explicit `attach`.
+    /// Inside the call, if the stack allows: the explicit `attach`.
     Now,
 }
 
 impl Task {
-    /// The host of a HOSTED task.
+    /// The waiter of the host of a HOSTED task.
     pub(crate) fn host(&self) -> Waiter {
         let host = NonNull::new(self.link.get());
         Linked::from_raw(host.unwrap_or_else(|| crate::bug::bug!("a hosted task without its host")))
@@ -95,9 +96,9 @@ impl Task {
     /// Drops a reference.
     ///
     /// # Safety
-    /// The caller gives up one that it holds.
+    /// The caller holds a reference, and gives it up.
     pub(crate) unsafe fn release(this: NonNull<Task>) {
-        // SAFETY: alive by the reference; freed if that was the last claim.
+        // SAFETY: the reference (contract) keeps it alive; freed if that was the last claim.
         unsafe {
             if this.as_ref().life.release() {
                 (this.as_ref().body.free)(this);
@@ -105,13 +106,14 @@ impl Task {
         }
     }
 
-    /// Drops the claim of task and handle together.
+    /// Drops the structural claim, that of task and handle together.
     ///
     /// # Safety
     /// The completion word has given the object to the caller; its outcome has been taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn drop_owner(this: NonNull<Task>) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the object belongs to the caller (contract), so it is alive; freed if there is no
+        // reference.
         unsafe {
             if this.as_ref().life.drop_owner() {
                 (this.as_ref().body.free)(this);
@@ -120,7 +122,7 @@ impl Task {
     }
 
     /// True if the object at `addr` is a part of the task's own future, and so is dropped before the task
-    /// ends. A future that was polled within it but lies elsewhere (in a box, say) may outlast it.
+    /// ends. A future that was polled inside it but is in another place (a box, say) may outlive it.
     ///
     /// # Safety
     /// The task is alive.
@@ -128,7 +130,7 @@ impl Task {
     pub(crate) unsafe fn contains(this: NonNull<Task>, addr: usize) -> bool {
         // SAFETY: alive (contract).
         let body = unsafe { this.as_ref() }.body;
-        // SAFETY: as above.
+        // SAFETY: alive (contract), which is what `elsewhere` needs.
         addr.wrapping_sub(this.addr().get()) < body.size
             || body.size == 0 && unsafe { (body.elsewhere)(this) }.contains(&addr)
     }

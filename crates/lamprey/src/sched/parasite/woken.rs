@@ -1,27 +1,29 @@
-//! The parasites of a worker that can run now, before somebody runs them ([`super::attach`]).
+//! The ready queue of a worker's parasites ([`super::attach`] says which thread runs them).
 //!
-//! # Where one waits
-//! * `latest`, last in first out: what has just been unblocked here runs next, while its data is in the
-//!   cache.
-//! * `first..last`, first in first out: those that gave way themselves, and what the budget has pushed back
-//!   ("spilled").
+//! # Two lists
+//! * `latest`, last in first out: a parasite that has just been unblocked here runs next, while its data is
+//!   in the cache (the purpose of tokio's LIFO slot and of Go's `runnext`).
+//! * `first..last`, first in first out: parasites that gave way themselves, and those that the budget has
+//!   pushed back ("spilled").
 //!
 //! # Invariants
-//! 1. `pending` = entries of both + those that others have taken and that are still in `taken` (+ 1 while the
-//!    tasks of an ending runtime are unreaped: see [`super::carrier`]). So it is zero only if there is
-//!    nothing, and whoever finds nothing although it is not [settles](Woken::settle).
-//! 2. An entry is held with the right to run it ([`Life`](super::life::Life), or, for a thread,
-//!    State::Runnable): so it is alive.
-//! 3. What another worker takes are tasks in shared mode, which any worker of the runtime may run.
+//! 1. `pending` = the entries of both lists + those that other workers have taken and that are still counted
+//!    in `taken` (+ 1 while the tasks of an ending runtime are not cancelled yet: [`super::carrier`], 4). So
+//!    zero means that there is no entry. A worker that finds none although `pending` is not zero
+//!    [settles](Woken::settle).
+//! 2. An entry holds the right to run its parasite ([`Life`](super::life::Life), or, for a thread,
+//!    State::Runnable): so the parasite is alive.
+//! 3. Another worker takes only tasks in shared mode, which any worker of the runtime may run.
 //!
 //! # Who may touch what
-//! [`Woken`]: the worker. [`Queues`]: the worker, and visitors ([`Lent`]): the worker on watch, while this one computes
-//! ([`crate::sched::watch`]). `Exposed::pending`: written by the worker, a hint for the others.
+//! [`Woken`]: the worker. [`Queues`]: the worker as the owner of an asymmetric lock ([`Lent`]), and as its
+//! visitor the monitor, while this worker computes ([`crate::sched::watch`]). `Exposed::pending`: written by
+//! the worker, a hint for the others.
 //!
 //! # Rejected
-//! * To publish in a shared queue what is woken while somebody idles: each message between two parasites
-//!   would go through it as soon as one worker of several has nothing to do, which is the usual state.
-//! * To send what is woken to an idle worker at once: the pair then runs on two CPUs, 400 ns a message
+//! * A shared queue for woken parasites while a worker is idle: each message between two parasites would go
+//!   through it as soon as one worker of several has nothing to do, which is the usual state.
+//! * To send a woken parasite to an idle worker at once: the pair then runs on two CPUs, 400 ns a message
 //!   instead of 10.
 
 use super::task::Task;
@@ -34,11 +36,11 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Most entries of `latest`: what is beyond spills, because that list needs no memory.
+/// Most entries of `latest`; more spill to the other list, which needs no memory.
 const MOST: usize = 4096;
 
-/// What others see of the ready parasites of a worker. On lines of its own: the worker writes them at each
-/// wake.
+/// The part of the ready queue that other workers reach. It has cache lines of its own, because the worker
+/// writes it at each wake.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(in crate::sched) struct Exposed {
@@ -54,9 +56,9 @@ impl Exposed {
         Arc::new(Self { queues, pending: AtomicUsize::new(0) })
     }
 
-    /// About how many are ready.
+    /// Roughly how many are ready.
     pub(in crate::sched) fn count(&self) -> usize {
-        // Relaxed: a hint.
+        // Relaxed: a hint; no data travels with it.
         self.pending.load(Ordering::Relaxed)
     }
 
@@ -66,25 +68,25 @@ impl Exposed {
     }
 }
 
-/// The entries.
+/// The two lists.
 #[derive(Debug)]
 struct Queues {
     latest: Ring<Waiter>,
     first: *mut Task,
     last: *mut Task,
-    /// How many others have taken out since the worker last settled.
+    /// How many entries other workers have taken out since the worker last settled.
     taken: usize,
 }
 
-// SAFETY: the entries are held with the right to run them (invariant 2), and `Lent` lets one kernel thread at
-// a time reach them. Of what may not leave the worker a visitor moves only the words.
+// SAFETY: each entry holds the right to run its parasite (invariant 2), and `Lent` lets one kernel thread at
+// a time reach them. A visitor takes only shared tasks; of the others it moves only the pointers.
 unsafe impl Send for Queues {}
 
 impl Queues {
     fn append(&mut self, task: NonNull<Task>) {
-        // SAFETY: invariant 2; in a list of ours, or about to be.
+        // SAFETY: alive (invariant 2). It is about to be in this list, which therefore may use its link.
         unsafe { task.as_ref() }.link.set(ptr::null_mut());
-        // SAFETY: as above.
+        // SAFETY: alive (invariant 2): an entry of this list.
         match unsafe { self.last.as_ref() } {
             Some(last) => last.link.set(task.as_ptr().cast()),
             None => self.first = task.as_ptr(),
@@ -94,7 +96,7 @@ impl Queues {
 
     fn remove_first(&mut self) -> Option<NonNull<Task>> {
         let task = NonNull::new(self.first)?;
-        // SAFETY: invariant 2.
+        // SAFETY: alive (invariant 2).
         self.first = unsafe { task.as_ref() }.link.get().cast();
         if self.first.is_null() {
             self.last = ptr::null_mut();
@@ -102,8 +104,8 @@ impl Queues {
         Some(task)
     }
 
-    /// Takes out tasks that any worker may run, as many as `taken` has room for: the oldest of `latest`, and
-    /// then the first of those that gave way.
+    /// Takes out tasks that any worker may run, as many as `taken` has room for: the oldest of `latest`, then
+    /// the first of those that gave way.
     fn take(&mut self, taken: &mut Vec<NonNull<Task>>) {
         let before = taken.len();
         for _ in 0..self.latest.len() {
@@ -128,12 +130,12 @@ impl Queues {
         let (mut kept, mut at) = (ptr::null_mut::<Task>(), self.first);
         for _ in 0..MOST {
             let Some(task) = NonNull::new(at).filter(|_| taken.len() < taken.capacity()) else { return };
-            // SAFETY: invariant 2.
+            // SAFETY: alive (invariant 2).
             let next: *mut Task = unsafe { task.as_ref() }.link.get().cast();
             if !travels(task) {
                 kept = at;
             } else {
-                // SAFETY: invariant 2: an entry that has been kept.
+                // SAFETY: alive (invariant 2): an entry that stays in the list.
                 match unsafe { kept.as_ref() } {
                     Some(kept) => kept.link.set(next.cast()),
                     None => self.first = next,
@@ -148,13 +150,13 @@ impl Queues {
     }
 }
 
-/// True if another worker may run `task`, an entry (invariant 3).
+/// True if another worker may run `task`, which is an entry (invariant 3).
 fn travels(task: NonNull<Task>) -> bool {
-    // SAFETY: invariant 2.
+    // SAFETY: alive (invariant 2).
     unsafe { task.as_ref() }.life.is_shared()
 }
 
-/// See the module's text.
+/// The ready queue, as its worker uses it.
 #[repr(C)]
 pub(in crate::sched) struct Woken {
     pub(in crate::sched) pending: Cell<usize>,
@@ -168,8 +170,7 @@ impl Woken {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn with<R>(&self, section: impl FnOnce(&mut Queues) -> R) -> R {
-        // SAFETY: only the worker's kernel thread gets here, and the closures below call nothing that could
-        // come back.
+        // SAFETY: only the worker's kernel thread calls this, and the closures below do not call it again.
         unsafe { self.exposed.queues.as_owner(section) }
     }
 
@@ -177,17 +178,17 @@ impl Woken {
     pub(in crate::sched) fn count(&self, by: isize) {
         let pending = self.pending.get().wrapping_add_signed(by);
         self.pending.set(pending);
-        // Relaxed: a hint for others.
+        // Relaxed: a hint for other workers; no data travels with it.
         self.exposed.pending.store(pending, Ordering::Relaxed);
     }
 
-    /// What others have taken out is pending no more.
+    /// Subtracts from `pending` what other workers have taken out.
     pub(in crate::sched) fn settle(&self) {
         let taken = self.with(|queues| std::mem::take(&mut queues.taken));
         self.count(-(taken as isize));
     }
 
-    /// Queues a parasite that was unblocked; false if there are too many already.
+    /// Queues an unblocked parasite; false if `latest` is full.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn push(&self, parasite: Waiter) -> bool {
         let fits = self.with(|queues| {
@@ -201,7 +202,7 @@ impl Woken {
         fits
     }
 
-    /// The latest or the oldest, if it is what `pick` wants; `pick` calls nothing of this worker.
+    /// Takes out the latest or the oldest, if `pick` accepts it; `pick` must not call back into this queue.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn pop<P>(&self, oldest: bool, pick: impl FnOnce(Waiter) -> Option<P>) -> Option<P> {
         let picked = self.with(|queues| {
@@ -214,22 +215,22 @@ impl Woken {
         Some(picked)
     }
 
-    /// The latest, if it is a task.
+    /// Takes out the latest, if it is a task.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn pop_task(&self) -> Option<NonNull<Task>> {
         self.pop(false, Waiter::as_task)
     }
 
-    /// The oldest, if it is a task that `fits`.
+    /// Takes out the oldest, if it is a task that `fits`.
     pub(in crate::sched) fn pop_oldest_task(
         &self,
         fits: impl FnOnce(&Task) -> bool,
     ) -> Option<NonNull<Task>> {
-        // SAFETY: invariant 2.
+        // SAFETY: alive (invariant 2).
         self.pop(true, |entry| entry.as_task().filter(|task| fits(unsafe { task.as_ref() })))
     }
 
-    /// The oldest, if it is a task.
+    /// Takes out the oldest, if it is a task.
     pub(in crate::sched) fn pop_oldest(&self) -> Option<NonNull<Task>> {
         self.pop_oldest_task(|_| true)
     }
@@ -241,7 +242,7 @@ impl Woken {
         })
     }
 
-    /// The latest or the oldest, if it is a thread.
+    /// Takes out the latest or the oldest, if it is a thread.
     pub(in crate::sched) fn pop_thread(&self, oldest: bool) -> Option<NonNull<Thread>> {
         self.pop(oldest, Waiter::as_thread)
     }
@@ -251,21 +252,21 @@ impl Woken {
         self.with(|queues| queues.latest.len() == 0)
     }
 
-    /// Puts a task at the back.
+    /// Puts a task at the back of the list of those that gave way.
     pub(in crate::sched) fn give_way(&self, task: NonNull<Task>) {
-        // SAFETY: invariant 2.
+        // SAFETY: alive (invariant 2).
         let entry = unsafe { task.as_ref() };
         if !entry.life.is_shared() && !entry.life.link() {
-            return; // it is in our inbox already, and comes out of that
+            return; // it is in this worker's inbox, and becomes ready when it comes out
         }
         self.with(|queues| queues.append(task));
         self.count(1);
     }
 
-    /// The one that gave way first.
+    /// Takes out the task that gave way first.
     pub(in crate::sched) fn pop_given_way(&self) -> Option<NonNull<Task>> {
         let task = self.with(Queues::remove_first)?;
-        // SAFETY: invariant 2.
+        // SAFETY: alive (invariant 2).
         let entry = unsafe { task.as_ref() };
         if !entry.life.is_shared() {
             entry.life.unlink();
