@@ -1,4 +1,4 @@
-//! Asking a host to end, from any thread: the order travels to its home ([`reach`](super::reach)).
+//! Killing a host from any thread: the order is sent to its home worker, which [`reach`](super::reach) finds.
 
 use super::reach::Asked;
 use crate::sched::errand::Errand;
@@ -8,29 +8,29 @@ use crate::sched::worker::Worker;
 use crate::sync_shim::{Cell, heavy_barrier};
 use std::ptr::{self, NonNull};
 
-/// An order to end on its way to a host's home.
+/// A remote message to a host's home worker: kill the host.
 #[repr(C)]
 struct Order {
-    /// First, so that an errand is an order.
+    /// The first field: a pointer to it is a pointer to the order.
     errand: Errand,
     thread: NonNull<Thread>,
 }
 
-/// A host that has been asked to end; it may have to be told.
+/// A host that has been asked to end; an order may have to be sent.
 pub(crate) struct Call {
     thread: NonNull<Thread>,
     asked: Asked,
-    /// Where it is, if it is elsewhere and has been found.
+    /// Its home, if that is another worker and has been found.
     home: Option<NonNull<Seat>>,
 }
 
-/// Asks a host to end: it unwinds from the blocking call that it is in, or comes to next; one that has not
-/// started does not.
+/// Asks a host to end: it unwinds from its current or next blocking call. A host that has not started will
+/// not start.
 ///
 /// # Safety
-/// A host whose object stays alive until this returns.
+/// `thread` is a host whose object stays alive until this returns.
 pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the host's object is alive (contract), and the three steps follow each other without a block.
     unsafe {
         let mut call = call_off(thread);
         find_all([&mut call]);
@@ -38,44 +38,45 @@ pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
     }
 }
 
-/// The first of three steps of [`ask`].
+/// The first of three steps of [`ask`]: marks the host as asked.
 ///
 /// # Safety
 /// The host's object is alive, and stays so until [`find_all`] has returned.
 pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
     let here = Worker::current().map_or(ptr::null(), Worker::seat_ptr);
-    // SAFETY: as promised by the caller.
+    // SAFETY: the host's object is alive (contract).
     Call { thread, asked: unsafe { thread.as_ref() }.reach().ask(here), home: None }
 }
 
-/// The second step of [`ask`], for many: with one heavy barrier. From here on each of them has ended, or will
-/// see for itself, and is not touched any more; or it cannot end before it has been told, or, if it is this
-/// worker's, before the caller blocks.
+/// The second step of [`ask`], for many hosts with one heavy barrier. After it a host has ended, or will see
+/// the request itself, and is not touched any more; or it cannot end before the order has arrived; or, if it
+/// is of the caller's worker, before the caller blocks.
 ///
 /// # Safety
-/// See [`call_off`]. A host that was asked while it ended may not have seen it, so only its owner knows that
-/// it is still there.
+/// The hosts' objects are alive until this returns. (A host that was asked while it ended may not have seen
+/// the request, so its `ask` word does not keep it alive.)
 pub(crate) unsafe fn find_all<'a>(calls: impl IntoIterator<Item = &'a mut Call>) {
     let mut away = calls.into_iter().filter(|call| call.asked == Asked::Away).peekable();
     if away.peek().is_some() {
         heavy_barrier();
     }
     for call in away {
-        // SAFETY: as promised by the caller.
+        // SAFETY: the host's object is alive (contract).
         call.home = unsafe { call.thread.as_ref() }.reach().visit();
     }
 }
 
-/// The third step of [`ask`].
+/// The third step of [`ask`]: kills the hosts of this worker, and sends orders to the others.
 ///
 /// # Safety
-/// They have been found, and the caller has not blocked since it called them off.
+/// [`find_all`] has returned for these calls, and the caller has not blocked since [`call_off`].
 pub(crate) unsafe fn tell_all(calls: impl IntoIterator<Item = Call>) {
     for call in calls {
         match (call.asked, Worker::current(), call.home) {
-            // SAFETY: of this worker, where nobody else has run: it has not ended.
+            // SAFETY: a host of this worker, on which no other thread has run since `call_off`: it has not
+            // ended.
             (Asked::Here, Some(worker), _) => unsafe { worker.cancel(call.thread) },
-            // SAFETY: it waits for the end of the visit before it ends.
+            // SAFETY: the host has been found, and waits for the end of the visit before it ends.
             (Asked::Away, _, Some(home)) => unsafe { send_order(home, call.thread) },
             _ => {}
         }
@@ -83,20 +84,20 @@ pub(crate) unsafe fn tell_all(calls: impl IntoIterator<Item = Call>) {
 }
 
 /// # Safety
-/// The host has been found there, and not been told.
+/// The host has been found at `home`, and no order has been sent to it.
 unsafe fn send_order(home: NonNull<Seat>, thread: NonNull<Thread>) {
     let errand = Errand { link: Cell::new(ptr::null_mut()), run: carry_out };
     let order = NonNull::from(Box::leak(Box::new(Order { errand, thread })));
-    // SAFETY: a visited host's home is there until the visit is over (contract).
+    // SAFETY: a visited host (contract) does not end before the visit is over, so its home is alive.
     unsafe { Seat::send(home, order.cast()) };
 }
 
-/// [`Errand::run`]: the order has arrived.
+/// [`Errand::run`]: carries out an order that has arrived.
 ///
 /// # Safety
-/// The errand heads an order; its host waits for the end of the visit before it ends.
+/// The message is the head of an `Order`; the order's host waits for the end of the visit before it ends.
 unsafe fn carry_out(errand: NonNull<Errand>, worker: Option<&Worker>) {
-    // SAFETY: leaked by `send_order`, and run once. The host is there until the visit is over.
+    // SAFETY: leaked by `send_order`, and run once. The host is alive until the visit is over (contract).
     unsafe {
         let thread = Box::from_raw(errand.cast::<Order>().as_ptr()).thread;
         if let Some(worker) = worker

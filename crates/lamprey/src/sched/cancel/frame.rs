@@ -1,26 +1,26 @@
-//! What a thread has entered on its stack: shields, and levels that can be cancelled by themselves.
+//! The frames on a thread's stack: shields, and levels that can be cancelled on their own.
 
 use crate::sched::parasite::task::Task;
 use crate::sync_shim::{AtomicBool, Cell, Ordering};
 use std::ptr;
 use std::time::Instant;
 
-/// One of the chain: see the module's text.
+/// One frame of a thread's chain ([`super`], States).
 pub(crate) struct Frame {
     pub(super) outer: Cell<*const Frame>,
-    /// The stackless parasite that is polled where it was entered; null if none.
+    /// The stackless parasite that was polled when the frame was entered; null if none.
     pub(super) polled: Cell<*mut Task>,
     pub(super) is: Is,
 }
 
 pub(super) enum Is {
     Shield,
-    /// Of no use for cancellation: something that is the thread's alone is in use.
+    /// Has no effect on cancellation: marks that something that belongs to this thread alone is in use.
     Open,
     Level {
-        /// Of an OS thread it is set from elsewhere; else it is the home's.
+        /// Set by any thread if it is an OS thread's level, else by the home worker only.
         tripped: AtomicBool,
-        /// When it is tripped by the clock: for OS threads, which have no timers.
+        /// When the clock cancels it: for OS threads, which have no timers.
         deadline: Option<Instant>,
     },
 }
@@ -43,7 +43,8 @@ impl Frame {
         matches!(&self.is, Is::Level { tripped, .. } if tripped.load(Ordering::Acquire))
     }
 
-    /// Of a host: by its home, which is to [`weigh`](super::state::weigh) it. Of an OS thread: by anybody.
+    /// Cancels the level. For a host: called by its home worker, which must then
+    /// [`weigh`](super::state::weigh) the host. For an OS thread: called by any thread.
     pub(crate) fn set_tripped(&self) {
         if let Is::Level { tripped, .. } = &self.is {
             // Release pairs with the Acquire load in `is_tripped`.

@@ -1,4 +1,4 @@
-//! What cancellation does to a thread of the calling kernel thread's worker.
+//! Cancelling a thread of the calling kernel thread's worker.
 
 use super::frame::Frame;
 use super::state::{must_be_outside, weigh};
@@ -7,32 +7,32 @@ use crate::sched::worker::Worker;
 use std::ptr::NonNull;
 
 impl Worker {
-    /// Marks a thread of this worker: it is to end.
+    /// Marks a thread of this worker as killed.
     #[cold]
     pub(in crate::sched) fn doom(&self, thread: &Thread) {
         thread.doomed.set(true);
         weigh(thread);
     }
 
-    /// Dooms a thread of this worker, and ends its block unless it is shielded.
+    /// Kills a thread of this worker, and ends its block unless it is shielded.
     ///
     /// # Safety
-    /// As for [`interrupt`](Self::interrupt).
+    /// A started host of this worker that has not ended.
     pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: alive, and of this worker (contract).
         unsafe {
             self.doom(thread.as_ref());
             self.interrupt_if_cancelled(thread);
         }
     }
 
-    /// Trips a level of a thread of this worker.
+    /// Cancels a level of a thread of this worker.
     ///
     /// # Safety
-    /// As for [`interrupt`](Self::interrupt); `frame` is one of the thread's, entered and not left.
+    /// A started host of this worker that has not ended; `frame` is one of the thread's, entered and not left.
     pub(crate) unsafe fn trip(&self, frame: &Frame, thread: NonNull<Thread>) {
         frame.set_tripped();
-        // SAFETY: as promised by the caller.
+        // SAFETY: alive, and of this worker (contract).
         unsafe {
             weigh(thread.as_ref());
             self.interrupt_if_cancelled(thread);
@@ -40,9 +40,9 @@ impl Worker {
     }
 
     /// # Safety
-    /// As for [`interrupt`](Self::interrupt).
+    /// A started host of this worker that has not ended.
     unsafe fn interrupt_if_cancelled(&self, thread: NonNull<Thread>) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: alive, and of this worker (contract).
         unsafe {
             if thread.as_ref().is_cancelled() {
                 self.interrupt(thread, Woke::Cancelled);
@@ -50,8 +50,8 @@ impl Worker {
         }
     }
 
-    /// A host of this worker ends: somebody who is on the way to cancel it is waited for, by letting the root
-    /// take in what has been sent.
+    /// A host of this worker ends: if another thread is about to cancel it, waits for that by giving way to
+    /// the root, which receives the order.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn part(&self, me: &Thread) {
         must_be_outside(me);

@@ -9,12 +9,12 @@ use crate::sched::worker::Worker;
 use crate::sync_shim::Ordering;
 use std::ptr;
 
-/// Enters `frame` on the calling thread, runs `inside`, and leaves it. Where there is nothing that could be
-/// cancelled (a worker's root) it only runs `inside`.
+/// Enters `frame` on the calling thread, runs `inside`, and leaves `frame`. On a worker's root, where nothing
+/// can be cancelled, it only runs `inside`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     let thread = current();
-    // SAFETY: the caller's own descriptor, alive while it runs.
+    // SAFETY: the calling thread's own descriptor, which is alive while the thread runs.
     let thread = unsafe { thread.as_ref() };
     if thread.kind == Kind::Root {
         return inside();
@@ -24,28 +24,28 @@ pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
     inside()
 }
 
-/// Runs `inside`, which uses something that is the calling thread's alone: no other thread may go on in the
-/// middle of it.
+/// Runs `inside`, which uses something that belongs to the calling thread alone: no other thread may resume a
+/// generator that is suspended inside.
 pub(crate) fn open<R>(inside: impl FnOnce() -> R) -> R {
     let frame = Frame::new(Is::Open);
     let thread = current();
-    // SAFETY: the caller's own descriptor, alive while it runs.
+    // SAFETY: the calling thread's own descriptor, which is alive while the thread runs.
     let _left = enter(unsafe { thread.as_ref() }, &frame);
     inside()
 }
 
-/// Makes `frame` the innermost of the calling thread, until what this gives is dropped.
+/// Makes `frame` the innermost of the calling thread, until the returned guard is dropped.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn enter<'a>(thread: &'a Thread, frame: &'a Frame) -> Left<'a> {
     if !thread.is_lamprey() {
-        crate::sched::guard::mark_generators(); // there is perhaps no runtime yet
+        crate::sched::guard::mark_generators(); // there may be no runtime yet
     }
     frame.outer.set(thread.frames.replace(frame));
     frame.polled.set(thread.polling.get());
     Left { thread, frame }
 }
 
-/// Leaves the frame, also when what is inside unwinds.
+/// Leaves the frame when dropped, also in an unwind.
 struct Left<'a> {
     thread: &'a Thread,
     frame: &'a Frame,
@@ -62,8 +62,8 @@ impl Drop for Left<'_> {
     }
 }
 
-/// True if the caller's runtime ends and will cancel it, though its worker may not have come to that yet:
-/// others may have ended for that reason already.
+/// True if the caller's runtime ends and will cancel the caller, even if its worker has not done so yet.
+/// Other threads may already have ended for that reason.
 #[cfg(not(loom))]
 pub(crate) fn is_about_to_end() -> bool {
     let Some(worker) = Worker::current() else { return false };
@@ -86,7 +86,8 @@ fn is_shielded(thread: &Thread) -> bool {
     false
 }
 
-/// True where a level would be of no use: blocking calls fail anyhow, and its end might have to wait.
+/// True where a level has no effect: blocking calls fail in any case, and leaving the level might have to
+/// wait.
 pub(crate) fn is_moot() -> bool {
     must_not_block() || Worker::current().is_some_and(Worker::is_on_root)
 }

@@ -1,33 +1,34 @@
-//! Ending early: a whole thread (it is **doomed**), or a part of what it does (a **level** is tripped),
-//! unless that is shielded.
+//! Cancellation: of a whole thread (it is **killed**; the field `doomed`), or of a part of what it does (a
+//! **level**, which is cancelled by tripping it: the scope of a deadline or a token), unless a shield is in
+//! between.
 //!
 //! # States
 //! A thread has a chain of frames on its stack, the innermost first: shields, and levels, which are OPEN or
-//! TRIPPED. Its blocking calls are to end (`Thread::is_cancelled`) if, seen from inside, a tripped level
-//! comes before every shield; or if it is doomed and there is no shield at all.
+//! TRIPPED. Its blocking calls end early (`Thread::is_cancelled`) if, going outwards, a tripped level comes
+//! before every shield; or if the thread is killed and there is no shield at all.
 //!
-//! A **stackless parasite** that is polled on the thread's stack has a cancellation of its own: seen from
-//! within its poll, the chain ends where the poll began, and the thread is not doomed, whatever it is
-//! otherwise. Only the end of the runtime dooms what is polled. (The cancellation of the parasite itself
-//! drops its future once the poll is over.)
+//! A **stackless parasite** that is polled on the thread's stack has a cancellation of its own: inside its
+//! poll the chain ends where the poll began, and the thread does not count as killed, even if it is. Only the
+//! end of the runtime kills what is polled. (The cancellation of the parasite itself drops its future once
+//! the poll is over.)
 //!
-//! Being cancelled is a state, not a message: every blocking call inside ends, until the level that was
-//! tripped has been left. So code that swallows the unwind comes no further than its next blocking call.
+//! Being cancelled is a state, not a message: every blocking call inside a tripped level ends early, until
+//! the level has been left. So code that catches the unwind gets no further than its next blocking call.
 //!
 //! # Invariants
-//! 1. `is_cancelled` is worked out anew ([`weigh`](state::weigh)) whenever a frame comes or goes, a level is
-//!    tripped, the thread doomed, or a poll begins or ends on its stack.
-//! 2. All of that happens on the thread's own kernel thread. From elsewhere a level is tripped by an errand
-//!    ([`crate::thread`]'s `wire`), a host doomed by one ([`ask`](ask::ask)). An OS thread's levels alone are
-//!    tripped from elsewhere, by a flag that its next block looks at ([`super::os`]).
-//! 3. A frame is left in the reverse order of entering, by the thread itself, also when it unwinds. A
-//!    generator that is suspended within one would break that: it ends the process where it is suspended
-//!    ([`guard`](super::guard)). Coroutines of other libraries are found when the frame is left, or the
-//!    thread ends, if at all.
+//! 1. `is_cancelled` is recomputed ([`weigh`](state::weigh)) whenever a frame is entered or left, a level is
+//!    tripped, the thread is killed, or a poll begins or ends on its stack.
+//! 2. All of that happens on the thread's own kernel thread. Another thread trips a level by a remote message
+//!    ([`crate::thread`]'s `wire`, the cancel scope), and kills a host by one ([`ask`](ask::ask)). Only the
+//!    levels of an OS thread are tripped directly, by a flag that its next block reads ([`super::os`]).
+//! 3. Frames are left in the reverse order of entering, by the thread itself, also when it unwinds. A
+//!    generator that is suspended inside a frame would break that: it ends the process when it is suspended
+//!    ([`guard`](super::guard)). A coroutine of another library that does so is detected only when the frame
+//!    is left or the thread ends, if at all.
 //!
 //! # Checked by
 //! `tests/cancel/hosts.rs`, `tests/cancel/race.rs`, `tests/cancel/laws.rs`, `tests/callouts/parasites.rs`;
-//! the way to a host: `model::reach`, `model::kin`; levels: `model::wire` (loom).
+//! finding a host: `model::reach`, `model::kin`; levels: `model::wire` (loom).
 
 pub(crate) mod ask;
 pub(crate) mod frame;

@@ -1,4 +1,4 @@
-//! Whether a thread's blocking calls are to end, worked out from its chain of frames.
+//! Computes from a thread's chain of frames whether its blocking calls end early.
 
 use super::frame::Is;
 use crate::sched::parasite::task::Task;
@@ -8,8 +8,8 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Instant;
 
-/// A thread ends, and has left all its frames: who trips one of them reaches the thread. (It has not if a
-/// coroutine of another library was leaked in the middle of one.)
+/// Ends the process if a thread that ends has not left all its frames: code that cancels one of them would
+/// still reach the thread. (That happens if a coroutine of another library was leaked inside a frame.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(in crate::sched) fn must_be_outside(thread: &Thread) {
     if !thread.frames.get().is_null() {
@@ -17,15 +17,15 @@ pub(in crate::sched) fn must_be_outside(thread: &Thread) {
     }
 }
 
-/// The thread-locals of an OS thread are destroyed. True if that is because it has called `process::exit`
-/// within its frames: they are still on its stack, where it is. Of a thread that ends there is none.
+/// Called when the thread-locals of an OS thread are destroyed. True if the thread has called `process::exit`
+/// inside its frames, which are then still on its stack. A thread that ends has no frames left.
 #[cold]
 pub(in crate::sched) fn exits_inside(thread: &Thread) -> bool {
     let innermost = thread.frames.get().addr();
     if innermost == 0 {
         return false;
     }
-    // Above us, and on the same stack: this is a call that was made within it.
+    // The frame is above us on the same stack: this call was made inside it.
     let here = ptr::from_ref(&innermost).addr();
     if !(here..top_of_own_stack().unwrap_or(usize::MAX)).contains(&innermost) {
         frame_misused();
@@ -33,10 +33,10 @@ pub(in crate::sched) fn exits_inside(thread: &Thread) -> bool {
     true
 }
 
-/// Of the calling kernel thread.
+/// The highest address of the calling kernel thread's stack.
 fn top_of_own_stack() -> Option<usize> {
     let mut attributes = MaybeUninit::uninit();
-    // SAFETY: they are filled in, read and destroyed here, in this order.
+    // SAFETY: the attributes are filled in, read and destroyed here, in this order.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -48,7 +48,7 @@ fn top_of_own_stack() -> Option<usize> {
     }
 }
 
-/// Ends the process: what comes next would be a use of memory that is gone.
+/// Ends the process: to go on would be a use after free.
 #[cold]
 #[inline(never)]
 pub(super) fn frame_misused() -> ! {
@@ -59,7 +59,7 @@ pub(super) fn frame_misused() -> ! {
     std::process::abort()
 }
 
-/// Works out whether the thread's blocking calls are to end.
+/// Recomputes whether the thread's blocking calls end early.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn weigh(thread: &Thread) {
     if thread.is_lamprey() {
@@ -84,8 +84,8 @@ fn is_due(thread: &Thread) -> bool {
 }
 
 impl Thread {
-    /// From now on `task` is what runs on this stack: a stackless parasite that is polled, or null for the
-    /// thread's own account. Gives what did before, to go back to.
+    /// Sets what runs on this stack: `task`, a stackless parasite that is polled, or the thread itself if it
+    /// is null. Returns the value before, to be restored later.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn act_for(&self, task: *mut Task) -> *mut Task {
         let before = self.polling.replace(task);
@@ -102,15 +102,15 @@ fn weigh_anew(thread: &Thread) {
     weigh(thread);
 }
 
-/// What an OS thread has to expect of its levels, while it does not unwind.
+/// The state of an OS thread's levels, while it does not unwind.
 pub(in crate::sched) enum Outlook {
     Tripped,
-    /// One is tripped then.
+    /// The next one is cancelled by the clock at this time.
     At(Instant),
     Clear,
 }
 
-/// See [`Outlook`]. A level whose time has come is tripped by the look.
+/// The state of an OS thread's levels. Cancels those whose deadline has passed.
 pub(in crate::sched) fn outlook(thread: &Thread) -> Outlook {
     let mut frame = thread.frames.get();
     if frame.is_null() || std::thread::panicking() {
@@ -137,7 +137,7 @@ pub(in crate::sched) fn outlook(thread: &Thread) -> Outlook {
     next.map_or(Outlook::Clear, Outlook::At)
 }
 
-/// True if the calling thread's blocking calls are to end now.
+/// True if the calling thread's blocking calls end early now.
 pub(in crate::sched) fn is_cancelled(thread: &Thread) -> bool {
     match thread.kind {
         Kind::Root => false,
