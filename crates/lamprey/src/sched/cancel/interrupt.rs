@@ -29,7 +29,7 @@ impl Worker {
     /// Cancels a level of a thread of this worker.
     ///
     /// # Safety
-    /// A started host of this worker that has not ended; `frame` is one of the thread's, entered and not left.
+    /// A started host of this worker that has not ended; `frame` is one that it has entered and not left.
     pub(crate) unsafe fn trip(&self, frame: &Frame, thread: NonNull<Thread>) {
         frame.set_tripped();
         // SAFETY: alive, and of this worker (contract).

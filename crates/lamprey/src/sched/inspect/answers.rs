@@ -1,14 +1,15 @@
-//! The answers of workers to one question, and of those that do not answer, what can be found out of them
-//! otherwise.
+//! The answers of all workers to one question. For a worker that does not answer, the caller looks for the
+//! answer itself.
 //!
 //! # Invariants
-//! 1. Whoever asks waits for those of whom nothing is known yet, and for each looks again and again whether
-//!    something can be found out. So it does not wait for one that has ended.
-//! 2. Each counts once: an answer that comes from one that has been given up is dropped.
+//! 1. The caller of [`await_all`](Answers::await_all) waits for the workers of which nothing is known yet,
+//!    and tries again and again to find out about each of them by itself. So it does not wait for a worker
+//!    that has ended.
+//! 2. Each worker counts once: an answer from a worker whose answer has been found otherwise is dropped.
 //!
 //! # Orderings
-//! `asked` is Release/Acquire: what was prepared before the question is seen by those who answer. The rest is
-//! under a lock.
+//! `asked` is Release/Acquire: what was prepared before the question is visible to the workers that answer.
+//! The rest is under a lock.
 //!
 //! # Checked by
 //! `model::answers` (loom, with a broken variant that it catches), `tests/cancel/survivors.rs`.
@@ -17,7 +18,7 @@ use crate::sync_shim::{AtomicBool, Condvar, Mutex, Ordering, left_out};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// See the module's text.
+/// One question, and the answers so far: which workers, and what they found.
 pub(crate) struct Answers<T> {
     asked: AtomicBool,
     answers: Mutex<(Vec<usize>, Vec<T>)>,
@@ -51,13 +52,14 @@ impl<T> Answers<T> {
         self.answered.notify_all();
     }
 
-    /// Waits until `workers` workers have answered, or for `patience`; who has, and what they found.
+    /// Waits until `workers` workers have answered, or for `patience`. Returns which have, and what they
+    /// found.
     fn collect(&self, workers: usize, patience: Duration) -> (Vec<usize>, Vec<T>) {
         let deadline = Instant::now() + patience;
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         while answers.0.len() < workers {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Under the checker it has passed: the checker moves about when.
+            // Under loom it has always passed; loom tries all moments at which that is noticed.
             if cfg!(loom) || left.is_zero() {
                 break;
             }
@@ -66,9 +68,9 @@ impl<T> Answers<T> {
         std::mem::take(&mut *answers)
     }
 
-    /// What is found out of `missing`, who have been asked. `index` and `of` say which worker that is, and
-    /// whose a finding is; `look` is asked after each `patience` for each that has not answered, and gives
-    /// `None` if that one may still answer.
+    /// Waits for the answers of `missing`, which have been asked. `index` gives a worker's number, `of` the
+    /// number of the worker that a finding is of. After each `patience` it calls `look` for each worker that
+    /// has not answered; `look` returns `None` if that worker may still answer.
     pub(crate) fn await_all<W>(
         &self,
         mut missing: Vec<W>,
@@ -80,7 +82,7 @@ impl<T> Answers<T> {
         let mut all = Vec::new();
         while !missing.is_empty() {
             let (answered, found) = self.collect(missing.len(), patience);
-            // Of one that was looked at and has answered after that, the look counts.
+            // Drops a late answer: of a worker for which `look` found the answer, that one counts.
             let is_missing =
                 |found: &T| left_out!(AnswerLate) || missing.iter().any(|worker| index(worker) == of(found));
             all.extend(found.into_iter().filter(is_missing));

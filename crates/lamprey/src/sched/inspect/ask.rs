@@ -1,10 +1,10 @@
-//! Who is there, and where: looked at by each worker's root for its own threads, in a runtime that ends and
-//! does not come to its end.
+//! Which threads have not ended in a runtime that ends and does not finish, and where they are: each worker's
+//! root inspects its own threads.
 //!
 //! The root reads where a suspended thread goes on from what its switch has saved, copies its stack
-//! ([`super::sample`]), and works out the calls from the copy ([`super::unwind`]); the thread does nothing,
-//! and needs no room on its stack. A worker that does not answer, because a thread of its computes, is looked
-//! at by a signal ([`super::stuck`]). One that does not answer that either is listed itself.
+//! ([`super::sample`]), and unwinds the copy ([`super::unwind`]); the thread does nothing, and needs no room
+//! on its stack. A worker that does not answer, because one of its threads computes, is inspected by a signal
+//! ([`super::stuck`]). A worker that does not answer the signal either is listed itself.
 //!
 //! # Invariants
 //! 1. While the root runs, all started threads of its worker are suspended in `switch_to`.
@@ -20,23 +20,23 @@ use crate::sched::worker::Worker;
 use crate::sync_shim::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long workers have to answer before they are looked at, and then again.
+/// How long workers have to answer before they are inspected by a signal, and between two such attempts.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// A worker that has run for so long since it was asked, and has not answered, is held up by a thread that
-/// computes.
+/// A worker that has had this much CPU time since it was asked, and has not answered, is held up by a thread
+/// that computes.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// So is one that has not answered for so long: its thread sleeps in the kernel, perhaps.
+/// A worker that has not answered for this long is held up, too: its thread may sleep in the kernel.
 const HELD_UP: Duration = Duration::from_secs(2);
 
-/// How long a survey takes at most. A kernel thread that is ready to run answers as soon as it gets a
-/// processor; on a loaded machine that takes a while.
+/// How long a survey takes at most. A kernel thread that is ready to run answers as soon as it gets a CPU; on
+/// a loaded machine that takes a while.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Shared {
-    /// The threads of workers that do not come to their end, and how many workers those are; nobody only if
-    /// there is no worker any more. After [`stop`](Self::stop).
+    /// The threads of the workers that have not ended, and the number of these workers; empty only if there
+    /// is no such worker. Called after [`stop`](Self::stop).
     pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
         let mut walker = self.survey.code().walker();
         let start = Instant::now();
@@ -56,8 +56,8 @@ impl Shared {
         if !all.is_empty() {
             return (all, self.alive());
         }
-        // A worker without a started thread: its end takes long, or what its threads leave behind starts
-        // others again and again.
+        // A worker without a started thread: its end takes long, or the destructors of its threads start new
+        // ones again and again.
         let workers = self.await_end(Some(start + PATIENCE));
         let left = self.seats().iter().filter(|seat| workers > 0 && !seat.has_ended());
         (left.map(|seat| seat.itself()).collect(), workers)
@@ -65,31 +65,31 @@ impl Shared {
 }
 
 impl Seat {
-    /// The worker has none of its threads left.
+    /// True if the worker's kernel thread has ended.
     fn has_ended(&self) -> bool {
-        // Relaxed: a number that nothing else goes by.
+        // Relaxed: a number; no data travels with it.
         self.tid.load(Ordering::Relaxed) == 0
     }
 
-    /// For how long its kernel thread has had a processor.
+    /// The CPU time of its kernel thread.
     fn has_run_for(&self) -> Duration {
-        // Relaxed: as above.
+        // Relaxed: a number; no data travels with it.
         let tid = self.tid.load(Ordering::Relaxed);
-        // The kernel's number for the clock of a thread: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED.
+        // The kernel's id of a thread's CPU clock: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED.
         let clock = (!tid << 3) | 6;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: writes `time`; a thread that is gone gives an error.
+        // SAFETY: writes `time` only; for a thread that has ended the call fails.
         unsafe { libc::clock_gettime(clock, &raw mut time) };
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
     }
 
-    /// What can be found out of a worker that has not answered since `start`, when it had run for `before`;
-    /// `None` if it may still answer.
+    /// Inspects a worker that has not answered since `start`, when its CPU time was `before`. `None` if it
+    /// may still answer.
     fn look(&self, walker: &mut Walker<'_>, start: Instant, before: Duration) -> Option<Vec<Found>> {
         if self.has_ended() {
             return Some(Vec::new());
         }
-        // Relaxed: a number; one that is out of date is of a thread without a worker.
+        // Relaxed: a number; a stale one names a kernel thread that is no worker.
         let found = look(self.tid.load(Ordering::Relaxed), Some(walker), start + PATIENCE);
         let had = self.has_run_for().saturating_sub(before);
         match found {
@@ -100,7 +100,7 @@ impl Seat {
         }
     }
 
-    /// For a worker that answers nothing.
+    /// The entry for a worker that does not answer.
     fn itself(&self) -> Found {
         Found {
             id: 0,
@@ -116,7 +116,7 @@ impl Seat {
 }
 
 impl Worker {
-    /// On the root of a runtime that ends: answers the survey, once.
+    /// On the root, in a runtime that ends: answers the survey, once.
     #[cold]
     pub(in crate::sched) fn answer_survey(&self) {
         if !self.shared.survey.answers.is_asked() || self.surveyed.replace(true) {
@@ -126,10 +126,11 @@ impl Worker {
         let mut walker = self.shared.survey.code().walker();
         let mut sample = Sample::boxed();
         let mut host = self.newest.get();
-        // SAFETY: listed hosts are alive until they end, which none does while the root runs.
+        // SAFETY: a listed host is alive until it ends, and none ends while the root runs.
         while let Some(thread) = unsafe { host.as_ref() } {
             host = thread.older.get();
-            // SAFETY: invariant 1: saved by a switch, and not resumed while we look.
+            // SAFETY: the stack pointer was saved by a switch, and the thread is not resumed while the root
+            // runs (invariant 1).
             sample.take(unsafe { Registers::suspended(thread.sp.get()) });
             found.push(Found {
                 id: thread.label.id.get(),

@@ -1,4 +1,4 @@
-//! A thread that a look at a worker has found, and what it runs.
+//! A thread found by an inspection of a worker, and what it runs.
 
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, State, Thread};
@@ -11,11 +11,11 @@ use std::sync::Arc;
 pub(crate) struct Found {
     pub(crate) id: u64,
     pub(crate) name: Option<Arc<str>>,
-    /// `Root`: not a thread of the program's, but a worker that does not say which thread it runs.
+    /// `Root`: not a thread of the program, but a worker that does not say which thread it runs.
     pub(crate) kind: Kind,
     pub(crate) worker: usize,
     pub(crate) spawn_site: Option<&'static Location<'static>>,
-    /// `None`: it runs, or could.
+    /// `None`: it runs, or is ready.
     pub(crate) wait: Option<Wait>,
     /// The parasite that it polls.
     pub(crate) polls: Option<Polled>,
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 pub(crate) struct Polled {
     /// Its future's type.
     pub(crate) name: &'static str,
-    /// Known where debug assertions are on: it would cost eight bytes for each parasite.
+    /// Known with debug assertions only: it costs eight bytes for each parasite.
     pub(crate) spawn_site: Option<&'static Location<'static>>,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Polled {
     }
 }
 
-/// Why a thread does not run.
+/// The wait reason of a blocked thread.
 pub(in crate::sched) fn wait_of(thread: &Thread) -> Option<Wait> {
     matches!(thread.state.get(), State::Blocked | State::Committed).then(|| thread.reason.get())
 }

@@ -1,9 +1,10 @@
-//! Looking at threads that cannot be asked: their stacks, what they wait for, who holds a worker up.
+//! Inspecting threads from outside: their stacks, what they wait for, and which thread holds up a worker.
 //!
 //! `sample` copies the registers and the stack of a thread that computes, [`unwind`] walks such a copy,
-//! [`stack_trace`] is what comes of it, and `polled` which parasite runs there. [`survey`] asks all workers
-//! who has not ended, by [`answers`], or `stuck` where a worker does not answer. `silent` names who holds a
-//! worker up, `overflowed` shows a stack that has overflowed.
+//! [`stack_trace`] is the resulting backtrace, and `polled` says which parasite runs on the thread.
+//! [`survey`] asks all workers which of their threads have not ended; [`answers`] collects the answers, `ask`
+//! asks, and `stuck` looks at a worker that does not answer. `found` is a thread that was found. `silent`
+//! reports a thread that holds up a worker (a watchdog), `overflowed` prints a stack that has overflowed.
 
 pub(crate) mod answers;
 #[cfg(not(loom))]

@@ -1,5 +1,5 @@
-//! What a thread runs, for messages: itself, or a stackless parasite on its stack. It can be asked for at any
-//! instruction, also by a signal handler.
+//! What a thread runs, for messages: its own code, or a stackless parasite on its stack. It may be read at
+//! any instruction, also in a signal handler.
 
 use super::found::Polled;
 use crate::sched::parasite::carrier::is_carrier;
@@ -13,7 +13,8 @@ impl Thread {
     /// The stackless parasite that runs on this thread's stack.
     pub(crate) fn polls(&self) -> Option<Polled> {
         let task = NonNull::new(self.polling.get())?;
-        // SAFETY: alive as long as it is polled (see `act_for`); these fields are constant.
+        // SAFETY: `polling` names a task only while it is alive (`act_for` resets it before the right to run
+        // is given up); the fields read are constant.
         let task: &Task = unsafe { task.as_ref() };
         #[cfg(debug_assertions)]
         let spawn_site = Some(task.spawn_site);
@@ -22,12 +23,12 @@ impl Thread {
         Some(Polled { name: (task.body.name)(), spawn_site })
     }
 
-    /// Where the program has spawned it; `None` if the runtime has, for itself.
+    /// Where the program spawned it; `None` for a host of the runtime's own.
     pub(crate) fn spawn_site(&self) -> Option<&'static Location<'static>> {
         (!is_carrier(self)).then(|| self.label.spawn_site.get())
     }
 
-    /// Says who it is.
+    /// Writes its kind, number, name and spawn site.
     pub(crate) fn describe(&self, out: &mut impl fmt::Write) -> fmt::Result {
         if let Some(polled) = self.polls() {
             write!(out, "{polled}, which runs on ")?;

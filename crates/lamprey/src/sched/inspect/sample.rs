@@ -1,27 +1,27 @@
-//! Where a thread is: its registers, and a copy of the bytes of its stack, from which [`super::unwind`] works
-//! out its calls.
+//! A sample of a thread: its registers and a copy of its stack, from which [`super::unwind`] computes its
+//! calls.
 //!
 //! The kernel makes the copy: `process_vm_readv`, from the process to itself. It is a plain system call, so a
-//! signal handler may make it at any instruction, and memory that is not there or may not be read ends the
-//! copy instead of the process. So nobody has to know which stack it is, where it ends, and whether it is
-//! just being given back: a copy that goes past the end of a stack stops at the guard of the next one, or
-//! holds bytes that no frame refers to.
+//! signal handler may make it at any instruction, and memory that is not mapped or not readable ends the copy
+//! instead of the process. So the caller need not know which stack it is, where it ends, and whether it is
+//! being freed: a copy that goes past the end of a stack stops at the guard page of the next one, or holds
+//! bytes that no frame refers to.
 //!
 //! # Rejected
-//! * `_Unwind_Backtrace` on the thread itself: it may be interrupted within the unwinder, which cannot start
-//!   at any instruction.
+//! * `_Unwind_Backtrace` on the thread itself: the thread may be interrupted inside the unwinder, and the
+//!   unwinder cannot start at every instruction.
 //! * Reading between the bounds that the scheduler knows: they are wrong for generators, and for the
 //!   instructions around a switch.
 
 use std::mem::MaybeUninit;
 
-/// Bytes of a stack that are copied.
+/// Most bytes of a stack that are copied.
 pub(in crate::sched) const MOST: usize = 64 << 10;
 
-/// What no mapping is smaller than. (Where pages are larger, a smaller step does no harm.)
+/// The smallest size of a page. (On machines with larger pages a smaller step does no harm.)
 const PAGE: usize = 4096;
 
-/// Where a thread goes on, and what unwinding starts from.
+/// The registers that unwinding starts from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::sched) struct Registers {
     pub(in crate::sched) pc: usize,
@@ -32,12 +32,12 @@ pub(in crate::sched) struct Registers {
 }
 
 impl Registers {
-    /// Those of the code that a signal handler has interrupted.
+    /// The registers of the code that a signal handler has interrupted.
     ///
     /// # Safety
     /// `machine` is the third argument of a signal handler that was installed with `SA_SIGINFO`.
     pub(in crate::sched) unsafe fn interrupted(machine: *const libc::ucontext_t) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the kernel's argument to a handler with `SA_SIGINFO` (contract).
         let machine = unsafe { &(*machine).uc_mcontext };
         #[cfg(target_arch = "x86_64")]
         {
@@ -58,18 +58,18 @@ impl Registers {
         }
     }
 
-    /// Those of a suspended thread.
+    /// The registers of a suspended thread.
     ///
     /// # Safety
-    /// As for [`swapstack::StackPointer::suspended`].
+    /// The contract of [`swapstack::StackPointer::suspended`].
     pub(in crate::sched) unsafe fn suspended(sp: swapstack::StackPointer) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of `StackPointer::suspended` is this function's.
         let swapstack::Suspended { pc, sp, fp, .. } = unsafe { sp.suspended() };
         Self { pc, sp, fp, lr: 0 }
     }
 }
 
-/// See the module's text. Large: for a static, or a box.
+/// Registers, and the bytes of the stack from the stack pointer on. Large: for a static or a box.
 pub(in crate::sched) struct Sample {
     pub(in crate::sched) registers: Registers,
     length: usize,
@@ -81,13 +81,13 @@ impl Sample {
         Self { registers: Registers { pc: 0, sp: 0, fp: 0, lr: 0 }, length: 0, bytes: [0; MOST] }
     }
 
-    /// As [`empty`](Self::empty), without the detour over the stack.
+    /// An empty sample, made on the heap directly.
     pub(in crate::sched) fn boxed() -> Box<Self> {
-        // SAFETY: numbers, which may all be zero.
+        // SAFETY: integers only, for which zero is valid.
         unsafe { Box::new_zeroed().assume_init() }
     }
 
-    /// Copies what the stack pointer points at. Async-signal-safe.
+    /// Copies the stack from the stack pointer on. Async-signal-safe.
     pub(in crate::sched) fn take(&mut self, registers: Registers) {
         self.registers = registers;
         self.length = read_own(registers.sp, &mut self.bytes);
@@ -99,14 +99,14 @@ impl Sample {
         self.length
     }
 
-    /// The word at an address of the thread's, if it has been copied.
+    /// The word at an address of the thread's stack, if it has been copied.
     pub(in crate::sched) fn word(&self, address: u64) -> Option<u64> {
         let offset = usize::try_from(address).ok()?.checked_sub(self.registers.sp)?;
         let word = self.bytes[..self.length].get(offset..offset.checked_add(8)?)?;
         Some(u64::from_ne_bytes(word.try_into().ok()?))
     }
 
-    /// A sample that nobody took.
+    /// A made-up sample.
     #[cfg(test)]
     pub(in crate::sched) fn made_up(registers: Registers, bytes: &[u8]) -> Box<Self> {
         let mut this = Self::boxed();
@@ -118,9 +118,9 @@ impl Sample {
 }
 
 /// Copies this process's memory from `address` on until `into` is full, or up to the first page that cannot
-/// be read; how many bytes that are. Async-signal-safe.
+/// be read. Returns the number of bytes copied. Async-signal-safe.
 pub(in crate::sched) fn read_own(address: usize, into: &mut [u8]) -> usize {
-    // Another thread may write these bytes meanwhile, which is why no reference is ever made to them.
+    // Another thread may write these bytes at the same time, which is why no reference is ever made to them.
     let mut done = 0;
     while done < into.len() {
         let Some(from) = address.checked_add(done) else { break };
@@ -134,11 +134,11 @@ pub(in crate::sched) fn read_own(address: usize, into: &mut [u8]) -> usize {
     done
 }
 
-/// Pages in one call.
+/// Pages that one system call copies.
 const STEP: usize = 17;
 
 fn read_step(address: usize, into: &mut [u8]) -> usize {
-    // The kernel stops between two pieces, not within one: so no piece crosses a page.
+    // The kernel copies whole pieces or nothing of a piece, so no piece crosses a page boundary.
     let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; STEP];
     let (mut count, mut start, end) = (0, address, address.saturating_add(into.len()));
     while start < end && count < STEP {
@@ -149,12 +149,12 @@ fn read_step(address: usize, into: &mut [u8]) -> usize {
     }
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     // SAFETY: writes into `into`, at most its length; reads `local` and the first `count` pieces, which are
-    // initialised, and whatever the process itself may read. `errno` is put back: the caller may have
-    // interrupted code that is about to look at it.
+    // initialised, and memory that the process may read. `errno` is restored: the caller may have interrupted
+    // code that is about to read it.
     unsafe {
         let errno = *libc::__errno_location();
-        // Flags are a whole word: this argument is passed on the stack, where half a word leaves the other
-        // half as it was.
+        // The flags are passed as a whole word: a variadic argument on the stack that is half a word leaves
+        // the other half undefined.
         let (call, flags) = (libc::SYS_process_vm_readv, 0_usize);
         let copied =
             libc::syscall(call, libc::getpid(), &raw const local, 1_usize, pieces.as_ptr(), count, flags);

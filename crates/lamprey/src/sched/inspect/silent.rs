@@ -1,14 +1,15 @@
-//! Says once on standard error which thread holds up a worker on which others wait: a program that hangs for
-//! this reason shows nothing else.
+//! A watchdog: reports once on standard error which thread holds up a worker that others wait for. A program
+//! that hangs for this reason shows nothing else.
 //!
-//! The [ticker](crate::sched::ticker) looks at each worker now and then. One that is awake and has been
-//! neither at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::shared::Options)
-//! is held up. Its sources' helpers are called, so that what is due there shows, and its kernel thread is
-//! asked by a [signal](super::stuck) who runs and who could. The signal interrupts system calls that do not
-//! restart, so it is sent ever more rarely: after one time the limit, two times, four times, and so on.
+//! The [ticker](crate::sched::ticker) checks each worker now and then. A worker that is awake and has neither
+//! been at its root nor run a woken parasite for [`Options::stuck_after`](crate::sched::shared::Options) is
+//! held up. The helpers of its sources are called, so that wakes that are due there count, and its kernel
+//! thread is asked by a [signal](super::stuck) which thread runs and which are ready. The signal interrupts
+//! system calls that do not restart, so it is sent ever more rarely: after one time the limit, two times,
+//! four times, and so on.
 //!
-//! A thread that computes while nobody waits for its worker is not spoken of; nor is a spawn site that has
-//! been named before.
+//! A thread that computes is not reported while no other waits for its worker; nor is a spawn site that has
+//! been reported before.
 
 use super::found::Found;
 use super::stuck::{Look, look};
@@ -20,26 +21,26 @@ use crate::sync_shim::Ordering;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// From one signal to a kernel thread to the next, at least.
+/// The shortest time between two signals to one kernel thread.
 const SHORTEST: Duration = Duration::from_millis(10);
 /// How long a kernel thread has to answer the signal.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// What the ticker has seen of a worker.
+/// The counters of a worker as the ticker saw them last.
 #[derive(Debug, Clone, Copy)]
 struct Sight {
     rounds: u64,
     attached: u64,
     since: Instant,
-    /// When it is looked at next, from `since` on.
+    /// When it is inspected next, as a time after `since`.
     next: Duration,
 }
 
-/// What the ticker remembers from one look to the next.
+/// What the ticker remembers between two checks.
 #[derive(Debug)]
 pub(in crate::sched) struct Sights {
     of: Vec<Sight>,
-    /// Spawn sites of threads, or names of parasites.
+    /// The spawn sites of threads, and names of parasites, that have been reported.
     named: Vec<*const ()>,
 }
 
@@ -50,9 +51,9 @@ impl Sights {
         Self { of: vec![sight; shared.seats().len()], named: Vec::new() }
     }
 
-    /// Looks at all workers of `shared`.
+    /// Checks all workers of `shared`.
     pub(in crate::sched) fn look(&mut self, shared: &Shared) {
-        // Relaxed: a hint. Who does not end is told by `Runtime::shutdown`.
+        // Relaxed: a hint. In a runtime that ends `Runtime::shutdown` reports the threads that do not end.
         if shared.stopping.load(Ordering::Relaxed) {
             return;
         }
@@ -71,14 +72,14 @@ impl Sights {
     }
 }
 
-/// What is said of a thread once only.
+/// The key under which a thread is reported once only.
 fn origin(thread: &Found) -> *const () {
     let polled = thread.polls.map(|polled| polled.name.as_ptr().cast());
     polled.unwrap_or_else(|| thread.spawn_site.map_or(ptr::null(), |site| ptr::from_ref(site).cast()))
 }
 
 impl Sight {
-    /// True if the worker has not moved for so long that it is time to look at it.
+    /// True if the worker's counters have not changed for so long that it must be inspected.
     fn is_due(&mut self, seat: &Seat, options: &Options) -> bool {
         let (rounds, attached) = (seat.counters.rounds.get(), seat.counters.attached.get());
         let is_same = (rounds, attached) == (self.rounds, self.attached);
@@ -94,10 +95,11 @@ impl Sight {
     }
 }
 
-/// The thread that runs on a worker, if others of it could run, and how many.
+/// The thread that runs on a worker and the number of others that are ready there, if any work waits for the
+/// worker.
 fn who_holds_up(seat: &Seat) -> Option<(Found, usize)> {
     seat.helpers.get().into_iter().flatten().for_each(Helper::help);
-    // Relaxed: a number; one that is out of date is of a thread without a worker.
+    // Relaxed: a number; a stale one names a kernel thread that is no worker.
     let tid = seat.tid.load(Ordering::Relaxed);
     let Look::Computes(found, is_overdue) = look(tid, None, Instant::now() + ANSWER) else { return None };
     let mut found = found.into_iter();

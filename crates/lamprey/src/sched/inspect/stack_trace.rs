@@ -1,23 +1,23 @@
-//! A stack as addresses, which are looked up when it is displayed.
+//! A backtrace as addresses, which are resolved when it is displayed.
 
 use std::fmt;
 
-/// Where a thread is: an address within each of its calls, the innermost first. Names and lines are looked up
-/// when it is displayed.
+/// A backtrace: an address within each of a thread's calls, the innermost first. Names and lines are looked
+/// up when it is displayed.
 #[derive(Debug, Clone, Default)]
 pub struct Stack {
     calls: Vec<usize>,
-    /// The number of the first.
+    /// The number that the first call is displayed with.
     first: usize,
 }
 
 impl Stack {
-    /// Calls, which are counted from `first` on.
+    /// A backtrace of `calls`, numbered from `first` on.
     pub(crate) fn new(calls: Vec<usize>, first: usize) -> Self {
         Self { calls, first }
     }
 
-    /// True if nothing is known.
+    /// True if no call is known.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Stack {
         let mut result = Ok(());
         for (n, &address) in (self.first..).zip(&self.calls) {
             let mut is_named = false;
-            // It takes return addresses, and looks just before them.
+            // `resolve` takes a return address and looks just before it.
             let after = std::ptr::without_provenance_mut(address.wrapping_add(1));
             backtrace::resolve(after, |symbol| {
                 if result.is_err() {

@@ -1,33 +1,36 @@
-//! A look at a worker whose thread computes and does not let the root in: by a signal to its kernel thread.
+//! Inspecting a worker whose thread computes and does not let the root run: by a signal to its kernel thread
+//! (as Go preempts a goroutine, and with the same signal).
 //!
-//! The handler copies who runs, its registers, the bytes of its stack ([`Sample`]), and who else is on the
-//! worker, into a static place, and returns; what the copy shows is worked out by the looker. It allocates
-//! nothing, takes no lock, follows no pointer of the stack, and calls nothing but the kernel, so it may come
-//! at any instruction: in an unwind, in the allocator, in the loader, in another handler, between the two
-//! halves of a switch. (There the running thread is already the next one while the stack is still that of the
-//! one before, for two or three instructions: a look that hits them shows the stack of the wrong thread.)
+//! The handler copies the running thread, its registers, the bytes of its stack ([`Sample`]), and the other
+//! threads of the worker into a static place, and returns; the observer unwinds the copy. The handler
+//! allocates nothing, takes no lock, follows no pointer of the stack, and calls nothing but the kernel, so it
+//! may run at any instruction: in an unwind, in the allocator, in the loader, in another handler, in the
+//! middle of a switch. (There the running thread is already the next one while the stack is still that of the
+//! previous one, for two or three instructions: a sample taken in between shows the stack of the wrong
+//! thread.)
 //!
-//! The handler is in place only while somebody looks; the signal is SIGURG, which by default does nothing. A
-//! program that has a handler of its own for it misses the SIGURG that come meanwhile; a late one of ours
-//! comes to it.
+//! The handler is installed only during an inspection; the signal is SIGURG, which is ignored by default. A
+//! program with a SIGURG handler of its own misses the SIGURG that come during an inspection; a late one of
+//! ours reaches that handler.
 //!
 //! # States (`REQUEST`)
 //! ```text
-//! FREE --looker--> number of a kernel thread --its handler--> COPIES --handler--> DONE --looker--> FREE
-//!                        \--looker gives up--> FREE
+//! FREE --observer--> number of a kernel thread --its handler--> COPIES --handler--> DONE --observer--> FREE
+//!                        \--observer gives up--> FREE
 //! ```
 //!
 //! # Invariants
-//! 1. One looker at a time in the process ([`LOOK`]). The place is the handler's in COPIES, and the looker's
-//!    in FREE and DONE.
-//! 2. A looker gives up by taking its request back; a handler that comes later finds no request with the
-//!    number of its kernel thread, and returns. One that has begun is waited for; if that takes too long (a
-//!    debugger holds it), there are no looks until it has ended.
-//! 3. The list of a worker's threads can be walked at any instruction of that worker: see [`Worker::enlist`].
+//! 1. There is one observer at a time in the process ([`LOOK`]). The static place belongs to the handler in
+//!    COPIES, and to the observer in FREE and DONE.
+//! 2. An observer gives up by withdrawing its request; a handler that runs later finds no request with the
+//!    number of its kernel thread, and returns. The observer waits for a handler that has begun; if that
+//!    takes too long (a debugger stops it), there are no inspections until the handler has ended.
+//! 3. The list of a worker's threads can be walked at any instruction of that worker: [`Worker::enlist`]
+//!    keeps it so.
 //!
 //! # Orderings
-//! DONE is stored with Release and loaded with Acquire: the looker reads what the handler has written. The
-//! number is stored with Release and taken with Acquire: the handler writes after the looker has read.
+//! DONE is stored with Release and loaded with Acquire: the observer reads what the handler has written. The
+//! number is stored with Release and taken with Acquire: the handler writes after the observer has read.
 
 use super::found::{Found, Polled, wait_of};
 use super::sample::{Registers, Sample};
@@ -48,21 +51,21 @@ mod tests;
 const MOST: usize = 32;
 /// Bytes of a name that are copied.
 const NAME: usize = 64;
-/// How long a handler that has begun is waited for.
+/// How long the observer waits for a handler that has begun.
 const COPYING: Duration = Duration::from_secs(1);
 
-/// What a look has found.
+/// The result of an inspection.
 pub(in crate::sched) enum Look {
-    /// A thread computes: that one, and others of the worker. True if one of those should have been woken by
-    /// a timer.
+    /// A thread computes: that one first, then others of the worker. True if a timer of one of those is
+    /// overdue.
     Computes(Vec<Found>, bool),
-    /// No thread runs: the worker's root will answer for itself, or the worker has ended.
+    /// No thread runs: the worker's root will answer itself, or the worker has ended.
     Schedules,
     /// No answer.
     Silent,
 }
 
-/// A thread, as the handler sees it.
+/// A copy of what a thread's descriptor says, made by the handler.
 #[derive(Clone, Copy)]
 struct Seen {
     id: u64,
@@ -76,17 +79,17 @@ struct Seen {
 }
 
 struct Place {
-    /// None: the worker is on its root.
+    /// All `None`: the worker is on its root.
     threads: [Option<Seen>; MOST],
     worker: usize,
-    /// One of those that sleep should have been woken.
+    /// The timer of a sleeping thread is overdue.
     is_overdue: bool,
     sample: Sample,
 }
 
 struct Shared(UnsafeCell<Place>);
 
-// SAFETY: invariant 1.
+// SAFETY: the states of `REQUEST` give the place to one kernel thread at a time (invariant 1).
 unsafe impl Sync for Shared {}
 
 static PLACE: Shared = Shared(UnsafeCell::new(Place {
@@ -100,22 +103,22 @@ const FREE: i32 = 0;
 const COPIES: i32 = -1;
 const DONE: i32 = -2;
 
-/// One of the above, or the number of the kernel thread that is asked.
+/// FREE, COPIES, DONE, or the number of the kernel thread that is asked.
 static REQUEST: AtomicI32 = AtomicI32::new(FREE);
 static LOOK: Mutex<()> = Mutex::new(());
 
-/// What the worker of the kernel thread `tid` does; where, if there is a walker. Returns after the deadline
-/// at the latest, if the handler has not begun by then.
+/// Inspects the worker of the kernel thread `tid`; with its running thread's stack, if there is a walker.
+/// Returns at the deadline at the latest, unless the handler has begun by then.
 pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, deadline: Instant) -> Look {
     let _one = LOOK.lock().unwrap_or_else(PoisonError::into_inner);
     if tid <= 0 {
         return Look::Schedules;
     }
-    // Acquire pairs with the Release store of DONE in `handler`, for a handler that was late.
+    // Acquire pairs with the Release store of DONE in `handler`, for a late handler.
     if REQUEST.load(Ordering::Acquire) == COPIES {
-        return Look::Silent; // invariant 2
+        return Look::Silent; // an earlier handler has begun and not ended (invariant 2)
     }
-    // SAFETY: ours (invariant 1).
+    // SAFETY: the state is not COPIES, and we hold `LOOK`: the place is the observer's (invariant 1).
     unsafe { (*PLACE.0.get()).threads = [None; MOST] };
     let Some(_installed) = Installed::new() else { return Look::Silent };
     // Release pairs with the Acquire exchange in `handler`.
@@ -125,7 +128,7 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
     if REQUEST.load(Ordering::Acquire) != DONE {
         return if is_there { Look::Silent } else { Look::Schedules };
     }
-    // SAFETY: ours again (invariant 1).
+    // SAFETY: in DONE the place is the observer's again (invariant 1).
     let place = unsafe { &*PLACE.0.get() };
     let mut found: Vec<_> = place.threads.iter().flatten().map(|seen| seen.found(place.worker)).collect();
     let Some(running) = found.first_mut() else { return Look::Schedules };
@@ -133,11 +136,10 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
     Look::Computes(found, place.is_overdue)
 }
 
-/// Sends the signal, and waits for the answer or takes the request back. False if there is no such thread any
-/// more.
+/// Sends the signal, and waits for the answer or withdraws the request. False if the kernel thread has ended.
 fn await_answer(tid: libc::pid_t, deadline: Instant) -> bool {
     let send = |signal: libc::c_int| {
-        // SAFETY: plain numbers; a thread that is gone gives an error.
+        // SAFETY: plain numbers; for a thread that has ended the call fails.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, signal) == 0 }
     };
     let mut is_there = send(libc::SIGURG);
@@ -145,12 +147,12 @@ fn await_answer(tid: libc::pid_t, deadline: Instant) -> bool {
     // Acquire pairs with the Release store of DONE in `handler`.
     while REQUEST.load(Ordering::Acquire) != DONE && is_there && !is_over() {
         std::thread::sleep(Duration::from_micros(100));
-        is_there = send(0); // only asks
+        is_there = send(0); // signal 0 only checks
     }
-    // Relaxed (both): nothing was handed over, it is only taken back.
+    // Relaxed (both): no data was handed over; the request is only withdrawn.
     if REQUEST.compare_exchange(tid, FREE, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         let deadline = Instant::now() + COPYING;
-        // Acquire as above.
+        // Acquire pairs with the Release store of DONE in `handler`.
         while REQUEST.load(Ordering::Acquire) == COPIES && Instant::now() < deadline {
             std::thread::sleep(Duration::from_micros(100));
         }
@@ -190,12 +192,13 @@ impl Seen {
     }
 }
 
-/// The handler is in place, and what was there before comes back.
+/// The handler is installed until this is dropped; then the previous one is restored.
 struct Installed(libc::sigaction);
 
 impl Installed {
     fn new() -> Option<Self> {
-        // SAFETY: zeroed structures are valid; the handler is as the module's text says.
+        // SAFETY: zeroed structures are valid; the handler is async-signal-safe (it allocates nothing and
+        // takes no lock).
         unsafe {
             let mut new: libc::sigaction = std::mem::zeroed();
             let mut old: libc::sigaction = std::mem::zeroed();
@@ -208,24 +211,24 @@ impl Installed {
 
 impl Drop for Installed {
     fn drop(&mut self) {
-        // SAFETY: what the kernel gave us.
+        // SAFETY: installs the action that the kernel returned in `new`.
         unsafe { libc::sigaction(libc::SIGURG, &raw const self.0, std::ptr::null_mut()) };
     }
 }
 
-/// See the module's text.
+/// The signal handler: copies the worker's threads and the interrupted stack, if its kernel thread is asked.
 ///
 /// # Safety
-/// Called by the kernel only, as a handler with SA_SIGINFO.
+/// Called only by the kernel, as a handler with SA_SIGINFO.
 unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *mut libc::c_void) {
-    // SAFETY: no arguments, no memory.
+    // SAFETY: takes no arguments and touches no memory.
     let me = unsafe { libc::gettid() };
-    // Acquire pairs with the Release store in `look`. Relaxed: nothing was handed over.
+    // Acquire pairs with the Release store in `look`. Relaxed on failure: no data was handed over.
     if REQUEST.compare_exchange(me, COPIES, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
     }
     if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
-        // SAFETY: ours (invariant 1), and the kernel's argument.
+        // SAFETY: in COPIES the place is the handler's (invariant 1); `machine` is the kernel's argument.
         unsafe {
             let place = &mut *PLACE.0.get();
             place.note(worker);
@@ -237,7 +240,7 @@ unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *
 }
 
 impl Place {
-    /// Notes who is on the worker, the running thread first.
+    /// Copies the threads of the worker, the running one first.
     fn note(&mut self, worker: &Worker) {
         let running = worker.running_ref();
         self.worker = worker.seat.index;
@@ -245,7 +248,8 @@ impl Place {
         self.threads[0] = Some(Seen::of(running, true));
         let mut next = worker.newest.get();
         let mut free = self.threads[1..].iter_mut();
-        // SAFETY: invariant 3.
+        // SAFETY: the list can be walked at any instruction of its worker (invariant 3), whose kernel thread
+        // this is.
         while let Some(thread) = unsafe { next.as_ref() } {
             next = thread.older.get();
             if !std::ptr::eq(thread, running) {

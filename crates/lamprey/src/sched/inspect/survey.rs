@@ -1,14 +1,15 @@
-//! The workers' answers to the question which of their threads have not ended ([`ask`](super::ask)).
+//! The question to all workers which of their threads have not ended ([`ask`](super::ask)), and their
+//! answers.
 
 use super::answers::Answers;
 use super::found::Found;
 use super::unwind::Code;
 use std::sync::OnceLock;
 
-/// The answers of the workers.
+/// The answers of the workers, and the loaded code.
 pub(crate) struct Survey {
     pub(super) answers: Answers<Found>,
-    /// What the stacks are worked out with.
+    /// The code that the stacks are unwound with.
     code: OnceLock<Code>,
 }
 

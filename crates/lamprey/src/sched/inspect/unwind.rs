@@ -1,13 +1,13 @@
-//! The calls that a [`Sample`] shows: worked out by `framehop` from the unwind tables of the loaded programs
-//! and libraries as they lie in memory (`.eh_frame`, which optimised builds have too).
+//! Computes the calls that a [`Sample`] shows: with `framehop`, from the unwind tables (`.eh_frame`, which
+//! optimised builds have too) of the loaded programs and libraries as they are in memory.
 //!
 //! Nothing here trusts the sample: each read is checked against what was copied, and each address against the
-//! code that is known. What does not fit ends the walk.
+//! code that is known. A value that does not fit ends the walk.
 //!
 //! # Rejected
 //! * `dl_iterate_phdr`: it takes the loader's lock, which a thread that computes in a library's constructor
-//!   has for as long as it computes; and what it lists may be unloaded before it is read. `/proc/self/maps`
-//!   and copies take no lock. (Where there is no `/proc`, there are no stacks.)
+//!   holds as long as it computes; and what it lists may be unloaded before it is read. `/proc/self/maps` and
+//!   copies take no lock. (Without `/proc` there are no backtraces.)
 //! * Frame pointers: optimised code has none.
 
 use super::sample::{Registers, Sample, read_own};
@@ -20,13 +20,13 @@ mod tests;
 type Unwinder = framehop::UnwinderNative<Vec<u8>, MayAllocateDuringUnwind>;
 type Cache = framehop::CacheNative<MayAllocateDuringUnwind>;
 
-/// Frames of a stack that are kept.
+/// Most frames of a stack that are kept.
 pub(in crate::sched) const DEPTH: usize = 64;
 
-/// The code that was loaded when this was made.
+/// The code that was loaded when this was made, and its unwind tables.
 pub(in crate::sched) struct Code {
     unwinder: Unwinder,
-    /// Where it is, in ascending order.
+    /// The address ranges of the code, in ascending order.
     ranges: Vec<Range<u64>>,
 }
 
@@ -37,11 +37,11 @@ pub(in crate::sched) struct Walker<'a> {
 }
 
 impl Code {
-    /// Copies the tables of all that is loaded; empty if that cannot be found out.
+    /// Copies the tables of all loaded files; empty if `/proc/self/maps` cannot be read.
     pub(in crate::sched) fn read() -> Self {
         let mut this = Self { unwinder: Unwinder::new(), ranges: Vec::new() };
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        // Where the file begins whose code the next lines may be.
+        // The first mapping of a file, whose code may be on the next lines.
         let mut header: Option<Mapping<'_>> = None;
         for mapping in maps.lines().filter_map(Mapping::parse) {
             if mapping.offset == 0 {
@@ -58,7 +58,7 @@ impl Code {
     fn add(&mut self, header: u64, range: Range<u64>) {
         let Some(Tables { index, frames }) = Tables::read(header) else { return };
         let sections = ExplicitModuleSectionInfo {
-            // What lies in memory has been relocated: addresses "as stated" are addresses as they are.
+            // The tables have been relocated in memory: stated addresses (SVMA) are actual addresses.
             base_svma: header,
             text_svma: Some(range.clone()),
             eh_frame_hdr_svma: Some(index.range()),
@@ -82,14 +82,13 @@ impl Code {
 }
 
 impl Walker<'_> {
-    /// An address within each call, the innermost first: of that where it goes on, of the others just before
-    /// the return address.
+    /// An address within each call, the innermost first: of the innermost the address of its next
+    /// instruction, of the others the address just before the return address.
     pub(in crate::sched) fn walk(&mut self, sample: &Sample) -> Vec<usize> {
         self.walk_up(sample.registers, DEPTH, |address| sample.word(address))
     }
 
-    /// As [`walk`](Self::walk), with at most `depth` calls, on a stack of which `word` knows the words by
-    /// their addresses.
+    /// As [`walk`](Self::walk), with at most `depth` calls; `word` reads a word of the stack by its address.
     pub(in crate::sched) fn walk_up(
         &mut self,
         from: Registers,
@@ -97,7 +96,7 @@ impl Walker<'_> {
         word: impl Fn(u64) -> Option<u64>,
     ) -> Vec<usize> {
         let mut calls = Vec::new();
-        // Quietly: whatever the unwinder makes of a sample that is nonsense, it must not end the process.
+        // Quietly: a panic of the unwinder on a garbage sample must not end the process.
         crate::bug::quietly(|| self.walk_into(from, depth, word, &mut calls));
         calls
     }
@@ -136,7 +135,7 @@ fn native(from: Registers) -> framehop::UnwindRegsNative {
     framehop::UnwindRegsNative::new(from.lr as u64, from.sp as u64, from.fp as u64)
 }
 
-/// A line of `/proc/self/maps` that is part of a program or library.
+/// A line of `/proc/self/maps` for a part of a program or library.
 #[derive(Clone)]
 struct Mapping<'a> {
     range: Range<u64>,
@@ -154,14 +153,14 @@ impl<'a> Mapping<'a> {
         let offset = parts.next()?;
         let file = parts.next()?;
         let hex = |text| u64::from_str_radix(text, 16).ok();
-        // The kernel's own functions in user space are a library without a file.
+        // The vDSO is a library without a file.
         let is_file = file.split(' ').nth(1)? != "0" || file.ends_with("[vdso]");
         let (range, offset) = (hex(start)?..hex(end)?, hex(offset)?);
         is_file.then_some(Self { range, is_code: rights.as_bytes().get(2) == Some(&b'x'), offset, file })
     }
 }
 
-/// A part of a loaded file, and where it lies.
+/// A copied part of a loaded file, and its address.
 struct Part {
     address: u64,
     bytes: Vec<u8>,
@@ -196,7 +195,7 @@ impl Part {
     }
 }
 
-/// Most bytes that are taken for one part of a file.
+/// Most bytes that are copied of one part of a file.
 const LARGEST: usize = 1 << 30;
 
 /// The unwind tables of a loaded file: `.eh_frame_hdr` and `.eh_frame`.
@@ -208,12 +207,13 @@ struct Tables {
 const PT_LOAD: u32 = 1;
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 
-/// How all linkers write where `.eh_frame` is: four bytes, signed, counted from where they are.
+/// How all linkers encode the address of `.eh_frame` (DW_EH_PE_pcrel | DW_EH_PE_sdata4): four bytes, signed,
+/// relative to their own address.
 const RELATIVE: u8 = 0x1b;
 
 impl Tables {
-    /// Of the ELF file that has been loaded so that its header is at `header`. `None` if it is no such file,
-    /// or has no tables.
+    /// Copies the tables of the ELF file whose header was loaded at `header`. `None` if there is no ELF
+    /// header, or no table.
     fn read(header: u64) -> Option<Self> {
         const SIZE: usize = 56;
         let elf = Part::read(header, 64)?;
@@ -236,7 +236,7 @@ impl Tables {
             return None;
         }
         let frames = (index.address + 4).wrapping_add_signed(i64::from(i32::from_le_bytes(index.get(4)?)));
-        // To the end of its segment: its own length is not written anywhere.
+        // To the end of its segment: the length of `.eh_frame` is not recorded.
         let end = of_type(PT_LOAD).find_map(|at| {
             let start = moved_by.wrapping_add(field(at, address)?);
             let end = start.checked_add(field(at, file_size)?)?;

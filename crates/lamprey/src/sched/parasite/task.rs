@@ -10,8 +10,9 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `link` | the thread that has pushed the task into an inbox or the list of those that gave way, then that list's owner |
-//! | `life` | any thread, as `sched::parasite::life` says; `life.flags` (the constants below): the holder of the right to run |
+//! | `link` | the thread that pushes the task into an inbox or another list, then that list's owner |
+//! | `life` | any thread, as `sched::parasite::life` says |
+//! | `life.flags` (constants below) | the holder of the right to run |
 //! | `body` | constant |
 //! | `completion` | as `sched::completion` says |
 

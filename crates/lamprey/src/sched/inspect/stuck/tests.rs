@@ -1,4 +1,4 @@
-//! Looks at threads that are in the middle of what no unwinder can start in, thousands of them, by the real
+//! Inspects threads in the middle of code in which no unwinder can start, thousands of times, by the real
 //! signal.
 
 use super::{Look, look};
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 const LOOKS: usize = 500;
 const FOREVER: Duration = Duration::from_secs(100);
 
-/// Runs `step` for ever in a host, looks at its worker often, and requires that one stack at least names
-/// `function`. The share of the stacks that do.
+/// Runs `step` for ever in a host, inspects its worker often, and requires that at least one stack names
+/// `function`. Returns the share of the stacks that do.
 fn looked_at(function: &str, step: impl Fn() + Send + 'static) -> f64 {
     let runtime = crate::Runtime::builder().workers(1).build().unwrap();
     let end = Arc::new(AtomicBool::new(false));
@@ -51,7 +51,7 @@ fn looked_at(function: &str, step: impl Fn() + Send + 'static) -> f64 {
     named as f64 / seen as f64
 }
 
-/// Names of addresses, each looked up once: that takes longer than a look.
+/// Names of addresses, each resolved once: resolving takes longer than an inspection.
 #[derive(Default)]
 struct Names(HashMap<usize, String>);
 
@@ -142,7 +142,7 @@ fn a_thread_in_and_out_of_generators() {
 fn spawns() {
     let all: Vec<_> = (0..20).map(|n| crate::spawn(move || black_box(n))).collect();
     all.into_iter().for_each(|one| drop(one.join()));
-    // One with a stack that is unmapped when it ends.
+    // One whose stack is unmapped when it ends.
     let large = crate::Builder::new().stack_size(1 << 20).spawn(|| black_box(0));
     large.unwrap().join().unwrap();
 }
@@ -181,8 +181,8 @@ fn a_thread_in_a_handler_of_its_own() {
     looked_at("raises", raises);
 }
 
-/// A look that gets no answer is given up; the signal that comes late finds nobody who asked, and the next
-/// look is like the first.
+/// An inspection that gets no answer is given up; the late signal finds no request, and the next inspection
+/// works like the first.
 #[test]
 fn a_thread_that_does_not_answer() {
     let runtime = crate::Runtime::builder().workers(1).build().unwrap();

@@ -1,4 +1,4 @@
-//! The walk of samples that are as they should be, cut short, or nonsense.
+//! Walks of samples that are correct, truncated, or garbage.
 
 use super::{Code, DEPTH};
 use crate::sched::inspect::sample::{MOST, Registers, Sample};
@@ -128,8 +128,8 @@ fn what_is_not_there_is_not_read() {
         sample.take(Registers { sp: address, ..Registers::default() });
         assert_eq!((sample.len(), sample.word(address as u64)), (0, None));
     }
-    // A page that is there before one that is not.
-    // SAFETY: a mapping of our own, which ends here.
+    // A readable page before one that is not.
+    // SAFETY: a new mapping, which no other code uses.
     let (address, readable) = unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let rights = libc::PROT_READ | libc::PROT_WRITE;
