@@ -8,7 +8,8 @@
 //!
 //! # States (`home`)
 //! ```text
-//! null --begin--> a seat --end--> ENDED  (--begin--> a seat --end--> ENDED: its unwanted outcome is dropped)
+//! null --begin--> home worker --end--> ENDED
+//!                 (ENDED --begin--> home worker --end--> ENDED: its unwanted outcome is dropped)
 //! ```
 //! `ask`: ASKED, for ever, once any thread has asked the host to end. VISITED, from then until that thread
 //! has found out where the host is, and the message that it sent there has arrived.

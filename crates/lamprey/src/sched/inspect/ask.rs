@@ -1,5 +1,5 @@
-//! Which threads have not ended in a runtime that ends and does not finish, and where they are: each worker's
-//! root inspects its own threads.
+//! Which threads have not ended when the shutdown of a runtime does not finish, and where they are: the root
+//! of each worker inspects its own threads.
 //!
 //! The root reads where a suspended thread goes on from what its switch has saved, copies its stack
 //! ([`super::sample`]), and unwinds the copy ([`super::unwind`]); the thread does nothing, and needs no room

@@ -178,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Gives the oldest ready parasites that may move to hungry workers, one to each.
+    /// Gives the oldest ready parasites that may move to the workers that have asked, one to each.
     #[cold]
     fn give(&self) {
         let seats = self.shared.seats();

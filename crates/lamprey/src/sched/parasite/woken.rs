@@ -3,8 +3,8 @@
 //! # Two lists
 //! * `latest`, last in first out: a parasite that has just been unblocked here runs next, while its data is
 //!   in the cache (the purpose of tokio's LIFO slot and of Go's `runnext`).
-//! * `first..last`, first in first out: parasites that gave way themselves, and those that the budget has
-//!   pushed back ("spilled").
+//! * `first..last`, first in first out: parasites that gave way (yielded) themselves, and those that the
+//!   budget has pushed back ("spilled").
 //!
 //! # Invariants
 //! 1. `pending` = the entries of both lists + those that other workers have taken and that are still counted
