@@ -27,7 +27,7 @@
 //! 2. Owned: POSTED means that the task is in the home worker's inbox, or (with LINKED) in the home worker's
 //!    list of those that gave way, or is being pushed into the inbox. Its link is in use, and no other thread
 //!    pushes it.
-//! 3. Each foreign `Waker`, each task that is in an inbox as a post, and a joiner's entry holds a reference
+//! 3. Each cloned `Waker`, each task that is in an inbox as a post, and a joiner's entry holds a reference
 //!    (`refs`). A wait node holds none: the node's owner does not free the task before the node has been
 //!    released ([`channel::meeting`](crate::channel)).
 //! 4. The memory is freed once: by the structural owner (task and handle together, `sched::completion`) if

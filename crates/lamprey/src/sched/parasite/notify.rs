@@ -58,7 +58,7 @@ impl Task {
     /// Wakes the task.
     ///
     /// # Safety
-    /// The task is alive until this returns (the caller holds a reference, or a node of it).
+    /// The task is alive, and stays alive until it is run (the caller holds a reference, or a node of it).
     pub(crate) unsafe fn wake(this: NonNull<Task>, form: Form) {
         // SAFETY: alive (contract).
         unsafe { Self::notify(this).deliver(form) }

@@ -22,8 +22,8 @@
 //!
 //! # Who may touch what
 //! The word ([`Attention`](super::attention::Attention)): any thread. `seen` and
-//! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again when the idle worker
-//! next goes to sleep.
+//! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again when the worker that
+//! asked looks for work again.
 //!
 //! # Checked by
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
