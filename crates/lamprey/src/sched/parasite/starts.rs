@@ -2,9 +2,9 @@
 //! other, all of which end at once, reaches no scheduling point and counts no calls either, because a start
 //! is as cheap as a call. But each start sees the ticks of the attention word ([`offer`](super::offer)).
 //! Where one host has started parasites for [`LIMIT`](super::owned::LIMIT) without a scheduling point, the
-//! next parasite starts and ends as usual, but gets a handle of the kind that parasites have that have
-//! blocked: the join of such a handle may wait, checks for this, and gives way. So the fast path pays
-//! nothing, and every parasite starts at once.
+//! next parasite starts and ends as usual, but gets the kind of handle that a blocked parasite has: the join
+//! of such a handle may wait, checks for this, and gives way. So the fast path pays nothing, and every
+//! parasite starts at once.
 //!
 //! # Invariants
 //! The start itself never gives way: its caller may hold a lock of `std`.
