@@ -158,7 +158,7 @@ fn begin(context: &Context, act: Act, then: Pending) {
     };
     match then {
         Pending::Drop => drop(pending),
-        Pending::Cancel(n) => wait_in(context, n, || drop(pending.cancel())),
+        Pending::Cancel(n) => wait_in(context, n, || drop(pending.cancel_and_join())),
         Pending::Sync(n) => drop(poll_as(context, Form::Within(n), |how| match how {
             How::Try => pending.poll().map(drop),
             How::Within(limit) => pending.sync_timeout(limit).map(drop),

@@ -144,7 +144,7 @@ pub fn end(context: &Context, kept: Kept, fate: Fate) {
             end(context, Kept::Host(handle), Fate::Join(Form::Endless));
         }
         (Fate::CancelAndJoin, Kept::Parasite(handle)) => {
-            wait_in(context, 100, || ended(handle.cancel()));
+            wait_in(context, 100, || ended(handle.cancel_and_join()));
         }
         (Fate::Join(form), kept) => drop(poll_as(context, form, |how| match how {
             How::Try => match kept {

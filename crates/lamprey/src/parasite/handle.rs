@@ -194,27 +194,66 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Cancels the parasite and waits for it to end. If it is over already, its result is returned after all.
-    /// One that was queued for another worker to take may never have been polled.
+    /// Asks the parasite to end, and returns. A stackless one that waits on this worker is dropped by this
+    /// call, one that waits elsewhere soon, and one that is being polled when its poll ends; a stackful one
+    /// unwinds from the call that it blocks in. Their destructors run, and [`join`](Self::join) gives
+    /// [`JoinError::Cancelled`]; a parasite that ends first has a result after all. One that was queued for
+    /// another worker to take may never have been polled. Asking again, or asking a parasite that has ended,
+    /// does nothing.
     ///
-    /// # Errors
-    /// As [`join`](Self::join); [`JoinError::Cancelled`] is what is expected.
-    pub fn cancel(self) -> Result<T, JoinError> {
-        self.ask_to_end();
-        self.join()
-    }
-
-    fn ask_to_end(&self) {
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel::<u32>();
+    /// let parasite = lamprey::parasite(async move { rx.recv_async().await }); // waits for ever
+    /// parasite.cancel();
+    /// assert!(matches!(parasite.join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(tx.send(1).is_err(), "its end of the channel has been dropped");
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// Whatever call it was in has happened or has not: see the section *Cancellation* of that call.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. The destructors of a future that is dropped by this call run in
+    /// it. From hosts, parasites and OS threads.
+    pub fn cancel(&self) {
         if self.is_done() {
             return;
         }
         match &self.0 {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => unsafe { Task::cancel(*task) },
-            // SAFETY: as above.
+            // SAFETY: alive by our share of it.
             Repr::Stackful(packet) => unsafe { Packet::cancel(*packet) },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => {}
         }
+    }
+
+    /// [Cancels](Self::cancel) the parasite and waits until it has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let waits = lamprey::parasite(std::future::pending::<()>());
+    /// assert!(matches!(waits.cancel_and_join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert_eq!(lamprey::parasite(async { 7 }).cancel_and_join().unwrap(), 7); // it was over
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one. `Ok` is the result of a parasite
+    /// that ended first.
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn cancel_and_join(self) -> Result<T, JoinError> {
+        self.cancel();
+        self.join()
     }
 
     /// True once the parasite has ended, so that [`join`](Self::join) does not block.
@@ -245,7 +284,7 @@ impl<T> Drop for ParasiteHandle<T> {
 impl<T> ParasiteHandle<T> {
     #[cold]
     fn give_up(&mut self) {
-        self.ask_to_end();
+        self.cancel();
         // SAFETY: used no more but by `detach`, whose own drop finds it gone.
         unsafe { ptr::read(self) }.detach();
         self.0 = Repr::Gone;

@@ -171,6 +171,30 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.0.cancel();
     }
 
+    /// [Cancels](Self::cancel) the host and waits until it has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let ended = lamprey::scope(|s| {
+    ///     s.spawn(|| lamprey::sleep(std::time::Duration::MAX)).cancel_and_join()
+    /// });
+    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled)));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one.
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn cancel_and_join(self) -> Result<T, JoinError> {
+        self.0.cancel_and_join()
+    }
+
     /// True once the host has ended.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()

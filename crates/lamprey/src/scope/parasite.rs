@@ -232,6 +232,34 @@ impl<T: Send> ScopedParasite<'_, T> {
         flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join())
     }
 
+    /// As [`ParasiteHandle::cancel`]: this child only.
+    pub fn cancel(&self) {
+        self.handle.cancel();
+    }
+
+    /// [Cancels](Self::cancel) the parasite and waits until it has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let ended = lamprey::scope(|s| s.parasite(std::future::pending::<()>()).cancel_and_join());
+    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled)));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one.
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn cancel_and_join(self) -> Result<T, JoinError> {
+        self.cancel();
+        self.join()
+    }
+
     /// True once the parasite has ended.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()

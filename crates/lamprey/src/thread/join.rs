@@ -103,7 +103,7 @@ impl<T> JoinHandle<T> {
         unsafe { take(self.into_head()) }
     }
 
-    /// Asks the host to end. The blocking call that it is in, or comes to next, unwinds, its destructors run,
+    /// Asks the host to end, and returns. The blocking call that it is in, or comes to next, unwinds, its destructors run,
     /// and whoever joins gets [`JoinError::Cancelled`]; one that has not started is dropped unrun. A
     /// [`shield`](crate::shield) puts it off, and a host that comes to its end first has a result after all.
     /// Asking again, or asking a host that has ended, does nothing.
@@ -130,6 +130,30 @@ impl<T> JoinHandle<T> {
             // SAFETY: the packet is there as long as the handle.
             unsafe { crate::sched::cancel::ask(self.head_ptr()) };
         }
+    }
+
+    /// [Cancels](Self::cancel) the host and waits until it has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let host = lamprey::spawn(|| lamprey::sleep(std::time::Duration::MAX));
+    /// assert!(matches!(host.cancel_and_join(), Err(lamprey::JoinError::Cancelled)));
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one. `Ok` is the result of a host that
+    /// ended first.
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join): until the host has run its destructors, and left its [shields](crate::shield).
+    pub fn cancel_and_join(self) -> Result<T, JoinError> {
+        self.cancel();
+        self.join()
     }
 
     /// The descriptor: a pointer to the whole packet.

@@ -108,7 +108,7 @@ fn a_time_limit_of_the_host_that_cancels_a_parasite_does_not_end_its_destructors
             comes.recv_async().await
         });
         answer_later(go_on);
-        let _ = with_timeout(SHORT, || parasite.cancel());
+        let _ = with_timeout(SHORT, || parasite.cancel_and_join());
         assert_eq!(*got.lock().unwrap(), Some(7));
     });
 }

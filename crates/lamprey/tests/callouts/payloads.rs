@@ -62,7 +62,7 @@ fn a_result_that_panics_when_it_is_dropped_does_not_end_its_pool_thread() {
                     .await;
                 });
                 eventually("the call", || begins.try_recv().is_ok());
-                assert!(waits.cancel().is_err());
+                assert!(waits.cancel_and_join().is_err());
                 go_on.send(()).unwrap();
                 assert_eq!(lamprey::block(|| 1), 1);
                 eventually("its drop", || count(&drops) == round);

@@ -586,21 +586,21 @@ fn an_asynchronous_event_that_has_happened_is_not_taken_back() {
         let (tx, rx) = channel();
         let ((), sent) = tx.a_send_evt(1).a_sync();
         assert_eq!(rx.try_recv(), Ok(1));
-        assert!(matches!(sent.cancel(), Ok(Ok(()))));
+        assert!(matches!(sent.cancel_and_join(), Ok(Ok(()))));
 
         let ((), got) = rx.a_recv_evt().a_sync();
         assert_eq!(tx.try_send(2), Ok(()));
-        assert!(matches!(got.cancel(), Ok(Ok(2))));
+        assert!(matches!(got.cancel_and_join(), Ok(Ok(2))));
 
         for (form, event) in forms(&|| sends(&tx, 3)) {
             let ((), sent) = event.spawn_evt().a_sync();
             let got = rx.try_recv();
-            let ended = sent.cancel();
+            let ended = sent.cancel_and_join();
             assert!(got.is_ok() && matches!(ended, Ok(Some(3))), "{form}: {got:?}, {ended:?}");
         }
 
         let ((), sent) = tx.a_send_evt(4).a_sync();
-        assert!(matches!(sent.cancel(), Err(JoinError::Cancelled)));
+        assert!(matches!(sent.cancel_and_join(), Err(JoinError::Cancelled)));
         assert!(rx.try_recv().is_err());
     });
 }
@@ -615,13 +615,13 @@ fn the_work_of_an_asynchronous_event_is_ended() {
         let tick_it = worked.clone();
         let ((), got) = rx.a_recv_evt().a_wrap(move |_| tick(&tick_it)).a_sync();
         assert!(tx.try_send(Counted(theirs)).is_ok());
-        assert!(matches!(got.cancel(), Err(JoinError::Cancelled)));
+        assert!(matches!(got.cancel_and_join(), Err(JoinError::Cancelled)));
         assert_eq!((count(&worked), count(&dropped)), (0, 1));
 
         let panics = rx.into_recv_evt().wrap(|_| panic!("on purpose"));
         let ((), got) = panics.spawn_evt().a_sync();
         assert!(tx.try_send(Counted(dropped)).is_ok());
-        assert!(matches!(got.cancel(), Err::<(), _>(JoinError::Panicked(_))));
+        assert!(matches!(got.cancel_and_join(), Err::<(), _>(JoinError::Panicked(_))));
     });
 }
 
@@ -714,7 +714,7 @@ fn a_parasite_that_is_cancelled_after_the_decision_gives_back() {
         for (form, event) in forms(&|| receives(&rx)) {
             let parasite = parasite(async move { event.await.unwrap() });
             let sent = tx.try_send(7).is_ok();
-            let ended = value(parasite.cancel());
+            let ended = value(parasite.cancel_and_join());
             let back = rx.try_recv().ok();
             assert!(
                 sent && ended.or(back) == Some(7) && ended.and(back).is_none(),

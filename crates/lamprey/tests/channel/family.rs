@@ -174,7 +174,7 @@ mod bounded_channel {
             let (tx, rx) = bounded(1);
             let ours = rx.clone();
             let parasite = lamprey::parasite(async move { rx.recv_async().await });
-            assert!(parasite.cancel().is_err());
+            assert!(parasite.cancel_and_join().is_err());
             tx.send(1).unwrap();
             assert_eq!(ours.try_recv(), Ok(1));
         });

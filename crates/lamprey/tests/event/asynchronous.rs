@@ -77,7 +77,7 @@ fn guards_run_at_the_call() {
         });
         let ((), pending) = event.a_sync();
         assert_eq!(count.load(Relaxed), 1);
-        assert!(matches!(pending.cancel(), Err(JoinError::Cancelled)));
+        assert!(matches!(pending.cancel_and_join(), Err(JoinError::Cancelled)));
         static RAN: AtomicBool = AtomicBool::new(false);
         let _not_begun = guard(never::<()>).spawn_evt().s_wrap(|()| RAN.store(true, Relaxed));
         assert!(!RAN.load(Relaxed), "not begun");
@@ -96,7 +96,7 @@ fn one_of_several() {
         let many = a_choose((0..5).map(|n| never().spawn_evt().s_wrap(move |()| n)).collect::<Vec<_>>());
         let (created, pending): (_, lamprey::event::Pending<()>) = many.a_sync();
         assert_eq!(created, [0, 1, 2, 3, 4]);
-        drop(pending.cancel());
+        drop(pending.cancel_and_join());
         let mixed =
             a_choose((rx.a_recv_evt().a_wrap(|got| got.unwrap()), timeout(SHORT).spawn_evt().a_wrap(|()| 9)));
         assert_eq!(mixed.a_sync().1.sync().unwrap(), 9);
@@ -110,7 +110,7 @@ fn dropped_it_goes_on_and_cancelled_it_does_not() {
         tx.a_send_evt(1).a_sync();
         let ((), second) = tx.a_send_evt(2).a_sync();
         tx.a_send_evt(3).a_sync();
-        assert!(matches!(second.cancel(), Err(JoinError::Cancelled)));
+        assert!(matches!(second.cancel_and_join(), Err(JoinError::Cancelled)));
         drop(tx);
         assert_eq!(Vec::from_iter(rx), [1, 3]);
     });

@@ -367,7 +367,7 @@ fn cancelled(
         .spawn(move || {
             let parasite = start();
             sleep(SOON);
-            parasite.cancel()
+            parasite.cancel_and_join()
         })
         .join()
         .unwrap()

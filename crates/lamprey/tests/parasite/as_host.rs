@@ -186,7 +186,7 @@ mod explicit {
                     if round % 3 != 0 {
                         yield_until("its second life", || begun.load(Ordering::SeqCst));
                     }
-                    let result: Result<(), _> = handle.cancel();
+                    let result: Result<(), _> = handle.cancel_and_join();
                     assert!(matches!(result, Err(JoinError::Cancelled)));
                     assert_eq!(count(&drops), 1);
                 }

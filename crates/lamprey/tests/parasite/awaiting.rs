@@ -106,7 +106,9 @@ fn cancelled_they_let_go() {
         let waiting = waiting_everywhere(&drops);
         lamprey::sleep(SETTLE);
         assert_eq!(count(&drops), 0);
-        waiting.into_iter().for_each(|one| assert!(matches!(one.cancel(), Err(JoinError::Cancelled))));
+        waiting
+            .into_iter()
+            .for_each(|one| assert!(matches!(one.cancel_and_join(), Err(JoinError::Cancelled))));
         assert_eq!(count(&drops), 4);
     });
 }

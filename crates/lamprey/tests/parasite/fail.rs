@@ -263,7 +263,7 @@ mod a_destructor_that_panics {
                     let _wild = wild;
                     pending::<()>().await;
                 });
-                assert!(matches!(handle.cancel(), Err(JoinError::Cancelled)));
+                assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled)));
                 let wild = Wild(drops.clone());
                 let handle = parasite_local(async move {
                     let _wild = wild;
@@ -353,7 +353,7 @@ mod a_destructor_that_panics {
                 let (_tx, rx) = channel::<u8>();
                 let _ = rx.recv();
             });
-            assert!(handle.cancel().is_err());
+            assert!(handle.cancel_and_join().is_err());
             assert_eq!(count(&drops), 1);
         });
     }
@@ -387,7 +387,7 @@ fn what_it_holds_is_dropped_before_its_outcome_is_seen() {
                     let _ = rx.recv_async().await;
                 });
                 if cancel {
-                    assert!(handle.cancel().is_err());
+                    assert!(handle.cancel_and_join().is_err());
                 } else {
                     tx.send(1).unwrap();
                     handle.join().unwrap();

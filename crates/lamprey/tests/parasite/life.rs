@@ -258,7 +258,7 @@ mod cancelled {
     use super::*;
 
     fn ends(handle: ParasiteHandle<()>) {
-        assert!(matches!(handle.cancel(), Err(JoinError::Cancelled)));
+        assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled)));
     }
 
     #[test]
@@ -445,8 +445,8 @@ mod cancelled {
             let handle = parasite(async move { rx.recv_async().await.unwrap() });
             tx.send(4).unwrap();
             yield_until("its end", || handle.is_finished());
-            assert_eq!(handle.cancel().unwrap(), 4);
-            assert_eq!(parasite(async { 5 }).cancel().unwrap(), 5);
+            assert_eq!(handle.cancel_and_join().unwrap(), 4);
+            assert_eq!(parasite(async { 5 }).cancel_and_join().unwrap(), 5);
         });
     }
 

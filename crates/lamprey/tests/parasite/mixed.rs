@@ -367,7 +367,7 @@ fn random_program(workers: usize, seed: u64) {
             if random.bool() {
                 yield_now();
             }
-            victim.cancel().is_ok()
+            victim.cancel_and_join().is_ok()
         });
         let swallowed = swallowed.filter(|ended| *ended).count();
         let mut all = Did::default();

@@ -307,7 +307,7 @@ impl World {
         let otherwise = std::mem::replace(&mut giving.otherwise, UNTOLD);
         let mut begun = Begun(Some(event.spawn_evt().a_sync().1));
         lamprey::sleep(Duration::from_micros(random.u64(0..1000)));
-        if let Err(JoinError::Cancelled) = begun.0.take().unwrap().cancel() {
+        if let Err(JoinError::Cancelled) = begun.0.take().unwrap().cancel_and_join() {
             giving.otherwise = otherwise;
         }
     }
@@ -319,7 +319,7 @@ struct Begun(Option<lamprey::event::Pending<()>>);
 impl Drop for Begun {
     fn drop(&mut self) {
         if let Some(pending) = self.0.take() {
-            let _ = pending.cancel();
+            let _ = pending.cancel_and_join();
         }
     }
 }

@@ -203,7 +203,7 @@ fn a_parasite_waits_and_is_cancelled_with_a_notification() {
         let hosts = waiters(&shared, 1);
         let guard = shared.0.lock().unwrap();
         shared.1.notify_one(); // the parasite's
-        let _ = waits.cancel();
+        let _ = waits.cancel_and_join();
         drop(guard);
         hosts.into_iter().for_each(|host| host.join().unwrap());
         assert_eq!(*shared.0.lock().unwrap(), [0]);

@@ -325,7 +325,7 @@ fn a_parasite_is_cancelled_while_it_waits() {
         let behind = mutex.clone();
         let other = spawn(move || drop(behind.lock().unwrap()));
         settle();
-        let _ = waits.cancel();
+        let _ = waits.cancel_and_join();
         drop(guard);
         other.join().unwrap();
         assert!(mutex.try_lock().is_ok());

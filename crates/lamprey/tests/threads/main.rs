@@ -4,6 +4,7 @@
 mod common;
 
 mod extremes;
+mod handles;
 mod hosts;
 mod join;
 mod locals;

@@ -16,10 +16,10 @@ use std::task::{Context, Poll};
 /// It gives the result, or the reason why the implicit thread has none: the panic of an `a_wrap`, or
 /// [`JoinError::Cancelled`] if its runtime has ended.
 ///
-/// **Dropping it, or not choosing it in a choice, detaches it**: the communication continues, and its result
-/// is dropped when it comes (also a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives). To
-/// keep it when another event may be chosen, use [`result_evt`](Self::result_evt); to stop the communication,
-/// [`cancel`](Self::cancel).
+/// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped
+/// when it comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over
+/// a choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
+/// [`cancel`](Self::cancel) it.
 ///
 /// # Cancellation
 /// A thread that is cancelled while it waits for the result returns the result if it is available by then;
@@ -64,21 +64,58 @@ impl<T> Pending<T> {
         self.0.0.as_ref().is_none_or(ParasiteHandle::is_finished)
     }
 
-    /// Cancels the communication, or the functions applied to its result, and waits for that. A value that
-    /// was to be sent is dropped.
+    /// Asks to take the communication back, or to end what is done with its result, and returns. What was to
+    /// be sent is dropped. [`sync`](Event::sync) then gives [`JoinError::Cancelled`], or the result if that
+    /// was faster: what a peer has chosen by now has happened. After the result has been given it does nothing.
     ///
-    /// # Errors
-    /// [`JoinError::Cancelled`] if the cancellation succeeded: the communication has not happened (or an
-    /// [`a_wrap`](crate::event::AsyncEvent::a_wrap) was cancelled, before or while it ran; or some part of a
-    /// `choose_all` has not happened). `Ok` is the result of a communication that a peer completed before.
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{AsyncEvent, Event};
     ///
-    /// # Cancellation
-    /// As for [`ParasiteHandle::cancel`].
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel();
+    ///     let ((), sent) = tx.a_send_evt(5).a_sync();
+    ///     sent.cancel();
+    ///     assert!(matches!(sent.sync(), Err(lamprey::JoinError::Cancelled)));
+    ///     assert!(rx.try_recv().is_err(), "5 has been taken back");
+    /// });
+    /// ```
     ///
     /// # Blocking
-    /// As for [`ParasiteHandle::cancel`].
-    pub fn cancel(mut self) -> Result<T, JoinError> {
-        self.0.0.take().map_or(Err(JoinError::Cancelled), |handle| handle.cancel().flatten())
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn cancel(&self) {
+        if let Some(handle) = &self.0.0 {
+            handle.cancel();
+        }
+    }
+
+    /// [Cancels](Self::cancel) it, and waits for the end of what has begun.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::AsyncEvent;
+    ///
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel();
+    ///     let ((), sent) = tx.a_send_evt(5).a_sync();
+    ///     assert_eq!(rx.recv(), Ok(5));
+    ///     assert!(matches!(sent.cancel_and_join(), Ok(Ok(())))); // it had happened
+    /// });
+    /// ```
+    ///
+    /// # Errors
+    /// [`JoinError::Cancelled`] is the usual one: the communication has not happened (or an
+    /// [`a_wrap`](crate::event::AsyncEvent::a_wrap) was ended, before or while it ran; or some part of a
+    /// `choose_all` has not happened). `Ok` is the result, which was faster: what a peer has chosen by now
+    /// has happened.
+    ///
+    /// # Cancellation
+    /// As for [`ParasiteHandle::join`].
+    ///
+    /// # Blocking
+    /// As for [`ParasiteHandle::join`].
+    pub fn cancel_and_join(mut self) -> Result<T, JoinError> {
+        self.0.0.take().map_or(Err(JoinError::Cancelled), |handle| handle.cancel_and_join().flatten())
     }
 }
 

@@ -237,7 +237,7 @@ impl World {
             Op::Begin(shape) => {
                 let mut begun = Begun(Some(self.choice(&call, shape).spawn_evt().a_sync().1));
                 lamprey::yield_now();
-                match begun.0.take().unwrap().cancel() {
+                match begun.0.take().unwrap().cancel_and_join() {
                     Err(JoinError::Cancelled) => call.end(End::Refused),
                     result => result.unwrap(),
                 }
@@ -336,7 +336,7 @@ struct Begun(Option<Pending<()>>);
 impl Drop for Begun {
     fn drop(&mut self) {
         if let Some(pending) = self.0.take() {
-            let _ = pending.cancel();
+            let _ = pending.cancel_and_join();
         }
     }
 }
@@ -424,7 +424,7 @@ fn start_stackful(stop: Stop, limit: Duration, act: Box<dyn FnOnce() + Send>) ->
         Stop::Handle => {
             let parasite = parasite_fn(act);
             return Box::new(move || {
-                joined(parasite.cancel());
+                joined(parasite.cancel_and_join());
                 Box::new(|| {})
             });
         }
@@ -450,7 +450,7 @@ fn start_stackless(stop: Stop, limit: Duration, act: Pin<Box<dyn Future<Output =
         Stop::Handle => {
             let parasite = parasite(act);
             return Box::new(move || {
-                joined(parasite.cancel());
+                joined(parasite.cancel_and_join());
                 Box::new(|| {})
             });
         }
