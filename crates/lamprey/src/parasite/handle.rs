@@ -18,12 +18,6 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 
 /// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
 ///
-/// **Dropping it cancels the parasite**: its future is dropped at once if it waits (of more than a thousand
-/// at once the rest at the next scheduling points; else when its poll ends; a stackful one unwinds
-/// from the call that it blocks in, soon), and its destructors run. [`detach`](Self::detach) lets it run on.
-/// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner
-/// does.
-///
 /// # Examples
 /// ```
 /// # lamprey::run(|| {
@@ -31,6 +25,21 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 /// assert!(seven.is_finished()); // it never blocked, so it was over before `parasite` returned
 /// assert_eq!(seven.join().unwrap(), 7);
 /// # });
+/// ```
+///
+/// # Dropping
+/// Cancels the parasite, and does not wait for its end: a future that waits is dropped at once (of more than
+/// a thousand at once the rest at the next scheduling points), one that is being polled when its poll ends; a
+/// stackful parasite unwinds from the call that it blocks in, soon. [`detach`](Self::detach) lets it run on.
+/// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner
+/// does.
+///
+/// A statement that starts a parasite and drops its handle is a warning:
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// lamprey::run(|| {
+///     lamprey::parasite(std::future::pending::<()>());
+/// });
 /// ```
 #[must_use = "a parasite is cancelled when its handle is dropped; `detach` it to let it run on"]
 pub struct ParasiteHandle<T>(Repr<T>);

@@ -64,11 +64,17 @@ pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
 }
 
 /// A suspended thread of control that waits for a `V`: the paper's `'a par`. One-shot:
-/// [`prepare`](Self::prepare) uses it up. Dropping it cancels what it stands for.
+/// [`prepare`](Self::prepare) uses it up.
+///
+/// # Dropping
+/// Cancels the thread of control: it unwinds from [`reify`].
 #[must_use = "dropping a reified parasite cancels it"]
 pub struct Parasite<V>(Arc<Cell<V>>);
 
 /// A suspended thread of control that has its value: the paper's `ready_par`.
+///
+/// # Dropping
+/// Leaves it to its scheduler, which runs it.
 #[must_use = "a prepared parasite runs when it is attached or spawned; dropping it leaves that to its scheduler"]
 pub struct ReadyParasite(Option<Arc<dyn Prepared>>);
 

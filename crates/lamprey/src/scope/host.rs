@@ -15,7 +15,10 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// Owns the outcome of a host of a scope. Dropping it leaves the host to the scope.
+/// Owns the outcome of a host of a [scope](crate::scope()).
+///
+/// # Dropping
+/// Leaves the host to the scope: it runs on, and the scope waits for it and drops its result.
 pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope mut &'scope ()>);
 
 impl<'scope> Scope<'scope, '_> {

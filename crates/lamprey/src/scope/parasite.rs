@@ -20,8 +20,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Owns the outcome of a parasite of a scope. Dropping it leaves the parasite to the scope: other than
-/// [`ParasiteHandle`]'s it does not cancel.
+/// Owns the outcome of a parasite of a [scope](crate::scope()).
+///
+/// # Dropping
+/// Leaves the parasite to the scope: it runs on, and the scope waits for it and drops its result. (Dropping
+/// a [`ParasiteHandle`] cancels: there is no scope that waits.)
 pub struct ScopedParasite<'scope, T: Send> {
     /// There until the drop. `None` from a parasite that was cancelled, or whose panic is the scope's.
     handle: ManuallyDrop<ParasiteHandle<Option<T>>>,

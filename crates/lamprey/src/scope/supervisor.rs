@@ -52,6 +52,9 @@ use std::time::Duration;
 /// Children may borrow what lives longer than the supervisor, as those of a [`scope`](crate::scope()).
 /// Supervisors nest: one's `run` is the closure of another's child.
 ///
+/// # Dropping
+/// A supervisor that has not [run](Self::run) starts nothing.
+///
 /// # Examples
 /// ```
 /// use lamprey::scope::{Restart, Supervisor};
@@ -118,6 +121,9 @@ struct Child<'env, E> {
 /// assert!(host.join().unwrap().is_ok());
 /// # });
 /// ```
+///
+/// # Dropping
+/// Changes nothing: the supervisor runs on, also without any handle.
 #[derive(Clone)]
 pub struct SupervisorHandle {
     orders: Sender<Notice>,

@@ -39,6 +39,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 ///     drop(tx);
 /// });
 /// ```
+///
+/// # Dropping
+/// Cancels nothing, also where it is the last clone: what runs under the token runs on.
 #[derive(Clone)]
 pub struct CancelToken(Arc<Inner>);
 

@@ -127,6 +127,7 @@ fn outside() -> ! {
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone, Default)]
+#[must_use = "a builder starts nothing before one of its spawning calls"]
 pub struct Builder {
     name: Option<Arc<str>>,
     stack_size: Option<usize>,
@@ -149,7 +150,6 @@ impl Builder {
     }
 
     /// Names the host, for messages and dumps.
-    #[must_use]
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         self.name = Some(name.as_ref().into());
         self
@@ -158,14 +158,12 @@ impl Builder {
     /// Bytes of stack (default: the runtime's, see
     /// [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or
     /// 256 KiB; larger ones get a mapping each. Only what is touched becomes memory. At most 1 GiB.
-    #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
     /// Places the host on the worker with this number (from 0), where it stays from the start.
-    #[must_use]
     pub fn worker(mut self, index: usize) -> Self {
         self.place = Place::Worker(index);
         self
@@ -174,7 +172,6 @@ impl Builder {
     /// Places each further host on the next worker in turn, where it stays from the start. For hosts that
     /// live long, such as one for each connection: a host that has started does not move any more, so a burst
     /// of them should not all start on the worker that accepts.
-    #[must_use]
     pub fn spread(mut self) -> Self {
         self.place = Place::Spread;
         self
@@ -184,7 +181,6 @@ impl Builder {
     /// attached inside the call that unblocks it (the paper's form), or, the default, at the next scheduling
     /// point of the thread that calls. See [`channel_attach_inline`](crate::channel_attach_inline) for what
     /// to beware of. Hosts are not attached.
-    #[must_use]
     pub fn attach_inline(mut self, inline: bool) -> Self {
         self.attach_inline = inline;
         self

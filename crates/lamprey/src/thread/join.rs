@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
-/// Owns the outcome of a host. Dropping it detaches the host: it runs on, and its result is dropped.
+/// Owns the outcome of a host.
 ///
 /// # Examples
 /// ```
@@ -25,6 +25,10 @@ use std::task::{Context, Poll};
 /// ```
 ///
 /// It is also a future: a host can be awaited from any executor.
+///
+/// # Dropping
+/// Detaches the host, as std's: it runs on, and its result is dropped when it comes. A panic that no thread
+/// joins is handled as [`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics) says.
 pub struct JoinHandle<T>(Option<NonNull<Head<T>>>);
 
 // SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the

@@ -22,7 +22,10 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Ends one [`suspend`]. Goes to any kernel thread; using it or dropping it wakes the thread once.
+/// Ends one [`suspend`]. Goes to any kernel thread.
+///
+/// # Dropping
+/// Wakes the thread: [`suspend`] returns [`Abandoned`] there.
 #[must_use = "dropping the token wakes the thread with an error"]
 pub struct WakeToken(Arc<State>);
 

@@ -16,9 +16,10 @@ use std::task::{Context, Poll};
 /// It gives the result, or the reason why the implicit thread has none: the panic of an `a_wrap`, or
 /// [`JoinError::Cancelled`] if its runtime has ended.
 ///
-/// **Dropping it, or losing a choice with it, detaches**: what has begun goes on, and its result is dropped
-/// when it comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over
-/// a choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
+/// # Dropping
+/// Detaches, and so does losing a choice with it: what has begun goes on, and its result is dropped when it
+/// comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over a
+/// choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
 /// [`cancel`](Self::cancel) it.
 ///
 /// # Cancellation
