@@ -2,16 +2,18 @@
 
 use super::packet::Packet;
 use super::place;
-use crate::sched::completion::Completion;
+use crate::sched::completion::{Completion, Ended};
 use crate::sched::coop;
 use crate::sched::parasite::task::Task;
 use crate::thread::JoinError;
+use crate::time::{self, TimedOut};
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 /// What a parasite leaves behind.
 pub(super) type Outcome<T> = Result<T, JoinError>;
@@ -134,6 +136,61 @@ impl<T> ParasiteHandle<T> {
             return Ok(value);
         }
         ManuallyDrop::into_inner(this).join_otherwise()
+    }
+
+    /// As [`join`](Self::join), waiting at most `timeout`. The handle is used up by `Ok` only.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel();
+    /// let mut parasite = lamprey::parasite(async move { rx.recv_async().await.unwrap() * 2 });
+    /// assert!(parasite.join_timeout(Duration::from_millis(1)).is_err());
+    /// tx.send(21).unwrap();
+    /// assert_eq!(parasite.join_timeout(Duration::from_secs(60)).unwrap().unwrap(), 42);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`TimedOut`] if the parasite has not ended by then: it runs on, and can be joined later. Within the
+    /// `Ok`, as [`join`](Self::join).
+    ///
+    /// # Panics
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// If the calling thread is cancelled while it waits, the handle is left as it was.
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
+        match self.wait_until(time::deadline(timeout)) {
+            Ended::Done => Ok(self.take_out()),
+            Ended::TimedOut => Err(TimedOut),
+            Ended::Cancelled => crate::sched::unwind_cancelled(),
+            Ended::Unwinding => Ok(Err(JoinError::Unwinding)),
+        }
+    }
+
+    pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Ended {
+        let Some(completion) = self.completion() else { return Ended::Done };
+        coop::turn_if_due();
+        if completion.is_done() { Ended::Done } else { completion.wait_until(deadline) }
+    }
+
+    /// The outcome of one that is done.
+    ///
+    /// # Panics
+    /// If it has been taken out before.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take_out(&mut self) -> Outcome<T> {
+        assert!(self.is_done(), "the outcome of a parasite was asked for before it had ended");
+        let place = GoneThen(&raw mut self.0);
+        // SAFETY: here or published, and Gone from here on.
+        let outcome = unsafe { self.take() };
+        drop(place);
+        outcome
     }
 
     /// The result of one that was over at once: it is looked for first, and alone, so that it takes no way

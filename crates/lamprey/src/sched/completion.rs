@@ -48,6 +48,18 @@ pub(crate) enum Published {
     Unwanted,
 }
 
+/// How a wait with a deadline has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The outcome can be read.
+    Done,
+    TimedOut,
+    /// The caller has been cancelled, and is to unwind. The outcome may be there.
+    Cancelled,
+    /// The caller unwinds and must not block.
+    Unwinding,
+}
+
 const RUNNING: *mut () = ptr::null_mut();
 const DONE: *mut () = ptr::without_provenance_mut(1);
 const DETACHED: *mut () = ptr::without_provenance_mut(2);

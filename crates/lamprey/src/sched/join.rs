@@ -1,11 +1,12 @@
 //! Joining: how a handle waits, as a thread or as a future, for the outcome in a [`Completion`].
 
-use super::completion::{Completion, registered};
+use super::completion::{Completion, Ended, registered};
 use super::reason::Wait;
-use super::wait::{self, Waited};
+use super::wait::{self, Early, Waited};
 use super::waiter::Waiter;
 use crate::sync_shim::Ordering;
 use std::task::Context;
+use std::time::Instant;
 
 /// The joiner as a thread.
 impl Completion {
@@ -21,6 +22,21 @@ impl Completion {
         waited.unwind_if_cancelled();
         self.must_be_done();
         true
+    }
+
+    /// As [`wait`](Self::wait), until `deadline` at most (`None`: without end), and a cancellation is returned.
+    #[cold]
+    pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Ended {
+        self.forget_future();
+        match wait::wait(Wait::Join, deadline, |me| self.register(me), |me| self.unregister(me)) {
+            Waited::Refused => Ended::Unwinding,
+            Waited::Left(Early::TimedOut) => Ended::TimedOut,
+            waited if waited.is_cancelled() => Ended::Cancelled,
+            _ => {
+                self.must_be_done();
+                Ended::Done
+            }
+        }
     }
 
     /// After the wait: checks that there is an outcome. The Acquire load in `is_done` makes it visible to the

@@ -2,10 +2,12 @@
 
 use super::Scope;
 use super::kin::Membership;
+use crate::events::{FutureEvt, future_evt};
 use crate::sched::switch;
 use crate::sched::thread::{Abandoned, Thread};
 use crate::sched::worker::Worker;
 use crate::thread::{Builder, JoinError, JoinHandle, spawn_member};
+use crate::time::TimedOut;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -14,6 +16,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Owns the outcome of a host of a [scope](crate::scope()).
 ///
@@ -164,9 +167,26 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.0.join()
     }
 
+    /// As [`JoinHandle::join_timeout`].
+    ///
+    /// # Errors
+    /// [`TimedOut`] if the host has not ended by then. Within the `Ok`, as [`join`](Self::join).
+    ///
+    /// # Panics
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// If the calling host is cancelled while it waits, the handle is left as it was.
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
+        self.0.join_timeout(timeout)
+    }
+
     /// As [`JoinHandle::join_evt`].
-    pub fn join_evt(&mut self) -> crate::events::FutureEvt<&mut JoinHandle<T>> {
-        self.0.join_evt()
+    pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
+        future_evt(self)
     }
 
     /// As [`JoinHandle::cancel`]: this child only.

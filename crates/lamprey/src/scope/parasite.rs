@@ -7,10 +7,12 @@
 use super::Scope;
 use super::kin::{Kin, Outcome, Reached, Share};
 use crate::cancel::level::Tripped;
+use crate::events::{FutureEvt, future_evt};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
 use crate::sched;
 use crate::sched::parasite::task::Task;
 use crate::thread::{JoinError, Panic, quietly};
+use crate::time::TimedOut;
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -19,6 +21,7 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 /// Owns the outcome of a parasite of a [scope](crate::scope()).
 ///
@@ -233,6 +236,28 @@ impl<T: Send> ScopedParasite<'_, T> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: never used again.
         flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join())
+    }
+
+    /// As [`ParasiteHandle::join_timeout`].
+    ///
+    /// # Errors
+    /// [`TimedOut`] if the parasite has not ended by then. Within the `Ok`, as [`join`](Self::join).
+    ///
+    /// # Panics
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// If the calling thread is cancelled while it waits, the handle is left as it was.
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
+        self.handle.join_timeout(timeout).map(flat)
+    }
+
+    /// As [`ParasiteHandle::join_evt`].
+    pub fn join_evt(&mut self) -> FutureEvt<&mut Self> {
+        future_evt(self)
     }
 
     /// As [`ParasiteHandle::cancel`]: this child only.

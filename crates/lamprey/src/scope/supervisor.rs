@@ -31,12 +31,18 @@ pub use report::{Failure, Next, Report, SupervisorError};
 
 use self::team::{Notice, Team};
 use super::isolate;
-use crate::cancel::shield;
+use crate::channel::IVar;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
-use crate::thread::{Builder, Handle};
+use crate::events::{FutureEvt, future_evt};
+use crate::sched::{self, coop};
+use crate::cancel::shield;
+use crate::thread::{Builder, Handle, JoinError};
+use crate::time::TimedOut;
 use std::error::Error;
 use std::fmt;
+use std::future::{Future, IntoFuture};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,6 +91,16 @@ pub struct Supervisor<'env, E = AnyError> {
     observer: Observer<'env, E>,
     orders: Sender<Notice>,
     notices: Receiver<Notice>,
+    over: Over,
+}
+
+/// Says that the supervisor is over when it is dropped.
+struct Over(IVar<()>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        let _ = self.0.put(()); // the only one
+    }
 }
 
 /// What children of [`Supervisor::new`] fail with: whatever `?` and `into` make an error of.
@@ -128,6 +144,7 @@ struct Child<'env, E> {
 pub struct SupervisorHandle {
     orders: Sender<Notice>,
     names: Arc<[Arc<str>]>,
+    over: IVar<()>,
 }
 
 impl Supervisor<'_> {
@@ -176,6 +193,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
             observer: Box::new(|report| crate::bug::say!("{report}")),
             orders,
             notices,
+            over: Over(IVar::new()),
         }
     }
 
@@ -261,7 +279,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     #[must_use]
     pub fn handle(&self) -> SupervisorHandle {
         let names = self.children.iter().map(|child| child.name.clone()).collect();
-        SupervisorHandle { orders: self.orders.clone(), names }
+        SupervisorHandle { orders: self.orders.clone(), names, over: self.over.0.clone() }
     }
 
     /// Starts the children, in the order in which they were added, and returns when all of them have ended
@@ -294,7 +312,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
                 "Supervisor::run was called outside of a host: call it within lamprey::run, or on a host that a runtime's Handle spawns"
             )
         };
-        let Self { children, strategy, limit, backoff, observer, orders, notices } = self;
+        // The first name is dropped last.
+        let Self { over: _over, children, strategy, limit, backoff, observer, orders, notices } = self;
         let plan = Plan { children, strategy, limit, backoff };
         isolate(|scope| {
             let mut team = Team::new(scope, runtime, &plan, observer, orders, notices);
@@ -335,6 +354,87 @@ impl SupervisorHandle {
     pub fn stop(&self) {
         // An error: it has stopped.
         let _ = self.orders.send(Notice::Stop);
+    }
+
+    /// Waits until the supervisor has ended: [`run`](Supervisor::run) is being left, and all children have been
+    /// joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
+    ///
+    /// A child that waits for its own supervisor waits until it is cancelled.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::scope::{Restart, Supervisor};
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| {
+    /// let supervisor =
+    ///     Supervisor::new().child("clock", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)));
+    /// let orders = supervisor.handle();
+    /// let host = lamprey::spawn(move || supervisor.run());
+    /// assert!(orders.join_timeout(Duration::from_millis(1)).is_err(), "it runs");
+    /// orders.stop();
+    /// orders.join().unwrap();
+    /// assert!(orders.is_finished());
+    /// # host.join().unwrap().unwrap();
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`JoinError::Unwinding`] only.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the supervisor runs on.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn join(&self) -> Result<(), JoinError> {
+        if self.is_over() || !sched::must_not_block() {
+            self.over.get_ref();
+            return Ok(());
+        }
+        Err(JoinError::Unwinding)
+    }
+
+    /// As [`join`](Self::join), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`TimedOut`] if it has not ended by then. Within the `Ok`, as [`join`](Self::join).
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&self, timeout: Duration) -> Result<Result<(), JoinError>, TimedOut> {
+        if !self.is_over() && sched::must_not_block() {
+            return Ok(Err(JoinError::Unwinding));
+        }
+        self.over.get_ref_timeout(timeout).map(|()| Ok(())).ok_or(TimedOut)
+    }
+
+    /// [`join`](Self::join) as an event; `.await` the handle, or this, in async code.
+    pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<>> {
+        let over = self.over.clone();
+        future_evt(async move { Ok(over.get_async().await) })
+    }
+
+    /// True once the supervisor has ended, so that [`join`](Self::join) does not block.
+    pub fn is_finished(&self) -> bool {
+        coop::tried(self.is_over(), |is_over| !is_over)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.try_get_ref().is_some()
+    }
+}
+
+/// The awaitable form of [`join`](SupervisorHandle::join).
+impl IntoFuture for SupervisorHandle {
+    type Output = Result<(), JoinError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { Ok(self.over.get_async().await) })
     }
 }
 

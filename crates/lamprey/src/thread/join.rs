@@ -2,10 +2,12 @@
 
 use super::packet::{self, Head, Outcome};
 use crate::sched::block::CancelUnwind;
+use crate::sched::completion::Ended;
 use crate::sched::coop;
 use crate::sched::panic::{Panic, Panics};
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
+use crate::time::{self, TimedOut};
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -13,6 +15,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Owns the outcome of a host.
 ///
@@ -97,6 +100,47 @@ impl<T> JoinHandle<T> {
         }
         // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
         unsafe { take(self.into_head()) }
+    }
+
+    /// As [`join`](Self::join), waiting at most `timeout`. The handle is used up by `Ok` only.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel();
+    /// let mut host = lamprey::spawn(move || rx.recv().unwrap() * 2);
+    /// assert!(host.join_timeout(Duration::from_millis(1)).is_err());
+    /// tx.send(21).unwrap();
+    /// assert_eq!(host.join_timeout(Duration::from_secs(60)).unwrap().unwrap(), 42);
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`TimedOut`] if the host has not ended by then: it runs on, and can be joined later. Within the `Ok`,
+    /// as [`join`](Self::join).
+    ///
+    /// # Panics
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// If the calling host is cancelled while it waits, the handle is left as it was.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
+        coop::turn();
+        if !self.is_done() {
+            match self.head().completion.wait_until(time::deadline(timeout)) {
+                Ended::Done => {}
+                Ended::TimedOut => return Err(TimedOut),
+                Ended::Cancelled => crate::sched::unwind_cancelled(),
+                Ended::Unwinding => return Ok(Err(JoinError::Unwinding)),
+            }
+        }
+        let Some(head) = self.0.take() else { panic!("a JoinHandle was joined after it had been ready") };
+        // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
+        Ok(unsafe { take(head) })
     }
 
     /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A

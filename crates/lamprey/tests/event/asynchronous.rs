@@ -122,10 +122,10 @@ fn a_result_that_was_not_chosen_is_still_there() {
         let (tx, rx) = channel();
         let ((), mut got) = rx.a_recv_evt().a_sync();
         for _ in 0..3 {
-            assert!(choose((got.result_evt().wrap(Some), timeout(SHORT).wrap(|()| None))).sync().is_none());
+            assert!(choose((got.join_evt().wrap(Some), timeout(SHORT).wrap(|()| None))).sync().is_none());
         }
         tx.send(6).unwrap();
-        let either = choose((got.result_evt().wrap(Result::unwrap), timeout(LONG).wrap(|()| unreachable!())));
+        let either = choose((got.join_evt().wrap(Result::unwrap), timeout(LONG).wrap(|()| unreachable!())));
         assert_eq!(either.sync(), Ok(6));
     });
 }

@@ -1,6 +1,7 @@
 //! Supervisors: who is started again, when, with whom, and when it is given up.
 
 use crate::common::{count, counter, eventually, run, tick};
+use lamprey::event::Event;
 use lamprey::scope::supervisor::{Failure, Next};
 use lamprey::scope::{Backoff, Restart, Strategy, Supervisor, SupervisorError};
 use lamprey::{Builder, JoinError, TimedOut, shield, sleep, spawn, with_timeout, yield_now};
@@ -603,4 +604,64 @@ fn bad_numbers_and_names_are_refused() {
     assert!(refused(|| _ = Backoff::new(LONG).factor(0.5)).contains("0.5"));
     assert!(refused(|| _ = Backoff::new(LONG).factor(f64::NAN)).contains("NaN"));
     assert!(refused(|| _ = Backoff::new(LONG).jitter(2.0)).contains('2'));
+}
+
+#[test]
+fn a_handle_waits_for_the_end() {
+    run(2, || {
+        let log = Log::default();
+        let supervisor = eager().child("a", Restart::Always, log.resident("a"));
+        let orders = supervisor.handle();
+        let (joins, awaits, chooses) = (orders.clone(), orders.clone(), orders.clone());
+        let host = spawn(move || supervisor.run());
+        eventually("its start", || log.len() == 1);
+        assert!(!orders.is_finished());
+        assert!(matches!(orders.join_timeout(Duration::from_millis(2)), Err(TimedOut)));
+        let waits = [
+            spawn(move || joins.join().is_ok()),
+            spawn(move || lamprey::wait(awaits).is_ok()),
+            spawn(move || chooses.join_evt().sync().is_ok()),
+        ];
+        yield_now();
+        orders.stop();
+        assert!(matches!(orders.join_timeout(LONG), Ok(Ok(()))));
+        assert_eq!(log.take(), ["+a", "-a"], "all children have been joined");
+        assert!(waits.into_iter().all(|wait| wait.join().unwrap()));
+        host.join().unwrap().unwrap();
+        assert!(orders.is_finished() && orders.join().is_ok());
+    });
+}
+
+#[test]
+fn a_supervisor_that_never_runs_has_ended_when_it_is_dropped() {
+    run(1, || {
+        let supervisor = eager();
+        let orders = supervisor.handle();
+        assert!(!orders.is_finished());
+        drop(supervisor);
+        assert!(orders.is_finished() && orders.join().is_ok());
+    });
+}
+
+#[test]
+fn a_host_that_unwinds_does_not_wait_for_a_supervisor() {
+    struct Joins(lamprey::scope::SupervisorHandle);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            assert!(matches!(self.0.join(), Err(JoinError::Unwinding)));
+            assert!(matches!(self.0.join_timeout(LONG), Ok(Err(JoinError::Unwinding))));
+        }
+    }
+    run(1, || {
+        let supervisor = eager();
+        let orders = supervisor.handle();
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| {
+                let _joins = Joins(orders);
+                std::panic::resume_unwind(Box::new(()));
+            }))
+            .is_err()
+        );
+        drop(supervisor);
+    });
 }

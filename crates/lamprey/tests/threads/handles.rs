@@ -1,8 +1,16 @@
 //! What the handles of all kinds of threads have in common.
 
 use crate::common::run;
-use lamprey::event::AsyncEvent;
-use lamprey::{JoinError, Receiver, Sender, channel, parasite, parasite_fn, scope, spawn, yield_now};
+use lamprey::event::{AsyncEvent, Event, choose, timeout};
+use lamprey::{
+    JoinError, Receiver, Sender, TimedOut, channel, parasite, parasite_fn, scope, spawn, wait, with_timeout,
+    yield_now,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+const SHORT: Duration = Duration::from_millis(2);
+const LONG: Duration = Duration::from_secs(1000);
 
 type Ends = (Sender<u32>, Receiver<u32>);
 
@@ -67,4 +75,88 @@ fn cancel_after_the_end_does_nothing() {
         handle.cancel();
         assert_eq!(handle.cancel_and_join().unwrap(), 7, "{kind}");
     });
+}
+
+#[test]
+fn join_waits_and_gives_the_result() {
+    with_each_handle!(|kind, tx, handle| {
+        spawn(move || tx.send(7).unwrap());
+        assert_eq!(handle.join().unwrap(), 7, "{kind}");
+    });
+}
+
+#[test]
+fn join_timeout_leaves_what_has_not_ended() {
+    with_each_handle!(|kind, tx, mut handle| {
+        for limit in [Duration::ZERO, SHORT] {
+            assert!(matches!(handle.join_timeout(limit), Err(TimedOut)), "{kind}");
+        }
+        assert!(!handle.is_finished(), "{kind}");
+        tx.send(7).unwrap();
+        assert_eq!(handle.join_timeout(LONG).unwrap().unwrap(), 7, "{kind}");
+    });
+    with_each_handle!(|kind, tx, mut handle| {
+        tx.send(7).unwrap();
+        assert_eq!(handle.join_timeout(Duration::MAX).unwrap().unwrap(), 7, "{kind}: without end");
+    });
+}
+
+#[test]
+fn join_timeout_gives_what_ended_it() {
+    with_each_handle!(|kind, tx, mut handle| {
+        handle.cancel();
+        let ended = handle.join_timeout(LONG).unwrap();
+        assert!(matches!(ended, Err(JoinError::Cancelled)), "{kind}: {ended:?}");
+        drop(tx);
+    });
+}
+
+#[test]
+fn a_cancelled_join_timeout_leaves_the_handle() {
+    with_each_handle!(|kind, tx, mut handle| {
+        assert!(with_timeout(SHORT, || handle.join_timeout(LONG).is_ok()).is_err(), "{kind}");
+        tx.send(7).unwrap();
+        assert_eq!(handle.join().unwrap(), 7, "{kind}");
+    });
+}
+
+#[test]
+fn join_evt_can_lose_a_choice_and_be_chosen_later() {
+    with_each_handle!(|kind, tx, mut handle| {
+        let early = choose((handle.join_evt().wrap(Some), timeout(SHORT).wrap(|()| None))).sync();
+        assert!(early.is_none(), "{kind}");
+        tx.send(7).unwrap();
+        assert_eq!(handle.join_evt().sync().unwrap(), 7, "{kind}");
+    });
+}
+
+#[test]
+fn handles_can_be_awaited() {
+    with_each_handle!(|kind, tx, handle| {
+        spawn(move || tx.send(7).unwrap());
+        assert_eq!(wait(handle).unwrap(), 7, "{kind}");
+    });
+}
+
+#[test]
+fn who_unwinds_does_not_wait_for_the_end() {
+    with_each_handle!(|kind, tx, mut handle| {
+        let mut during = None;
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let _at_the_end = Call(|| during = Some(handle.join_timeout(LONG)));
+            resume_unwind(Box::new(()));
+        }));
+        assert!(caught.is_err());
+        assert!(matches!(during, Some(Ok(Err(JoinError::Unwinding)))), "{kind}: {during:?}");
+        tx.send(7).unwrap();
+        assert_eq!(handle.join().unwrap(), 7, "{kind}");
+    });
+}
+
+struct Call<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for Call<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }

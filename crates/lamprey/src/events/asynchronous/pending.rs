@@ -4,11 +4,15 @@ use crate::events::algebra::awaitable;
 use crate::events::{Event, FutureEvt, future_evt};
 use crate::parasite::ParasiteHandle;
 use crate::parasite::wait_or;
+use crate::sched::completion::Ended;
+use crate::sched::unwind_cancelled;
 use crate::thread::JoinError;
+use crate::time::{self, TimedOut};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// The result of an asynchronous event: itself an event, which happens once the communication and its
 /// `a_wrap`s are done.
@@ -19,7 +23,7 @@ use std::task::{Context, Poll};
 /// # Dropping
 /// Detaches, and so does losing a choice with it: what has begun goes on, and its result is dropped when it
 /// comes (a value that an [`a_recv_evt`](crate::Receiver::a_recv_evt) receives, too). To keep it over a
-/// choice that it may lose, choose [`result_evt`](Self::result_evt); to take the communication back,
+/// choice that it may lose, choose [`join_evt`](Self::join_evt); to take the communication back,
 /// [`cancel`](Self::cancel) it.
 ///
 /// # Cancellation
@@ -34,7 +38,7 @@ use std::task::{Context, Poll};
 /// lamprey::run(|| {
 ///     let (tx, rx) = lamprey::channel();
 ///     let ((), mut number) = rx.a_recv_evt().a_sync();
-///     assert!(number.result_evt().sync_timeout(Duration::from_millis(1)).is_none());
+///     assert!(number.join_evt().sync_timeout(Duration::from_millis(1)).is_none());
 ///     tx.send(5).unwrap();
 ///     assert_eq!(number.sync().unwrap(), Ok(5));
 /// });
@@ -52,11 +56,68 @@ impl<T> Pending<T> {
         Self(Implicit(Some(handle)))
     }
 
-    /// The same event, but the result is kept if it is not chosen: a later synchronisation may get it.
+    /// Waits for the result: [`sync`](Event::sync) under the name that handles of threads have.
+    ///
+    /// # Errors
+    /// See [`JoinError`].
     ///
     /// # Panics
-    /// The synchronisation panics if an earlier one has returned the result.
-    pub fn result_evt(&mut self) -> FutureEvt<&mut Implicit<T>> {
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// A result that has come by the time of the cancellation is returned; else it detaches, and unwinds.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks.
+    pub fn join(self) -> Result<T, JoinError> {
+        self.sync()
+    }
+
+    /// As [`join`](Self::join), waiting at most `timeout`. The result is given up by `Ok` only.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::AsyncEvent;
+    ///
+    /// lamprey::run(|| {
+    ///     let (tx, rx) = lamprey::channel();
+    ///     let ((), mut number) = rx.a_recv_evt().a_sync();
+    ///     assert!(number.join_timeout(Duration::from_millis(1)).is_err());
+    ///     tx.send(5).unwrap();
+    ///     assert_eq!(number.join_timeout(Duration::from_secs(60)).unwrap().unwrap(), Ok(5));
+    /// });
+    /// ```
+    ///
+    /// # Errors
+    /// [`TimedOut`] if there is no result by then: what has begun goes on. Within the `Ok`, as
+    /// [`join`](Self::join).
+    ///
+    /// # Panics
+    /// If the result has been given before.
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join), but that this is left as it was.
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
+        let Some(handle) = &self.0.0 else { panic!("a result was asked for after it had been given") };
+        match handle.wait_until(time::deadline(timeout)) {
+            Ended::Done => {}
+            Ended::Cancelled if handle.is_done() => {}
+            Ended::TimedOut => return Err(TimedOut),
+            Ended::Cancelled => unwind_cancelled(),
+            Ended::Unwinding => return Ok(Err(JoinError::Unwinding)),
+        }
+        Ok(self.0.take_if_finished().unwrap_or(Err(JoinError::Cancelled)))
+    }
+
+    /// The same event, without giving up the result if it is not chosen: another synchronisation may have it.
+    ///
+    /// # Panics
+    /// The synchronisation, if there was one before that gave the result.
+    pub fn join_evt(&mut self) -> FutureEvt<&mut Implicit<T>> {
         future_evt(&mut self.0)
     }
 

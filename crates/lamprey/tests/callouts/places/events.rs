@@ -61,6 +61,6 @@ pub const PLACES: &[Place] = &[
     place("a_wrap", |case| {
         let theirs = case.clone();
         let ((), mut done) = spawn_evt(move || theirs.act()).a_sync();
-        let _ = done.result_evt().sync();
+        let _ = done.join_evt().sync();
     }),
 ];
