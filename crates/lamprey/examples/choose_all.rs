@@ -159,7 +159,7 @@ mod tests {
             let (tx, rx) = channel::<u8>();
             let all = parasite(choose_all(vec![async move { rx.recv_async().await.expect("a value") }]));
             drop(tx);
-            assert!(matches!(all.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(all.join(), Err(JoinError::Cancelled(_))));
         });
     }
 }

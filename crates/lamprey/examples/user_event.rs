@@ -175,7 +175,7 @@ mod tests {
             // The waiting parasite keeps the latch, so it is emptied by hand here.
             let waits = parasite(async move { theirs.opened().await });
             *latch.0.lock().unwrap() = State::Shut(Vec::new());
-            assert!(matches!(waits.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(waits.join(), Err(JoinError::Cancelled(_))));
         });
     }
 }

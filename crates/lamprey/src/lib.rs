@@ -176,8 +176,9 @@ pub use {
     sleep::{Sleep, sleep, sleep_async, with_timeout_async},
     thread::Handle,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, Panic, Panics, Stack, Survivor, ThreadInfo,
-        ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now, yield_now_async,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, Panic, Panics, Stack, Survivor,
+        ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend,
+        yield_now, yield_now_async,
     },
     time::TimedOut,
 };

@@ -29,7 +29,7 @@ fn ends_well(test: &str, role: &str) {
 fn no_stack<T>(outcome: Result<T, JoinError>) -> bool {
     match outcome {
         Ok(_) => false,
-        Err(JoinError::NoStack(error)) => {
+        Err(JoinError::NoStack(error, _)) => {
             assert!(!error.to_string().is_empty());
             true
         }
@@ -199,7 +199,7 @@ fn a_long_parasite_that_can_have_no_stack_is_cancelled() {
             lamprey::yield_now_async().await; // is made a host here
         });
         // Inflated in vain, or (on a machine that is too busy to tick) not inflated.
-        assert!(matches!(long.join(), Err(JoinError::Cancelled) | Ok(())));
+        assert!(matches!(long.join(), Err(JoinError::Cancelled(_)) | Ok(())));
     });
 }
 
@@ -224,7 +224,7 @@ fn a_parasite_that_was_to_be_a_host_ends_though_its_closure_panics_when_dropped(
         let panics = Panics;
         parasite_fn(move || drop(panics))
     });
-    assert!(matches!(within(common::FOREVER, || handle.join()), Err(JoinError::Cancelled)));
+    assert!(matches!(within(common::FOREVER, || handle.join()), Err(JoinError::Cancelled(_))));
 }
 
 #[test]
@@ -256,6 +256,6 @@ fn parasites_end_with_a_runtime_that_has_no_stack_for_it() {
     assert_eq!((got.len(), cancelled.len()), (50, 50));
     assert!(got.into_iter().all(|handle| handle.join().unwrap().is_ok()));
     drop(runtime);
-    assert!(cancelled.into_iter().all(|handle| matches!(handle.join(), Err(JoinError::Cancelled))));
+    assert!(cancelled.into_iter().all(|handle| matches!(handle.join(), Err(JoinError::Cancelled(_)))));
     drop(tx);
 }

@@ -19,8 +19,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum JoinError {
     Panicked(Panic),
-    NoStack(std::io::Error),
+    NoStack(std::io::Error, ()),
     Cancelled,
+}
+
+impl JoinError {
+    pub(crate) fn cancelled() -> Self {
+        Self::Cancelled
+    }
 }
 
 /// A scope and the data that its children borrow.

@@ -4,6 +4,7 @@ use super::packet::Packet;
 use super::place;
 use crate::sched::completion::{Completion, Ended};
 use crate::sched::coop;
+use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::parasite::task::Task;
 use crate::thread::JoinError;
 use crate::time::{self, TimedOut};
@@ -93,7 +94,7 @@ impl<T> ParasiteHandle<T> {
         if !matches!(self.0, Repr::Value(_)) {
             return self;
         }
-        let packet = Packet::new(None);
+        let packet = Packet::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, None), None);
         // SAFETY: the outcome is here, and taken once; of the packet, the parasite's share is given up here.
         unsafe { Packet::publish(packet, ManuallyDrop::new(self).take()) };
         Self::of_packet(packet)
@@ -169,7 +170,23 @@ impl<T> ParasiteHandle<T> {
             Ended::Done => Ok(self.take_out()),
             Ended::TimedOut => Err(TimedOut),
             Ended::Cancelled => crate::sched::unwind_cancelled(),
-            Ended::Unwinding => Ok(Err(JoinError::Unwinding)),
+            Ended::Unwinding => Ok(Err(self.unwinding())),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn unwinding(&self) -> JoinError {
+        JoinError::unwinding().of_maybe(self.info())
+    }
+
+    /// Who the parasite is, unless it was over at once or its result has been given.
+    pub(crate) fn info(&self) -> Option<ThreadInfo> {
+        match &self.0 {
+            // SAFETY: alive by our share of it.
+            Repr::Task(task) => Some(unsafe { Task::info(*task, None) }),
+            // SAFETY: alive by our share of it.
+            Repr::Stackful(packet) => Some(unsafe { packet.as_ref() }.head.info()),
+            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }
 
@@ -210,7 +227,7 @@ impl<T> ParasiteHandle<T> {
         if let Some(completion) = self.completion() {
             coop::turn_if_due();
             if !completion.is_done() && !completion.wait() {
-                return Err(JoinError::Unwinding);
+                return Err(self.unwinding());
             }
         }
         let this = ManuallyDrop::new(self);
@@ -273,7 +290,7 @@ impl<T> ParasiteHandle<T> {
     /// let (tx, rx) = lamprey::channel::<u32>();
     /// let parasite = lamprey::parasite(async move { rx.recv_async().await }); // waits for ever
     /// parasite.cancel();
-    /// assert!(matches!(parasite.join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(parasite.join(), Err(lamprey::JoinError::Cancelled(_))));
     /// assert!(tx.send(1).is_err(), "its end of the channel has been dropped");
     /// # });
     /// ```
@@ -303,7 +320,7 @@ impl<T> ParasiteHandle<T> {
     /// ```
     /// # lamprey::run(|| {
     /// let waits = lamprey::parasite(std::future::pending::<()>());
-    /// assert!(matches!(waits.cancel_and_join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(waits.cancel_and_join(), Err(lamprey::JoinError::Cancelled(_))));
     /// assert_eq!(lamprey::parasite(async { 7 }).cancel_and_join().unwrap(), 7); // it was over
     /// # });
     /// ```

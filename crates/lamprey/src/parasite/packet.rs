@@ -19,6 +19,7 @@ use super::handle::Outcome;
 use super::place::drop_outcome;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::errand::Errand;
+use crate::sched::info::ThreadInfo;
 use crate::sched::parasite::contexts::Context;
 use crate::sched::parasite::life::Refs;
 use crate::sched::seat::Seat;
@@ -43,6 +44,8 @@ pub(super) struct Head {
     /// Null until it has started; holds a count.
     home: AtomicPtr<Seat>,
     free: unsafe fn(NonNull<Head>),
+    /// Who the parasite is; the handle's.
+    info: ThreadInfo,
 }
 
 /// Where the outcome of a parasite that has blocked goes. See the module's text.
@@ -53,6 +56,11 @@ pub(super) struct Packet<T> {
 }
 
 impl Head {
+    /// Who the parasite is, or was.
+    pub(super) fn info(&self) -> ThreadInfo {
+        self.info.clone()
+    }
+
     /// A parasite starts as a host, on the running thread; false if it has been told to end before.
     pub(super) fn begin(&self, worker: &Worker) -> bool {
         self.thread.set(worker.running().as_ptr());
@@ -67,7 +75,7 @@ impl<T> Packet<T> {
     /// The packet of a parasite that has blocked, or of one that is yet to start.
     #[cold]
     #[inline(never)]
-    pub(super) fn new(started: Option<(&Worker, NonNull<Context>)>) -> NonNull<Self> {
+    pub(super) fn new(info: ThreadInfo, started: Option<(&Worker, NonNull<Context>)>) -> NonNull<Self> {
         let (home, thread) = started.map_or((ptr::null_mut(), ptr::null()), |(worker, context)| {
             (Arc::into_raw(worker.seat.clone()).cast_mut(), context.cast::<Thread>().as_ptr().cast_const())
         });
@@ -80,6 +88,7 @@ impl<T> Packet<T> {
             thread: Cell::new(thread),
             home: AtomicPtr::new(home),
             free: free::<T>,
+            info,
         };
         // SAFETY: fresh memory of this layout.
         unsafe { packet.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
@@ -117,6 +126,7 @@ impl<T> Packet<T> {
         // SAFETY: as promised by the caller.
         unsafe {
             let outcome = (*packet.as_ref().outcome.get()).assume_init_read();
+            let outcome = outcome.map_err(|error| error.of(|| packet.as_ref().head.info()));
             Self::drop_owner(packet);
             outcome
         }
@@ -207,6 +217,7 @@ unsafe fn free<T>(head: NonNull<Head>) {
     unsafe {
         // Relaxed: nobody else has a claim any more.
         let home = head.as_ref().home.load(Ordering::Relaxed);
+        ptr::drop_in_place(&raw mut (*head.as_ptr()).info);
         give_block(head.cast(), Layout::new::<Packet<T>>());
         if !home.is_null() {
             drop(Arc::from_raw(home.cast_const()));

@@ -207,7 +207,7 @@ unsafe fn cancel<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         quietly(|| drop_future::<F>(task));
-        keep::<F>(task, Err(Box::new(JoinError::Cancelled)));
+        keep::<F>(task, Err(Box::new(JoinError::cancelled())));
     }
 }
 
@@ -224,7 +224,7 @@ unsafe fn cancel_after_last_word<F: LastWord>(task: NonNull<Task>) {
         quietly(|| drop_future::<F>(task));
         let error = match said {
             Ok(Some(value)) => return keep::<F>(task, Ok(value)),
-            Ok(None) => JoinError::Cancelled,
+            Ok(None) => JoinError::cancelled(),
             Err(payload) => JoinError::caught(payload),
         };
         keep::<F>(task, Err(Box::new(error)));
@@ -275,9 +275,9 @@ pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
                 Ok(value)
             }
             Err(error) => {
-                let error = ptr::read(error);
+                let error = ptr::read(error).of(|| Task::info(task, None));
                 Task::drop_owner(task);
-                Err(*error)
+                Err(error)
             }
         }
     }

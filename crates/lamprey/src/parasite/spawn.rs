@@ -246,9 +246,11 @@ unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> Parasite
             ParasiteHandle::of_task(task)
         }
         Err(payload) => {
+            // SAFETY: the task is ours until it is forgotten; the future is gone.
+            let error = JoinError::caught(payload).of(|| unsafe { Task::info(task, None) });
             // SAFETY: the future is gone.
             unsafe { forget::<F>(task) };
-            ParasiteHandle::failed(JoinError::caught(payload))
+            ParasiteHandle::failed(error)
         }
     }
 }
@@ -309,7 +311,7 @@ unsafe fn start_later<F: Future>(
     if worker.is_ending() {
         drop(handle);
         worker.push_woken(Waiter::task(task));
-        return ParasiteHandle::failed(JoinError::Cancelled);
+        return ParasiteHandle::failed(JoinError::cancelled());
     }
     match how {
         Start::AsHost => worker.bring(task, Form::Soon),
@@ -327,7 +329,7 @@ unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Ou
     // SAFETY: as promised by the caller.
     unsafe { drop_elsewhere(future) };
     let text = format!("no memory for a parasite of {} bytes", size_of::<Placed<F>>());
-    ParasiteHandle::failed(JoinError::NoStack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
+    ParasiteHandle::failed(JoinError::no_stack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
 }
 
 /// Drops a future on the heap: its destructor must not be given the address that it has here (see `place`).

@@ -13,6 +13,7 @@
 use super::handle::{Outcome, ParasiteHandle};
 use super::packet::Packet;
 use super::spawn::outside;
+use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
 use crate::sched::parasite::contexts::{Call, Context};
 use crate::sched::parasite::offer::Start;
@@ -143,24 +144,27 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
         worker.blame_spawner(start);
     }
     match context {
-        // SAFETY: the parasite has ended and written its outcome, once.
-        Ok(_) if started.over.get() => unsafe {
+        // SAFETY: the parasite has ended and written its outcome, once; contexts outlive their parasites.
+        Ok(context) if started.over.get() => unsafe {
             match (*started.outcome.get()).assume_init_ref() {
                 Ok(value) => ParasiteHandle::value(ptr::read(value)),
-                Err(error) => ParasiteHandle::failed(ptr::read(error)),
+                Err(error) => {
+                    ParasiteHandle::failed(ptr::read(error).of(|| context.as_ref().thread.info(None)))
+                }
             }
         },
         Ok(context) => {
             worker.seat.counters.reified.add(1);
             worker.stand_alone(context);
-            let packet = Packet::new(Some((worker, context)));
             // SAFETY: the parasite has blocked: its context is alive.
-            unsafe { context.as_ref() }.packet.set(packet.as_ptr().cast());
+            let started = unsafe { context.as_ref() };
+            let packet = Packet::new(started.thread.info(None), Some((worker, context)));
+            started.packet.set(packet.as_ptr().cast());
             ParasiteHandle::of_packet(packet)
         }
         Err(error) => {
             drop(ManuallyDrop::into_inner(started.closure.into_inner()));
-            ParasiteHandle::failed(JoinError::NoStack(error))
+            ParasiteHandle::failed(JoinError::no_stack(error))
         }
     }
 }
@@ -226,7 +230,8 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    let packet = Packet::new(None);
+    let info = ThreadInfo::new(worker.new_id(), None, ThreadKind::Parasite, None, Some(site));
+    let packet = Packet::new(info, None);
     let errand = Hosted { packet, closure: Some(f) };
     // SAFETY: what the closure borrows outlives its call, which is all that this host does with it.
     drop(unsafe { crate::thread::spawn_member(worker, site, move || errand.run(), (), Worker::admit) });
@@ -251,7 +256,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
             catch_unwind(AssertUnwindSafe(closure)).map_err(JoinError::caught)
         } else {
             quietly(|| drop(closure));
-            Err(JoinError::Cancelled)
+            Err(JoinError::cancelled())
         };
         // Before it counts as over, as those of one that started on top.
         locals::end(worker.running_ref());
@@ -264,7 +269,7 @@ impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
         quietly(|| drop(self.closure.take())); // a panic must not keep whoever joins from being told
         // SAFETY: as in `run`, which has not got to it.
-        unsafe { Packet::publish(self.packet, Err(JoinError::Cancelled)) }
+        unsafe { Packet::publish(self.packet, Err(JoinError::cancelled())) }
     }
 }
 
@@ -275,7 +280,7 @@ fn refuse<F, T>(f: F) -> ParasiteHandle<T> {
         worker.must_not_be_called_out();
     }
     drop(f);
-    let why = if std::thread::panicking() { JoinError::Unwinding } else { JoinError::Cancelled };
+    let why = if std::thread::panicking() { JoinError::unwinding() } else { JoinError::cancelled() };
     ParasiteHandle::failed(why)
 }
 

@@ -48,6 +48,8 @@ mod deliver;
 #[cfg(not(loom))]
 mod handover;
 #[cfg(not(loom))]
+pub(crate) mod info;
+#[cfg(not(loom))]
 mod kinds;
 #[cfg(not(loom))]
 pub(crate) mod locals;

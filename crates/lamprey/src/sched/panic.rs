@@ -1,6 +1,8 @@
 //! [`Panic`], the payload and origin of a panic that has ended a thread, and [`Panics`], what a runtime or
 //! scope does about one that is not joined.
 
+#[cfg(not(loom))]
+use super::info::ThreadInfo;
 use std::any::Any;
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -26,6 +28,8 @@ pub struct Panic(pub(super) Box<Inner>);
 pub(super) struct Inner {
     pub(super) payload: Box<dyn Any + Send>,
     pub(super) origin: Option<Origin>,
+    #[cfg(not(loom))]
+    pub(super) thread: Option<ThreadInfo>,
 }
 
 /// Where a panic began; noted by the panic hook, on the stack that panics.
@@ -70,6 +74,17 @@ impl Panic {
     /// first runtime was built.
     pub fn location(&self) -> Option<&str> {
         self.0.origin.as_ref().map(|origin| &*origin.location)
+    }
+
+    /// Which thread it has ended, if it was joined.
+    #[cfg(not(loom))]
+    pub fn thread(&self) -> Option<&ThreadInfo> {
+        self.0.thread.as_ref()
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn set_thread(&mut self, thread: ThreadInfo) {
+        self.0.thread = Some(thread);
     }
 
     /// The stack where it was raised. As in `std`, it is captured only if `RUST_BACKTRACE` or

@@ -21,7 +21,12 @@ impl Panic {
     pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Self {
         let latest = LATEST.try_with(RefCell::take).ok().flatten();
         let origin = latest.filter(|origin| Some(origin.id) == running_id());
-        Self(Box::new(Inner { payload, origin }))
+        Self(Box::new(Inner {
+            payload,
+            origin,
+            #[cfg(not(loom))]
+            thread: None,
+        }))
     }
 
     /// Resumes the panic with the payload; the panic hook is not called again.

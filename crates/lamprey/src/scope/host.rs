@@ -202,7 +202,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// let ended = lamprey::scope(|s| {
     ///     s.spawn(|| lamprey::sleep(std::time::Duration::MAX)).cancel_and_join()
     /// });
-    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled(_))));
     /// # });
     /// ```
     ///

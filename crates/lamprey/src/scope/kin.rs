@@ -375,12 +375,12 @@ impl Member for Membership {
     fn failed(&self, error: JoinError) -> JoinError {
         let panic = match error {
             JoinError::Panicked(panic) => panic,
-            JoinError::NoStack(error) if self.kin().panics != Panics::Report => Panic::caught(Box::new(
+            JoinError::NoStack(error, _) if self.kin().panics != Panics::Report => Panic::caught(Box::new(
                 format!("a child of a scope never ran, no stack could be had: {error}"),
             )),
             error => return error,
         };
-        self.kin().failed(panic).map_or(JoinError::Cancelled, JoinError::Panicked)
+        self.kin().failed(panic).map_or_else(JoinError::cancelled, JoinError::Panicked)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::events::{FutureEvt, future_evt};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
 use crate::sched;
 use crate::sched::parasite::task::Task;
-use crate::thread::{JoinError, Panic, quietly};
+use crate::thread::{JoinError, Panic, ThreadInfo, quietly};
 use crate::time::TimedOut;
 use std::any::Any;
 use std::fmt;
@@ -108,7 +108,7 @@ impl<'scope> Scope<'scope, '_> {
     #[cold]
     fn refuse<T: Send>(&'scope self, body: impl Send + 'scope) -> ScopedParasite<'scope, T> {
         quietly(|| drop(body));
-        let handle = ManuallyDrop::new(ParasiteHandle::failed(JoinError::Cancelled));
+        let handle = ManuallyDrop::new(ParasiteHandle::failed(JoinError::cancelled()));
         ScopedParasite { handle, kin: &self.kin, _scope: PhantomData }
     }
 }
@@ -228,14 +228,16 @@ impl<T: Send> ScopedParasite<'_, T> {
     pub fn join(mut self) -> Result<T, JoinError> {
         if !self.handle.is_done() {
             if sched::must_not_block() {
-                return Err(JoinError::Unwinding);
+                return Err(self.handle.unwinding());
             }
             // By reference: if the wait is cut short, the handle is there to be adopted.
-            return flat(crate::parasite::wait(&mut *self.handle));
+            let info = self.handle.info();
+            return flat(crate::parasite::wait(&mut *self.handle), info);
         }
         let mut this = ManuallyDrop::new(self);
+        let info = this.handle.info();
         // SAFETY: never used again.
-        flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join())
+        flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join(), info)
     }
 
     /// As [`ParasiteHandle::join_timeout`].
@@ -252,7 +254,8 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// # Blocking
     /// As [`join`](Self::join).
     pub fn join_timeout(&mut self, timeout: Duration) -> Result<Result<T, JoinError>, TimedOut> {
-        self.handle.join_timeout(timeout).map(flat)
+        let info = self.handle.info();
+        self.handle.join_timeout(timeout).map(|outcome| flat(outcome, info))
     }
 
     /// As [`ParasiteHandle::join_evt`].
@@ -271,7 +274,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// ```
     /// # lamprey::run(|| {
     /// let ended = lamprey::scope(|s| s.parasite(std::future::pending::<()>()).cancel_and_join());
-    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(ended, Err(lamprey::JoinError::Cancelled(_))));
     /// # });
     /// ```
     ///
@@ -294,8 +297,10 @@ impl<T: Send> ScopedParasite<'_, T> {
     }
 }
 
-fn flat<T>(outcome: Result<Option<T>, JoinError>) -> Result<T, JoinError> {
-    outcome?.ok_or(JoinError::Cancelled)
+/// Where there is no value, the child, which is `info`, was cancelled.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn flat<T>(outcome: Result<Option<T>, JoinError>, info: Option<ThreadInfo>) -> Result<T, JoinError> {
+    outcome?.ok_or_else(|| JoinError::cancelled().of_maybe(info))
 }
 
 /// The awaitable form of [`join`](ScopedParasite::join).
@@ -303,7 +308,8 @@ impl<T: Send> Future for ScopedParasite<'_, T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(flat(ready!(Pin::new(&mut *self.handle).poll(cx))))
+        let info = self.handle.info();
+        Poll::Ready(flat(ready!(Pin::new(&mut *self.handle).poll(cx)), info))
     }
 }
 

@@ -392,7 +392,7 @@ impl SupervisorHandle {
             self.over.get_ref();
             return Ok(());
         }
-        Err(JoinError::Unwinding)
+        Err(JoinError::unwinding())
     }
 
     /// As [`join`](Self::join), waiting at most `timeout`.
@@ -407,7 +407,7 @@ impl SupervisorHandle {
     /// As [`join`](Self::join).
     pub fn join_timeout(&self, timeout: Duration) -> Result<Result<(), JoinError>, TimedOut> {
         if !self.is_over() && sched::must_not_block() {
-            return Ok(Err(JoinError::Unwinding));
+            return Ok(Err(JoinError::unwinding()));
         }
         self.over.get_ref_timeout(timeout).map(|()| Ok(())).ok_or(TimedOut)
     }

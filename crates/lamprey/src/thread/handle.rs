@@ -1,7 +1,8 @@
 //! A runtime seen by those who start hosts in it.
 
 use super::builder::Builder;
-use super::join::{JoinError, JoinHandle};
+use super::join::JoinHandle;
+use super::join_error::JoinError;
 use super::stack_size;
 use crate::sched::must_not_block;
 use crate::sched::shared::Shared;

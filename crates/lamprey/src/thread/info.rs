@@ -1,73 +1,13 @@
 //! Who is running, and giving way.
 
-use crate::sched::thread::Kind;
+pub use crate::sched::info::{ThreadInfo, ThreadKind};
+use crate::sched::parasite::task::Task;
 use crate::sched::worker::Worker;
 use crate::sched::{must_not_block, unwind_cancelled};
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-
-/// What [`current`] says of the calling thread.
-#[derive(Debug, Clone)]
-pub struct ThreadInfo {
-    id: u64,
-    name: Option<Arc<str>>,
-    kind: ThreadKind,
-    worker: Option<usize>,
-    spawn_site: Option<&'static Location<'static>>,
-}
-
-/// What kind of thread it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ThreadKind {
-    /// A stackful Lamprey thread.
-    Host,
-    /// A parasite, stackless or stackful.
-    Parasite,
-    /// A kernel thread that is not running a Lamprey thread.
-    Os,
-}
-
-impl ThreadInfo {
-    pub(super) fn new(
-        id: u64,
-        name: Option<Arc<str>>,
-        kind: ThreadKind,
-        worker: Option<usize>,
-        spawn_site: Option<&'static Location<'static>>,
-    ) -> Self {
-        Self { id, name, kind, worker, spawn_site }
-    }
-
-    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those
-    /// that live.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// The name it was given. Of a stackless parasite: the type of its future.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Host or OS thread.
-    pub fn kind(&self) -> ThreadKind {
-        self.kind
-    }
-
-    /// The number of the worker it runs on.
-    pub fn worker(&self) -> Option<usize> {
-        self.worker
-    }
-
-    /// Where it was spawned.
-    pub fn spawn_site(&self) -> Option<&'static Location<'static>> {
-        self.spawn_site
-    }
-}
 
 /// The calling thread: host or plain OS thread.
 ///
@@ -81,29 +21,13 @@ pub fn current() -> ThreadInfo {
     let host = Worker::current().filter(|worker| worker.running_ref().is_lamprey());
     let Some(worker) = host else {
         let name = std::thread::current().name().map(Arc::from);
-        return ThreadInfo { id: 0, name, kind: ThreadKind::Os, worker: None, spawn_site: None };
+        return ThreadInfo::new(0, name, ThreadKind::Os, None, None);
     };
-    let me = worker.running_ref();
-    if let Some(task) = me.polled() {
-        // SAFETY: `polling` names the task that runs on this very stack.
-        let name = unsafe { ((*task.as_ptr()).body.name)() };
-        let id = task.addr().get() as u64;
-        let worker = Some(worker.seat.index);
-        return ThreadInfo {
-            id,
-            name: Some(name.into()),
-            kind: ThreadKind::Parasite,
-            worker,
-            spawn_site: None,
-        };
-    }
-    let label = &me.label;
-    ThreadInfo {
-        id: label.id.get(),
-        name: label.name.clone(),
-        kind: if me.kind == Kind::Parasite { ThreadKind::Parasite } else { ThreadKind::Host },
-        worker: Some(worker.seat.index),
-        spawn_site: Some(label.spawn_site.get()),
+    let (me, index) = (worker.running_ref(), Some(worker.seat.index));
+    match me.polled() {
+        // SAFETY: the task that is being polled, on this very stack.
+        Some(task) => unsafe { Task::info(task, index) },
+        None => me.info(index),
     }
 }
 

@@ -1,14 +1,13 @@
 //! The handle of a host, and how a host ends.
 
+use super::join_error::JoinError;
 use super::packet::{self, Head, Outcome};
-use crate::sched::block::CancelUnwind;
 use crate::sched::completion::Ended;
 use crate::sched::coop;
 use crate::sched::panic::{Panic, Panics};
 use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::time::{self, TimedOut};
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -39,29 +38,6 @@ pub struct JoinHandle<T>(Option<NonNull<Head<T>>>);
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle only looks whether the host is done, and at constant fields.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
-
-/// Why a host has no result.
-#[non_exhaustive]
-pub enum JoinError {
-    /// It panicked: the payload, and where it began.
-    Panicked(Panic),
-    /// It was ended before it had a result: [cancelled](JoinHandle::cancel), by its scope, or because its
-    /// runtime was shut down.
-    Cancelled,
-    /// It never ran, because no stack could be had for it (memory or mappings are exhausted).
-    NoStack(std::io::Error),
-    /// The host had not finished, and the caller was unwinding from a panic, when a host must not block. The
-    /// host runs on, detached.
-    Unwinding,
-}
-
-impl JoinError {
-    /// Of what a thread has unwound with: tells its cancellation from a panic.
-    #[cold]
-    pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Self {
-        if payload.is::<CancelUnwind>() { Self::Cancelled } else { Self::Panicked(Panic::caught(payload)) }
-    }
-}
 
 impl<T> JoinHandle<T> {
     pub(super) fn new(head: NonNull<Head<T>>) -> Self {
@@ -96,7 +72,7 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> Result<T, JoinError> {
         coop::turn();
         if !self.head().completion.is_done() && !self.head().completion.wait() {
-            return Err(JoinError::Unwinding);
+            return Err(self.unwinding());
         }
         // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
         unsafe { take(self.into_head()) }
@@ -135,7 +111,7 @@ impl<T> JoinHandle<T> {
                 Ended::Done => {}
                 Ended::TimedOut => return Err(TimedOut),
                 Ended::Cancelled => crate::sched::unwind_cancelled(),
-                Ended::Unwinding => return Ok(Err(JoinError::Unwinding)),
+                Ended::Unwinding => return Ok(Err(self.unwinding())),
             }
         }
         let Some(head) = self.0.take() else { panic!("a JoinHandle was joined after it had been ready") };
@@ -163,7 +139,7 @@ impl<T> JoinHandle<T> {
     /// let host = lamprey::spawn(move || rx.recv()); // waits for ever
     /// lamprey::yield_now();
     /// host.cancel();
-    /// assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled(_))));
     /// assert!(tx.send(1).is_err(), "its end of the channel has been dropped");
     /// # });
     /// ```
@@ -186,7 +162,7 @@ impl<T> JoinHandle<T> {
     /// ```
     /// # lamprey::run(|| {
     /// let host = lamprey::spawn(|| lamprey::sleep(std::time::Duration::MAX));
-    /// assert!(matches!(host.cancel_and_join(), Err(lamprey::JoinError::Cancelled)));
+    /// assert!(matches!(host.cancel_and_join(), Err(lamprey::JoinError::Cancelled(_))));
     /// # });
     /// ```
     ///
@@ -202,6 +178,11 @@ impl<T> JoinHandle<T> {
     pub fn cancel_and_join(self) -> Result<T, JoinError> {
         self.cancel();
         self.join()
+    }
+
+    #[cold]
+    fn unwinding(&self) -> JoinError {
+        JoinError::unwinding().of(|| self.head().thread.info(None))
     }
 
     /// The descriptor: a pointer to the whole packet.
@@ -247,7 +228,7 @@ unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
                 Ok(value)
             }
             Err(error) => {
-                let error = ptr::read(error);
+                let error = ptr::read(error).of(|| head.as_ref().thread.info(None));
                 free(head.cast());
                 Err(error)
             }
@@ -307,7 +288,7 @@ pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce
             crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
             unjoined(panic);
         }
-        Err(JoinError::NoStack(error)) => crate::bug::say!("{} never ran: {error}", who()),
+        Err(JoinError::NoStack(error, _)) => crate::bug::say!("{} never ran: {error}", who()),
         Err(_) => {}
         Ok(value) => packet::quietly(|| drop(value)),
     }
@@ -331,31 +312,5 @@ impl<T> fmt::Debug for JoinHandle<T> {
             .field("name", &self.name())
             .field("finished", &self.is_done())
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Panicked(payload) => write!(f, "the host panicked: {payload}"),
-            Self::Cancelled => f.write_str("the host was cancelled"),
-            Self::NoStack(error) => write!(f, "the host never ran, no stack could be had: {error}"),
-            Self::Unwinding => f.write_str("the caller is unwinding and must not wait for the host"),
-        }
-    }
-}
-
-impl fmt::Debug for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JoinError({self})")
-    }
-}
-
-impl std::error::Error for JoinError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NoStack(error) => Some(error),
-            _ => None,
-        }
     }
 }

@@ -13,6 +13,8 @@ mod info;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
+mod join_error;
+#[cfg(not(loom))]
 pub(crate) mod local;
 mod member;
 #[cfg(not(loom))]
@@ -39,7 +41,8 @@ pub use {
     builder::{Builder, spawn},
     handle::Handle,
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
-    join::{JoinError, JoinHandle},
+    join::JoinHandle,
+    join_error::{JoinError, JoinedThread},
     local::HostLocal,
     survivor::Survivor,
 };

@@ -7,7 +7,7 @@
 //!    handle after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
 //! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
 
-use super::join::JoinError;
+use super::join_error::JoinError;
 use super::member::Member;
 pub(crate) use crate::bug::quietly;
 use crate::sched::completion::{Completion, Published};
@@ -123,8 +123,8 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
         quietly(|| drop(closure));
         locals::end(&packet.head.thread);
         (*packet.head.outcome.get()).write(Err(packet.member.failed(match why {
-            Abandoned::Shutdown => JoinError::Cancelled,
-            Abandoned::NoStack(error) => JoinError::NoStack(error),
+            Abandoned::Shutdown => JoinError::cancelled(),
+            Abandoned::NoStack(error) => JoinError::no_stack(error),
         })));
     }
 }

@@ -73,7 +73,7 @@ fn the_cancellation_of_the_host_that_polls_it_does_not_end_a_parasite() {
         host.cancel();
         answer_later(go_on);
         assert_eq!(parasite.join().unwrap(), 7);
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
     });
 }
 

@@ -150,7 +150,7 @@ fn taken_by_its_waker(send: fn(Sender<u32>)) {
         send(tx);
         eventually("taken", || !taker.next.lock().unwrap().is_empty());
         for other in taker.next.lock().unwrap().drain(..) {
-            assert!(matches!(other.cancel_and_join(), Err(JoinError::Cancelled)));
+            assert!(matches!(other.cancel_and_join(), Err(JoinError::Cancelled(_))));
         }
     });
     assert_eq!(count(&dropped), 1);

@@ -150,7 +150,7 @@ fn decided_late(way: Way, event: Boxed, decide: &mut dyn FnMut()) -> Option<Got>
 fn value<T>(outcome: Result<T, JoinError>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),
-        Err(JoinError::Cancelled) => None,
+        Err(JoinError::Cancelled(_)) => None,
         Err(error) => panic!("{error}"),
     }
 }
@@ -215,7 +215,7 @@ fn the_next_call_unwinds() {
         });
         host.cancel();
         assert_eq!(rx.try_recv(), Ok(1));
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
         assert_eq!((count(&reached), rx.try_recv().is_err()), (1, true));
     });
 }
@@ -408,7 +408,7 @@ fn a_wrap_that_blocks_after_the_decision_unwinds() {
         });
         host.cancel();
         assert_eq!(rx.try_recv(), Ok(1));
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
         assert_eq!(count(&reached), 1);
     });
 }
@@ -600,7 +600,7 @@ fn an_asynchronous_event_that_has_happened_is_not_taken_back() {
         }
 
         let ((), sent) = tx.a_send_evt(4).a_sync();
-        assert!(matches!(sent.cancel_and_join(), Err(JoinError::Cancelled)));
+        assert!(matches!(sent.cancel_and_join(), Err(JoinError::Cancelled(_))));
         assert!(rx.try_recv().is_err());
     });
 }
@@ -615,7 +615,7 @@ fn the_work_of_an_asynchronous_event_is_ended() {
         let tick_it = worked.clone();
         let ((), got) = rx.a_recv_evt().a_wrap(move |_| tick(&tick_it)).a_sync();
         assert!(tx.try_send(Counted(theirs)).is_ok());
-        assert!(matches!(got.cancel_and_join(), Err(JoinError::Cancelled)));
+        assert!(matches!(got.cancel_and_join(), Err(JoinError::Cancelled(_))));
         assert_eq!((count(&worked), count(&dropped)), (0, 1));
 
         let panics = rx.into_recv_evt().wrap(|_| panic!("on purpose"));

@@ -11,7 +11,7 @@ const LONG: Duration = Duration::from_secs(1000);
 const SHORT: Duration = Duration::from_millis(2);
 
 fn is_cancelled<T>(outcome: Result<T, JoinError>) -> bool {
-    matches!(outcome, Err(JoinError::Cancelled))
+    matches!(outcome, Err(JoinError::Cancelled(_)))
 }
 
 /// A host that waits in `wait` for ever is cancelled; its destructors have run when it has been joined.

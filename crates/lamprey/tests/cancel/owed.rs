@@ -61,7 +61,7 @@ impl Joins {
     fn join(&self) {
         let Some(other) = self.0.lock().unwrap().take() else { return };
         self.1.begun.fetch_add(1, Ordering::SeqCst);
-        let result = shield(|| other.join()).map_err(|error| matches!(error, JoinError::Unwinding));
+        let result = shield(|| other.join()).map_err(|error| matches!(error, JoinError::Unwinding(_)));
         self.1.results.lock().unwrap().push(result);
     }
 }
@@ -101,7 +101,7 @@ fn value_is_dropped_late<T: Send + 'static>(
         serve(other.joins());
         other.end();
         let ended = waits.join();
-        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled)), "{ended:?}");
+        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled(_))), "{ended:?}");
     });
 }
 
@@ -118,7 +118,7 @@ fn own_value_is_dropped_late<T: Send + 'static>(
         serve();
         other.end();
         let ended = waits.join();
-        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled)), "{ended:?}");
+        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled(_))), "{ended:?}");
     });
 }
 
@@ -151,7 +151,7 @@ fn wakers_run_late<G, F: Future<Output = ()> + Send + 'static>(
         serve(held);
         ender.join().unwrap();
         let ended = waits.join();
-        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled)), "{ended:?}");
+        assert!(matches!(ended, Ok(()) | Err(JoinError::Cancelled(_))), "{ended:?}");
         drop(queued);
     });
 }
@@ -505,7 +505,7 @@ fn a_mutex_in_the_line_of_which_one_joins() {
         waits.cancel();
         drop(guard); // handed to the one that is cancelled, who hands it on
         other.end();
-        assert!(matches!(waits.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(waits.join(), Err(JoinError::Cancelled(_))));
     });
 }
 

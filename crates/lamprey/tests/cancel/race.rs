@@ -61,7 +61,7 @@ fn meddle(handle: JoinHandle<()>, random: &mut fastrand::Rng) {
             shared.cancel();
         }
         _ => match handle.join() {
-            Ok(()) | Err(JoinError::Cancelled) => {}
+            Ok(()) | Err(JoinError::Cancelled(_)) => {}
             Err(error) => panic!("{error}"),
         },
     }

@@ -37,7 +37,7 @@ fn ends_in(call: impl Fn() + Send + Sync + 'static) {
             assert_eq!(count(&drops), 10, "destructors have run when the drop is over");
             for host in hosts {
                 assert!(host.is_finished());
-                assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+                assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
             }
         }
     });
@@ -222,7 +222,7 @@ fn a_call_on_the_blocking_pool_is_waited_for() {
         eventually("its start", || count(&begun) == 1);
         drop(runtime);
         assert_eq!(count(&done), 1);
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -239,7 +239,7 @@ impl Drop for Stubborn {
         assert!(suspend(|token| kept = Some(token)).is_err());
         let late = self.2.spawn(|| unreachable!("spawned after the end"));
         let refused = late.join();
-        assert!(matches!(refused, Err(JoinError::Unwinding | JoinError::Cancelled)), "{refused:?}");
+        assert!(matches!(refused, Err(JoinError::Unwinding(_) | JoinError::Cancelled(_))), "{refused:?}");
         assert_eq!(lamprey::block(|| 3), 3);
         tick(&self.3);
     }
@@ -267,7 +267,7 @@ fn a_destructor_that_blocks_during_the_unwind_does_not_hang() {
             drop(runtime);
             assert_eq!(count(&done), 5);
             for host in hosts {
-                assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+                assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
             }
         }
     });
@@ -291,7 +291,7 @@ fn who_catches_the_unwind_and_blocks_again_is_unwound_again() {
         eventually("its start", || count(&begun) == 1);
         drop(runtime);
         assert_eq!(count(&catches), 5);
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -320,8 +320,8 @@ fn who_catches_the_unwind_may_still_return_a_value_or_panic() {
         eventually("their start", || count(&begun) == 3);
         drop(runtime);
         assert_eq!(value.join().ok(), Some(7));
-        assert!(matches!(panics.join(), Err(JoinError::Panicked(_)) | Err(JoinError::Cancelled)));
-        assert!(matches!(passed_on.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(panics.join(), Err(JoinError::Panicked(_)) | Err(JoinError::Cancelled(_))));
+        assert!(matches!(passed_on.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -352,7 +352,7 @@ fn what_is_spawned_during_the_end_is_cancelled() {
             let late: Vec<_> = late.iter().collect();
             assert_eq!(late.len(), 3);
             for host in late {
-                assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+                assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
             }
         }
     });
@@ -400,8 +400,8 @@ fn a_joiner_outside_is_woken_by_the_end() {
         let inside = other.handle().spawn(move || second.join());
         std::thread::sleep(SETTLE);
         drop(runtime);
-        assert!(matches!(joiner.join().unwrap(), Err(JoinError::Cancelled)));
-        assert!(matches!(inside.join().unwrap(), Err(JoinError::Cancelled)));
+        assert!(matches!(joiner.join().unwrap(), Err(JoinError::Cancelled(_))));
+        assert!(matches!(inside.join().unwrap(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -423,10 +423,10 @@ fn a_runtime_dropped_by_its_own_host_ends() {
                 drop(runtime);
                 sleep(Duration::MAX);
             });
-            assert!(matches!(dropper.join(), Err(JoinError::Cancelled)));
-            assert!(matches!(bystander.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(dropper.join(), Err(JoinError::Cancelled(_))));
+            assert!(matches!(bystander.join(), Err(JoinError::Cancelled(_))));
             assert_eq!(count(&drops), 1);
-            assert!(matches!(handle.spawn(|| ()).join(), Err(JoinError::Cancelled)));
+            assert!(matches!(handle.spawn(|| ()).join(), Err(JoinError::Cancelled(_))));
         }
     });
 }

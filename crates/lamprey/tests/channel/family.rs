@@ -1037,7 +1037,7 @@ mod endings {
             std::thread::sleep(SETTLE / 4);
             drop(runtime);
             assert_eq!(count(&drops), 1);
-            assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
         });
     }
 

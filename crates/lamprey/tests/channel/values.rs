@@ -196,7 +196,7 @@ fn a_sender_of_another_runtime_outlives_the_receivers() {
         let sending = b.handle().spawn(move || while tx.send(value(&ours, &theirs)).is_ok() {});
         std::thread::sleep(SETTLE);
         drop(a);
-        assert!(matches!(receiving.join(), Err(lamprey::JoinError::Cancelled)));
+        assert!(matches!(receiving.join(), Err(lamprey::JoinError::Cancelled(_))));
         sending.join().unwrap();
         assert_eq!(count(&made), count(&dropped));
     });

@@ -600,7 +600,7 @@ mod a_parasite {
                     let handle: ParasiteHandle<()> =
                         if round % 2 == 0 { parasite(future) } else { parasite_local(future) };
                     (0..round % 7).for_each(|_| yield_now());
-                    assert!(matches!(handle.cancel_and_join(), Err(lamprey::JoinError::Cancelled)));
+                    assert!(matches!(handle.cancel_and_join(), Err(lamprey::JoinError::Cancelled(_))));
                     over.store(true, Ordering::SeqCst);
                     lamprey::block(|| other.join().unwrap());
                     gate.waker.lock().unwrap().take();

@@ -77,7 +77,7 @@ fn guards_run_at_the_call() {
         });
         let ((), pending) = event.a_sync();
         assert_eq!(count.load(Relaxed), 1);
-        assert!(matches!(pending.cancel_and_join(), Err(JoinError::Cancelled)));
+        assert!(matches!(pending.cancel_and_join(), Err(JoinError::Cancelled(_))));
         static RAN: AtomicBool = AtomicBool::new(false);
         let _not_begun = guard(never::<()>).spawn_evt().s_wrap(|()| RAN.store(true, Relaxed));
         assert!(!RAN.load(Relaxed), "not begun");
@@ -110,7 +110,7 @@ fn dropped_it_goes_on_and_cancelled_it_does_not() {
         tx.a_send_evt(1).a_sync();
         let ((), second) = tx.a_send_evt(2).a_sync();
         tx.a_send_evt(3).a_sync();
-        assert!(matches!(second.cancel_and_join(), Err(JoinError::Cancelled)));
+        assert!(matches!(second.cancel_and_join(), Err(JoinError::Cancelled(_))));
         drop(tx);
         assert_eq!(Vec::from_iter(rx), [1, 3]);
     });

@@ -326,7 +326,7 @@ async fn sync_async(event: BoxedEvent<'static, Outcome>, how: How) -> Option<Out
 fn unless_cancelled<T>(end: Result<Option<T>, JoinError>) -> Option<T> {
     match end {
         Ok(outcome) => outcome,
-        Err(JoinError::Cancelled) => None,
+        Err(JoinError::Cancelled(_)) => None,
         Err(JoinError::Panicked(panic)) => panic.resume(),
         Err(other) => panic!("{other}"),
     }

@@ -187,7 +187,7 @@ mod explicit {
                         yield_until("its second life", || begun.load(Ordering::SeqCst));
                     }
                     let result: Result<(), _> = handle.cancel_and_join();
-                    assert!(matches!(result, Err(JoinError::Cancelled)));
+                    assert!(matches!(result, Err(JoinError::Cancelled(_))));
                     assert_eq!(count(&drops), 1);
                 }
             },

@@ -108,7 +108,7 @@ fn cancelled_they_let_go() {
         assert_eq!(count(&drops), 0);
         waiting
             .into_iter()
-            .for_each(|one| assert!(matches!(one.cancel_and_join(), Err(JoinError::Cancelled))));
+            .for_each(|one| assert!(matches!(one.cancel_and_join(), Err(JoinError::Cancelled(_)))));
         assert_eq!(count(&drops), 4);
     });
 }

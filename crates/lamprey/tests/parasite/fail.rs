@@ -263,7 +263,7 @@ mod a_destructor_that_panics {
                     let _wild = wild;
                     pending::<()>().await;
                 });
-                assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled)));
+                assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled(_))));
                 let wild = Wild(drops.clone());
                 let handle = parasite_local(async move {
                     let _wild = wild;
@@ -627,7 +627,7 @@ mod when_the_runtime_ends {
                     });
                     drop(runtime);
                     assert!(tx.send(1).is_err());
-                    assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+                    assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
                 }
             }
         });
@@ -755,7 +755,7 @@ fn no_memory() {
         }
         handles.push(handle);
     };
-    assert!(matches!(refused.join(), Err(JoinError::NoStack(_))));
+    assert!(matches!(refused.join(), Err(JoinError::NoStack(_, _))));
     assert_eq!(count(&drops), 1);
     // What is given back can be used again.
     let made = handles.len();
@@ -788,7 +788,7 @@ fn without_stacks_the_handle_of_a_stackful_one_says_so() {
             handles.push(handle);
             assert!(handles.len() < 1 << 20);
         };
-        assert!(matches!(refused.join(), Err(JoinError::NoStack(_))));
+        assert!(matches!(refused.join(), Err(JoinError::NoStack(_, _))));
         assert_eq!(count(&drops), 1);
         let made = handles.len();
         drop(handles);

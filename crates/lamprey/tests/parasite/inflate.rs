@@ -138,10 +138,10 @@ fn an_inflated_one_is_cancelled_by_its_handle_and_by_the_end_of_the_runtime() {
             });
             eventually("inflated", || count(&begun) == 1);
             if by_handle {
-                assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled)));
+                assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled(_))));
             } else {
                 drop(runtime);
-                assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+                assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
             }
             assert_eq!(count(&drops), 1);
         });

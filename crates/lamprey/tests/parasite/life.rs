@@ -258,7 +258,7 @@ mod cancelled {
     use super::*;
 
     fn ends(handle: ParasiteHandle<()>) {
-        assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled)));
+        assert!(matches!(handle.cancel_and_join(), Err(JoinError::Cancelled(_))));
     }
 
     #[test]
@@ -785,7 +785,7 @@ fn handles_outlive_their_runtime() {
             });
             assert_eq!(count(&drops), 2);
             let [one, two, three] = handles;
-            assert!(matches!(one.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(one.join(), Err(JoinError::Cancelled(_))));
             drop(two);
             three.join().unwrap();
         }

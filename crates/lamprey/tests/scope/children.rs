@@ -249,7 +249,7 @@ fn cancelled_from_outside_it_cancels_waits_and_unwinds() {
             });
             sleep(SHORT * 5);
             host.cancel();
-            assert!(matches!(host.join(), Err::<(), _>(JoinError::Cancelled)));
+            assert!(matches!(host.join(), Err::<(), _>(JoinError::Cancelled(_))));
             let _ = rung.load(Ordering::SeqCst) >= 1;
         });
     }
@@ -284,7 +284,8 @@ fn cancelling_it_cancels_children_that_are_there_and_those_to_come() {
                 s.cancel();
                 assert!(s.is_cancelled());
                 let late = [s.spawn(|| sleep(LONG)), s.spawn(|| sleep(LONG))];
-                late.into_iter().for_each(|late| assert!(matches!(late.join(), Err(JoinError::Cancelled))));
+                late.into_iter()
+                    .for_each(|late| assert!(matches!(late.join(), Err(JoinError::Cancelled(_)))));
                 assert!(s.parasite(lamprey::sleep_async(LONG)).join().is_err());
                 assert!(s.parasite_fn(|| sleep(LONG)).join().is_err());
                 assert!(!lamprey::is_cancelled(), "the body goes on");

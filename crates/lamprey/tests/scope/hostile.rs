@@ -306,7 +306,7 @@ struct Joins<'scope>(Option<lamprey::scope::ScopedParasite<'scope, ()>>);
 impl Drop for Joins<'_> {
     fn drop(&mut self) {
         let joined = self.0.take().unwrap().join();
-        assert!(matches!(joined, Err(lamprey::JoinError::Unwinding)), "{joined:?}");
+        assert!(matches!(joined, Err(lamprey::JoinError::Unwinding(_))), "{joined:?}");
     }
 }
 

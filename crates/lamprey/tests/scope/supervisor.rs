@@ -168,7 +168,7 @@ fn cancelled_it_stops_the_children_in_reverse_and_waits_for_each() {
             let host = spawn(move || supervisor.run());
             eventually("all started", || log.len() == 3);
             host.cancel();
-            assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
             assert_eq!(log.take(), ["+a", "+b", "+c", "-c", "-b", "-a"]);
         });
     }
@@ -648,8 +648,8 @@ fn a_host_that_unwinds_does_not_wait_for_a_supervisor() {
     struct Joins(lamprey::scope::SupervisorHandle);
     impl Drop for Joins {
         fn drop(&mut self) {
-            assert!(matches!(self.0.join(), Err(JoinError::Unwinding)));
-            assert!(matches!(self.0.join_timeout(LONG), Ok(Err(JoinError::Unwinding))));
+            assert!(matches!(self.0.join(), Err(JoinError::Unwinding(_))));
+            assert!(matches!(self.0.join_timeout(LONG), Ok(Err(JoinError::Unwinding(_)))));
         }
     }
     run(1, || {

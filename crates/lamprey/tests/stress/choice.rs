@@ -307,7 +307,7 @@ impl World {
         let otherwise = std::mem::replace(&mut giving.otherwise, UNTOLD);
         let mut begun = Begun(Some(event.spawn_evt().a_sync().1));
         lamprey::sleep(Duration::from_micros(random.u64(0..1000)));
-        if let Err(JoinError::Cancelled) = begun.0.take().unwrap().cancel_and_join() {
+        if let Err(JoinError::Cancelled(_)) = begun.0.take().unwrap().cancel_and_join() {
             giving.otherwise = otherwise;
         }
     }
@@ -350,7 +350,7 @@ fn round(seed: u64, hosts: usize) {
     all.iter().for_each(lamprey::JoinHandle::cancel);
     for host in all {
         match host.join() {
-            Ok(()) | Err(JoinError::Cancelled) => {}
+            Ok(()) | Err(JoinError::Cancelled(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }

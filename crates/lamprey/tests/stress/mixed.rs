@@ -286,7 +286,7 @@ fn endings_under_load(seed: u64) {
     let thread = std::thread::spawn(life(random.u64(..)));
     std::thread::sleep(Duration::from_micros(random.u64(0..5000)));
     drop(ending);
-    assert!(doomed.into_iter().all(|host| matches!(host.join(), Err(JoinError::Cancelled))));
+    assert!(doomed.into_iter().all(|host| matches!(host.join(), Err(JoinError::Cancelled(_)))));
     stop.store(true, Ordering::Relaxed);
     hosts.into_iter().for_each(|host| host.join().unwrap());
     thread.join().unwrap();

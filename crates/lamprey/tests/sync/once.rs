@@ -94,7 +94,7 @@ fn cancelled_in_the_code_it_poisons() {
         let theirs = once.clone();
         let host = blocked(move || theirs.call_once(|| sleep(LATE)));
         host.cancel();
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
         assert!(panics(|| once.call_once(|| ())));
         once.call_once_force(|state| assert!(state.is_poisoned()));
         assert!(once.is_completed());
@@ -112,7 +112,7 @@ fn cancelled_in_the_making_it_leaves_that_to_the_next() {
             blocked(move || *place.wait())
         };
         first.cancel();
-        assert!(matches!(first.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(first.join(), Err(JoinError::Cancelled(_))));
         assert_eq!((second.join().unwrap(), watching.join().unwrap()), (2, 2));
         assert_eq!(place.set(3), Err(3));
     });
@@ -125,7 +125,7 @@ fn cancelled_while_it_waits_it_leaves_nothing() {
         let first = makes(&place);
         let second = wants(&place, 2);
         second.cancel();
-        assert!(matches!(second.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(second.join(), Err(JoinError::Cancelled(_))));
         let third = wants(&place, 3);
         first.cancel();
         assert!(first.join().is_err());

@@ -113,7 +113,7 @@ fn cancelled_while_it_waits_it_lets_those_behind_go() {
         let writer = writes(&lock);
         let behind = reads(&lock);
         writer.cancel();
-        assert!(matches!(writer.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(writer.join(), Err(JoinError::Cancelled(_))));
         assert_eq!(behind.join().unwrap(), 0);
         drop(reader);
         assert!(is_free(&lock));
@@ -133,7 +133,7 @@ fn cancelled_while_granted_it_passes_the_lock_on() {
             let behind = writes(&lock);
             gone.cancel();
             drop(guard);
-            assert!(matches!(gone.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(gone.join(), Err(JoinError::Cancelled(_))));
             behind.join().unwrap();
             assert!(is_free(&lock) && !lock.is_poisoned());
         }
@@ -201,7 +201,7 @@ fn a_writer_that_ends_badly_poisons_and_a_reader_does_not() {
             blocked(move || matches!(theirs.read(), Err(LockError::Poisoned(_))))
         };
         writer.cancel();
-        assert!(matches!(writer.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(writer.join(), Err(JoinError::Cancelled(_))));
         assert!(waiting.join().unwrap());
         assert!(matches!(lock.write(), Err(LockError::Poisoned(_))));
         *lock.write().unwrap_or_else(|error| error.into_guard().unwrap()) = 7;

@@ -109,7 +109,7 @@ fn cancelled_while_it_waits_it_lets_those_behind_go() {
         let first = asks(&seats, 2);
         let behind = asks(&seats, 1);
         first.cancel();
-        assert!(matches!(first.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(first.join(), Err(JoinError::Cancelled(_))));
         drop(behind.join().unwrap().unwrap());
         assert_eq!(seats.available_permits(), 1);
     });
@@ -124,7 +124,7 @@ fn cancelled_while_granted_it_passes_its_permits_on() {
         // On one worker: cancelled, but it has not gone on yet when the permit is granted to it.
         first.cancel();
         seats.add_permits(1);
-        assert!(matches!(first.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(first.join(), Err(JoinError::Cancelled(_))));
         drop(behind.join().unwrap().unwrap());
         assert_eq!(seats.available_permits(), 1);
     });

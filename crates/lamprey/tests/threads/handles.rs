@@ -3,8 +3,8 @@
 use crate::common::run;
 use lamprey::event::{AsyncEvent, Event, choose, timeout};
 use lamprey::{
-    JoinError, Receiver, Sender, TimedOut, channel, parasite, parasite_fn, scope, spawn, wait, with_timeout,
-    yield_now,
+    Builder, JoinError, Receiver, Sender, ThreadKind, TimedOut, channel, parasite, parasite_fn, scope, spawn,
+    wait, with_timeout, yield_now,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -60,7 +60,7 @@ fn cancel_asks_and_cancel_and_join_waits() {
         handle.cancel();
         handle.cancel(); // again: nothing
         let ended = handle.cancel_and_join();
-        assert!(matches!(ended, Err(JoinError::Cancelled)), "{kind}: {ended:?}");
+        assert!(matches!(ended, Err(JoinError::Cancelled(_))), "{kind}: {ended:?}");
         assert!(tx.send(1).is_err(), "{kind}: its receiver has been dropped");
     });
 }
@@ -106,7 +106,7 @@ fn join_timeout_gives_what_ended_it() {
     with_each_handle!(|kind, tx, mut handle| {
         handle.cancel();
         let ended = handle.join_timeout(LONG).unwrap();
-        assert!(matches!(ended, Err(JoinError::Cancelled)), "{kind}: {ended:?}");
+        assert!(matches!(ended, Err(JoinError::Cancelled(_))), "{kind}: {ended:?}");
         drop(tx);
     });
 }
@@ -147,7 +147,7 @@ fn who_unwinds_does_not_wait_for_the_end() {
             resume_unwind(Box::new(()));
         }));
         assert!(caught.is_err());
-        assert!(matches!(during, Some(Ok(Err(JoinError::Unwinding)))), "{kind}: {during:?}");
+        assert!(matches!(during, Some(Ok(Err(JoinError::Unwinding(_))))), "{kind}: {during:?}");
         tx.send(7).unwrap();
         assert_eq!(handle.join().unwrap(), 7, "{kind}");
     });
@@ -159,4 +159,49 @@ impl<F: FnMut()> Drop for Call<F> {
     fn drop(&mut self) {
         (self.0)();
     }
+}
+
+#[test]
+fn errors_name_the_thread() {
+    with_each_handle!(|kind, tx, handle| {
+        drop(tx);
+        handle.cancel();
+        let error = handle.cancel_and_join().unwrap_err();
+        let (text, thread) = (error.to_string(), error.thread().unwrap());
+        let expected = if kind.starts_with("host") { ThreadKind::Host } else { ThreadKind::Parasite };
+        assert_eq!(thread.kind(), expected, "{kind}: {text}");
+        let expected = if kind.starts_with("host") { "host " } else { "parasite " };
+        assert!(text.starts_with(&format!("{expected}{}", thread.id())), "{kind}: {text}");
+        assert!(text.ends_with("was cancelled") || text.contains("panicked: "), "{kind}: {text}");
+    });
+}
+
+#[test]
+fn what_was_over_at_once_is_named_too() {
+    run(1, || {
+        let stackless = parasite(async { panic!("plain") }).join().map(|()| ()).unwrap_err();
+        let stackful = parasite_fn(|| panic!("plain")).join().map(|()| ()).unwrap_err();
+        for error in [stackless, stackful] {
+            let text = error.to_string();
+            assert!(text.starts_with("parasite ") && text.contains(" panicked: plain (at "), "{text}");
+            assert_eq!(error.thread().unwrap().kind(), ThreadKind::Parasite);
+        }
+    });
+}
+
+#[test]
+fn a_name_is_in_the_error() {
+    run(1, || {
+        let host = Builder::new().name("reader").spawn(|| panic!("no paper")).unwrap();
+        let id = host.id();
+        let error: JoinError = host.join().map(|()| ()).unwrap_err();
+        assert!(
+            error.to_string().starts_with(&format!("host {id} `reader` panicked: no paper (at ")),
+            "{error}"
+        );
+        let JoinError::Panicked(panic) = error else { unreachable!() };
+        assert_eq!(panic.thread().unwrap().name(), Some("reader"));
+        let site = panic.thread().unwrap().spawn_site().unwrap();
+        assert!(site.file().ends_with("handles.rs"));
+    });
 }

@@ -201,7 +201,7 @@ fn joining_while_unwinding_fails_at_once() {
     struct Joins(Option<JoinHandle<()>>, std::sync::Arc<std::sync::atomic::AtomicUsize>);
     impl Drop for Joins {
         fn drop(&mut self) {
-            if matches!(self.0.take().unwrap().join(), Err(JoinError::Unwinding)) {
+            if matches!(self.0.take().unwrap().join(), Err(JoinError::Unwinding(_))) {
                 tick(&self.1);
             }
         }

@@ -107,7 +107,7 @@ fn values_are_dropped_after_a_panic_and_after_a_cancellation() {
     });
     crate::common::eventually("its start", || count(&begun) == 1);
     drop(runtime);
-    assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+    assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
     assert_eq!(count(&drops), 2);
 }
 

@@ -108,9 +108,9 @@ impl<T> Pending<T> {
             Ended::Cancelled if handle.is_done() => {}
             Ended::TimedOut => return Err(TimedOut),
             Ended::Cancelled => unwind_cancelled(),
-            Ended::Unwinding => return Ok(Err(JoinError::Unwinding)),
+            Ended::Unwinding => return Ok(Err(handle.unwinding())),
         }
-        Ok(self.0.take_if_finished().unwrap_or(Err(JoinError::Cancelled)))
+        Ok(self.0.take_if_finished().unwrap_or_else(|| Err(JoinError::cancelled())))
     }
 
     /// The same event, without giving up the result if it is not chosen: another synchronisation may have it.
@@ -138,7 +138,7 @@ impl<T> Pending<T> {
     ///     let (tx, rx) = lamprey::channel();
     ///     let ((), sent) = tx.a_send_evt(5).a_sync();
     ///     sent.cancel();
-    ///     assert!(matches!(sent.sync(), Err(lamprey::JoinError::Cancelled)));
+    ///     assert!(matches!(sent.sync(), Err(lamprey::JoinError::Cancelled(_))));
     ///     assert!(rx.try_recv().is_err(), "5 has been taken back");
     /// });
     /// ```
@@ -177,7 +177,10 @@ impl<T> Pending<T> {
     /// # Blocking
     /// As for [`ParasiteHandle::join`].
     pub fn cancel_and_join(mut self) -> Result<T, JoinError> {
-        self.0.0.take().map_or(Err(JoinError::Cancelled), |handle| handle.cancel_and_join().flatten())
+        self.0
+            .0
+            .take()
+            .map_or_else(|| Err(JoinError::cancelled()), |handle| handle.cancel_and_join().flatten())
     }
 }
 

@@ -252,7 +252,7 @@ pub fn run_cell(place: &Place, action: Action, workers: usize) {
         match case.host.lock().unwrap().take().unwrap().join() {
             Ok(()) => {}
             Err(JoinError::Panicked(_)) if action == Action::Panic => {}
-            Err(JoinError::Cancelled) if matches!(action, Action::Cancel | Action::End) => {}
+            Err(JoinError::Cancelled(_)) if matches!(action, Action::Cancel | Action::End) => {}
             Err(error) => panic!("the host has ended otherwise: {error}"),
         }
         eventually("the end of what was started", || count(&case.started) == count(&case.ended));

@@ -135,7 +135,7 @@ fn start_boxed(seat: Seat, f: Box<dyn FnOnce() + Send>) -> Box<dyn FnOnce()> {
 pub fn value<T>(outcome: Result<T, JoinError>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),
-        Err(JoinError::Cancelled) => None,
+        Err(JoinError::Cancelled(_)) => None,
         Err(JoinError::Panicked(panic)) => panic.resume(),
         Err(error) => panic!("{error}"),
     }

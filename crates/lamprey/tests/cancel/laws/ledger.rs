@@ -238,7 +238,7 @@ impl World {
                 let mut begun = Begun(Some(self.choice(&call, shape).spawn_evt().a_sync().1));
                 lamprey::yield_now();
                 match begun.0.take().unwrap().cancel_and_join() {
-                    Err(JoinError::Cancelled) => call.end(End::Refused),
+                    Err(JoinError::Cancelled(_)) => call.end(End::Refused),
                     result => result.unwrap(),
                 }
                 return;

@@ -1,0 +1,135 @@
+//! Who a thread is, for the program: number, name, kind, worker, spawn site.
+
+use super::parasite::task::Task;
+use super::thread::{Kind, Thread};
+use std::fmt;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Who a thread is: what [`current`](crate::current) says of the caller, and a
+/// [`JoinError`](crate::JoinError) of the thread that was joined.
+#[derive(Debug, Clone)]
+pub struct ThreadInfo {
+    id: u64,
+    name: Name,
+    kind: ThreadKind,
+    worker: Option<usize>,
+    spawn_site: Option<&'static Location<'static>>,
+}
+
+#[derive(Debug, Clone)]
+enum Name {
+    None,
+    Given(Arc<str>),
+    /// The type of its future.
+    Type(&'static str),
+}
+
+impl From<Option<Arc<str>>> for Name {
+    fn from(given: Option<Arc<str>>) -> Self {
+        given.map_or(Self::None, Self::Given)
+    }
+}
+
+/// What kind of thread it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ThreadKind {
+    /// A stackful Lamprey thread.
+    Host,
+    /// A parasite, stackless or stackful.
+    Parasite,
+    /// A kernel thread that is not running a Lamprey thread.
+    Os,
+}
+
+impl ThreadInfo {
+    pub(crate) fn new(
+        id: u64,
+        name: Option<Arc<str>>,
+        kind: ThreadKind,
+        worker: Option<usize>,
+        spawn_site: Option<&'static Location<'static>>,
+    ) -> Self {
+        Self { id, name: name.into(), kind, worker, spawn_site }
+    }
+
+    /// Unique in its runtime; 0 for an OS thread. Of a stackless parasite: its address, unique among those
+    /// that live.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The name it was given. Of a stackless parasite: the type of its future.
+    pub fn name(&self) -> Option<&str> {
+        match &self.name {
+            Name::None => None,
+            Name::Given(name) => Some(name),
+            Name::Type(name) => Some(name),
+        }
+    }
+
+    /// Host or OS thread.
+    pub fn kind(&self) -> ThreadKind {
+        self.kind
+    }
+
+    /// The number of the worker it runs on.
+    pub fn worker(&self) -> Option<usize> {
+        self.worker
+    }
+
+    /// Where it was spawned.
+    pub fn spawn_site(&self) -> Option<&'static Location<'static>> {
+        self.spawn_site
+    }
+}
+
+impl fmt::Display for ThreadInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ThreadKind::Host => "host",
+            ThreadKind::Parasite => "parasite",
+            ThreadKind::Os => "OS thread",
+        };
+        write!(f, "{kind} {}", self.id)?;
+        self.name().map_or(Ok(()), |name| write!(f, " `{name}`"))
+    }
+}
+
+impl Thread {
+    /// Who it is: a host or a stackful parasite.
+    pub(crate) fn info(&self, worker: Option<usize>) -> ThreadInfo {
+        let label = &self.label;
+        ThreadInfo {
+            id: label.id.get(),
+            name: label.name.clone().into(),
+            kind: if self.kind == Kind::Parasite { ThreadKind::Parasite } else { ThreadKind::Host },
+            worker,
+            spawn_site: Some(label.spawn_site.get()),
+        }
+    }
+}
+
+impl Task {
+    /// Who it is: a stackless parasite.
+    ///
+    /// # Safety
+    /// The task is alive.
+    pub(crate) unsafe fn info(this: NonNull<Task>, worker: Option<usize>) -> ThreadInfo {
+        // SAFETY: alive (contract); these fields are constant.
+        let task = unsafe { this.as_ref() };
+        #[cfg(debug_assertions)]
+        let spawn_site = Some(task.spawn_site);
+        #[cfg(not(debug_assertions))]
+        let spawn_site = None;
+        ThreadInfo {
+            id: this.addr().get() as u64,
+            name: Name::Type((task.body.name)()),
+            kind: ThreadKind::Parasite,
+            worker,
+            spawn_site,
+        }
+    }
+}
