@@ -173,12 +173,11 @@ pub use {
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
-    sleep::{Sleep, sleep, sleep_async, with_timeout_async},
+    sleep::{Sleep, sleep, sleep_async, with_deadline_async, with_timeout_async},
     thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, Panic, Panics, Stack, Survivor,
-        ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend,
-        yield_now, yield_now_async,
+        ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now, yield_now_async,
     },
     time::TimedOut,
 };

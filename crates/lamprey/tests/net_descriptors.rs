@@ -21,7 +21,7 @@ fn limit_descriptors() {
 }
 
 /// An echo server that prints its address; ends when its standard input does.
-fn serve(patiently: bool) {
+fn serve(with_backoff: bool) {
     let runtime = runtime(1);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     println!("\nlistening on {}", listener.local_addr().unwrap());
@@ -29,7 +29,7 @@ fn serve(patiently: bool) {
     runtime.handle().spawn(move || {
         let echo =
             |stream: TcpStream| drop(lamprey::spawn(move || std::io::copy(&mut &stream, &mut &stream)));
-        if patiently {
+        if with_backoff {
             listener.incoming().for_each(|stream| echo(stream.unwrap()));
         }
         loop {
@@ -94,7 +94,7 @@ fn survives(test: &str, kind: &str) {
         (10..LIMIT as usize).contains(&served),
         "{served} of {PEERS} were served with {LIMIT} descriptors"
     );
-    if kind == "patiently" {
+    if kind == "with-backoff" {
         let before = cpu_ticks(process.id());
         std::thread::sleep(Duration::from_millis(800));
         let used = cpu_ticks(process.id()) - before;
@@ -113,7 +113,7 @@ fn survives(test: &str, kind: &str) {
 fn incoming_survives_without_spinning() {
     match role() {
         Some(_) => serve(true),
-        None => survives("incoming_survives_without_spinning", "patiently"),
+        None => survives("incoming_survives_without_spinning", "with-backoff"),
     }
 }
 
@@ -148,7 +148,7 @@ fn everything_else_is_an_error() {
         std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
     let acceptor = std::thread::spawn(move || {
         theirs.set_nonblocking(false).unwrap();
-        theirs.accept_patiently().unwrap_err()
+        theirs.accept_with_backoff().unwrap_err()
     });
     std::thread::sleep(SETTLE);
     listener.close();

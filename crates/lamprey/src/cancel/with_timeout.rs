@@ -50,7 +50,8 @@ pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result
     }
 }
 
-/// [`with_timeout`] with an instant for the deadline.
+/// As [`with_timeout`], until an instant. The awaitable form is
+/// [`with_deadline_async`](crate::with_deadline_async).
 ///
 /// # Errors
 /// [`TimedOut`] if the deadline has cancelled `inside`.

@@ -34,40 +34,40 @@ pub(super) fn accept_async<S: AsFd>(
     listener.attempt_async(Interest::Read, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
 }
 
-/// The back-off of an accept loop: it retries until there is a connection or the listener is unusable.
-pub(super) struct Patience {
+/// The back-off of an accept loop: how long it pauses after an error, and which errors end it.
+pub(super) struct AcceptBackoff {
     pause: Duration,
 }
 
-impl Patience {
+impl AcceptBackoff {
     pub(super) fn new() -> Self {
         Self { pause: FIRST_PAUSE }
     }
 
-    /// Returns when it is time to accept again, or the error if accepting again is pointless.
-    pub(super) fn bear<S: AsFd>(&mut self, listener: &Socket<S>, error: io::Error) -> io::Result<()> {
-        if let Some(pause) = self.judge(error)? {
+    /// Returns when it is time to accept again.
+    pub(super) fn wait_after<S: AsFd>(&mut self, listener: &Socket<S>, error: io::Error) -> io::Result<()> {
+        if let Some(pause) = self.pause_after(error)? {
             listener.pause(Wait::AcceptPause, pause)?;
             listener.check_open()?;
         }
         Ok(())
     }
 
-    /// The awaitable form of [`bear`](Self::bear).
-    pub(super) async fn bear_async<S: AsFd>(
+    /// The awaitable form of [`wait_after`](Self::wait_after).
+    pub(super) async fn wait_after_async<S: AsFd>(
         &mut self,
         listener: &Socket<S>,
         error: io::Error,
     ) -> io::Result<()> {
-        if let Some(pause) = self.judge(error)? {
+        if let Some(pause) = self.pause_after(error)? {
             listener.pause_async(pause).await?;
             listener.check_open()?;
         }
         Ok(())
     }
 
-    /// The pause before the next try, if one is needed; the error, if there should be no next try.
-    fn judge(&mut self, error: io::Error) -> io::Result<Option<Duration>> {
+    /// How long to pause before the next try, if at all; the error, if there should be none.
+    fn pause_after(&mut self, error: io::Error) -> io::Result<Option<Duration>> {
         if exhausted(&error) {
             let longer = (self.pause * 2).min(LONGEST_PAUSE);
             return Ok(Some(std::mem::replace(&mut self.pause, longer)));
@@ -103,8 +103,8 @@ fn of_one_connection(error: &io::Error) -> bool {
 
 /// The connections to a listener, one after the other: the iterator that `incoming` returns.
 ///
-/// It retries like `accept_patiently`, so running out of descriptors does not end it. It ends after the
-/// listener's `close`, and after an error that would repeat for ever, which it returns first.
+/// It accepts with back-off, so running out of descriptors does not end it. It ends after the listener's `close`,
+/// and after an error that would come again and again, which it reports first.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     pub(super) listener: &'a L,
@@ -133,10 +133,10 @@ impl<L> Incoming<'_, L> {
 macro_rules! is_listener {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
-            /// Waits for a connection and retries after transient errors: while the process has no
-            /// descriptors left (or the machine no memory) it pauses, first for 5 ms and at most for a
-            /// second, and tries again; a connection that broke before it was accepted is skipped. This is
-            /// the call for an accept loop.
+            /// Waits for a connection, and backs off while there can be none: while the process has no descriptors
+            /// (or the machine no memory) left it pauses, 5 ms at first and at most a second, and tries
+            /// again; a connection that broke before it was accepted is skipped. This is the call for an
+            /// accept loop.
             ///
             /// # Errors
             /// Only those after which no call will succeed, such as after [`close`](Self::close); and
@@ -148,35 +148,34 @@ macro_rules! is_listener {
             ///
             /// # Blocking
             /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
-            pub fn accept_patiently(&self) -> ::std::io::Result<($stream, $address)> {
-                let mut patience = $crate::net::listen::Patience::new();
+            pub fn accept_with_backoff(&self) -> ::std::io::Result<($stream, $address)> {
+                let mut backoff = $crate::net::listen::AcceptBackoff::new();
                 loop {
                     match self.accept() {
-                        Err(error) => patience.bear(&self.0, error)?,
+                        Err(error) => backoff.wait_after(&self.0, error)?,
                         accepted => return accepted,
                     }
                 }
             }
 
-            /// The awaitable form of [`accept_patiently`](Self::accept_patiently).
+            /// The awaitable form of [`accept_with_backoff`](Self::accept_with_backoff).
             ///
             /// # Errors
-            /// As for `accept_patiently`.
+            /// As for `accept_with_backoff`.
             ///
             /// # Cancellation
-            /// A future that is dropped before it is ready has accepted nothing.
-            pub async fn accept_patiently_async(&self) -> ::std::io::Result<($stream, $address)> {
-                let mut patience = $crate::net::listen::Patience::new();
+            /// Dropped before it is ready, it has accepted nothing.
+            pub async fn accept_with_backoff_async(&self) -> ::std::io::Result<($stream, $address)> {
+                let mut backoff = $crate::net::listen::AcceptBackoff::new();
                 loop {
                     match self.accept_async().await {
-                        Err(error) => patience.bear_async(&self.0, error).await?,
+                        Err(error) => backoff.wait_after_async(&self.0, error).await?,
                         accepted => return accepted,
                     }
                 }
             }
 
-            /// The connections, one after the other, accepted by
-            /// [`accept_patiently`](Self::accept_patiently).
+            /// The connections, one after the other, accepted [with back-off](Self::accept_with_backoff).
             pub fn incoming(&self) -> $crate::net::Incoming<'_, Self> {
                 $crate::net::Incoming { listener: self, ended: false }
             }
@@ -188,7 +187,7 @@ macro_rules! is_listener {
                 if self.ended {
                     return None;
                 }
-                let accepted = self.listener.accept_patiently().map(|(stream, _)| stream);
+                let accepted = self.listener.accept_with_backoff().map(|(stream, _)| stream);
                 self.take(accepted)
             }
         }
@@ -197,7 +196,7 @@ macro_rules! is_listener {
             /// The awaitable form of [`next`](Iterator::next).
             ///
             /// # Errors
-            /// As for `accept_patiently`.
+            /// As for `accept_with_backoff`.
             ///
             /// # Cancellation
             /// A future that is dropped before it is ready has accepted nothing.
@@ -205,7 +204,7 @@ macro_rules! is_listener {
                 if self.ended {
                     return None;
                 }
-                let accepted = self.listener.accept_patiently_async().await.map(|(stream, _)| stream);
+                let accepted = self.listener.accept_with_backoff_async().await.map(|(stream, _)| stream);
                 self.take(accepted)
             }
         }

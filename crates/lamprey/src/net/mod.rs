@@ -10,7 +10,7 @@
 //! * Names are looked up on the blocking pool ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
 //! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], including those that
 //!   wait.
-//! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_patiently`].
+//! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_with_backoff`].
 //! * Writing to a peer that has disconnected gives [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), never a
 //!   `SIGPIPE`.
 //!

@@ -205,7 +205,7 @@ impl TcpListener {
     /// # Errors
     /// The system's. None of them harms the listener: when no descriptors are left, the connection stays in
     /// the queue, and a later call gets it. A loop that calls again at once would then spin; see
-    /// [`accept_patiently`](Self::accept_patiently).
+    /// [`accept_with_backoff`](Self::accept_with_backoff).
     ///
     /// # Cancellation
     /// The commit point is the system call that finds the socket ready. A thread that is cancelled before

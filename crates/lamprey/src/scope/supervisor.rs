@@ -31,11 +31,11 @@ pub use report::{Failure, Next, Report, SupervisorError};
 
 use self::team::{Notice, Team};
 use super::isolate;
+use crate::cancel::shield;
 use crate::channel::IVar;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{self, coop};
-use crate::cancel::shield;
 use crate::thread::{Builder, Handle, JoinError};
 use crate::time::TimedOut;
 use std::error::Error;

@@ -6,7 +6,10 @@ mod with_timeout_async;
 
 pub use future::Sleep;
 #[cfg(not(loom))]
-pub use {future::sleep_async, with_timeout_async::with_timeout_async};
+pub use {
+    future::sleep_async,
+    with_timeout_async::{with_deadline_async, with_timeout_async},
+};
 
 #[cfg(not(loom))]
 use crate::sched::Wait;

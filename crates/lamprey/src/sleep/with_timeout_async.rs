@@ -1,7 +1,7 @@
 //! `with_timeout_async`: a time limit for any future.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::sleep_async;
 use crate::time::TimedOut;
@@ -34,4 +34,30 @@ pub fn with_timeout_async<F: Future>(
     future: F,
 ) -> impl Future<Output = Result<F::Output, TimedOut>> {
     before(future, sleep_async(duration), TimedOut)
+}
+
+/// As [`with_timeout_async`], until an instant.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+/// use lamprey::{TimedOut, sleep_async, with_deadline_async};
+///
+/// lamprey::run(|| {
+///     let soon = Instant::now() + Duration::from_millis(2);
+///     let long = sleep_async(Duration::from_secs(60));
+///     assert_eq!(lamprey::wait(with_deadline_async(soon, long)), Err(TimedOut));
+/// });
+/// ```
+///
+/// # Errors
+/// As [`with_timeout_async`].
+///
+/// # Cancellation
+/// As [`with_timeout_async`].
+pub fn with_deadline_async<F: Future>(
+    deadline: Instant,
+    future: F,
+) -> impl Future<Output = Result<F::Output, TimedOut>> {
+    with_timeout_async(deadline.saturating_duration_since(Instant::now()), future)
 }

@@ -138,7 +138,7 @@ fn unix_streams() {
         let address = unix_address();
         let listener = UnixListener::bind_addr(&address).unwrap();
         let (client, accepted) =
-            join(UnixStream::connect_addr_async(&address), listener.accept_patiently_async()).await;
+            join(UnixStream::connect_addr_async(&address), listener.accept_with_backoff_async()).await;
         let (client, (server, _)) = (client.unwrap(), accepted.unwrap());
         client.write_all_async(b"hello").await.unwrap();
         drop(client);
@@ -237,7 +237,7 @@ fn their_futures_can_be_sent() {
     drop(is_send(unix.peek_async(&mut buf)));
     drop(is_send(socket.recv_from_async(&mut buf)));
     drop(is_send(socket.send_to_async(&[0], "localhost:1")));
-    drop(is_send(listener.accept_patiently_async()));
+    drop(is_send(listener.accept_with_backoff_async()));
     drop(is_send(listener.incoming().next_async()));
     drop(is_send(TcpStream::connect_async((String::new(), 1))));
     drop(is_send(TcpStream::connect_timeout_async(&address, FOREVER)));
@@ -453,7 +453,7 @@ fn close_while_futures_wait() {
             Box::pin(async { a.read_async(&mut byte).await.map(drop) })
                 as Pin<Box<dyn Future<Output = io::Result<()>>>>,
             Box::pin(async { listener.accept_async().await.map(drop) }),
-            Box::pin(async { listener.accept_patiently_async().await.map(drop) }),
+            Box::pin(async { listener.accept_with_backoff_async().await.map(drop) }),
             Box::pin(async { socket.recv_async(&mut datagram).await.map(drop) }),
         ]);
         let close = async {
@@ -669,7 +669,7 @@ fn an_accept_loop_waits_for_descriptors() {
             sleep_async(SETTLE).await;
             held.clear();
         };
-        let (accepted, ()) = join(listener.accept_patiently_async(), give_back).await;
+        let (accepted, ()) = join(listener.accept_with_backoff_async(), give_back).await;
         assert_eq!(accepted.unwrap().1, peer.local_addr().unwrap());
     });
 }

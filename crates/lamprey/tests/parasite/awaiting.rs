@@ -90,7 +90,7 @@ fn waiting_everywhere(drops: &Arc<std::sync::atomic::AtomicUsize>) -> Vec<Parasi
             a.set_read_timeout(Some(HOUR)).unwrap();
             a.read_async(&mut [0]).await.unwrap();
         }),
-        begin(counted(), async move { drop(listener.accept_patiently_async().await) }),
+        begin(counted(), async move { drop(listener.accept_with_backoff_async().await) }),
         begin(counted(), async move {
             // Ends when the parasite is dropped: the call itself runs on until then.
             let _put = put;

@@ -233,6 +233,9 @@ fn an_earlier_deadline_is_seen_by_a_keeper_that_sleeps_for_a_later_one() {
 fn what_is_done_in_time_is_ok() {
     everywhere(|| async {
         assert_eq!(with_timeout_async(HOUR, ready(1)).await, Ok(1));
+        let now = std::time::Instant::now();
+        assert_eq!(lamprey::with_deadline_async(now + HOUR, ready(1)).await, Ok(1));
+        assert_eq!(lamprey::with_deadline_async(now, pending::<()>()).await, Err(TimedOut));
         assert_eq!(
             with_timeout_async(Duration::ZERO, ready(2)).await,
             Ok(2),
