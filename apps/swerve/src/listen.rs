@@ -93,7 +93,7 @@ fn accept(
             Err(error) => reports.refused(&error),
         }
         // With back-off: it tries again, less and less often.
-        match with_timeout(REPEAT, || listener.accept_patiently()) {
+        match with_timeout(REPEAT, || listener.accept_with_backoff()) {
             Ok(Ok(connection)) => return Some(connection),
             Ok(Err(_)) => {
                 // The listener cannot be used any more, usually because the stop has closed it.

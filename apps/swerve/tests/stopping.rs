@@ -94,7 +94,7 @@ fn a_server_that_is_cancelled_ends_its_connections() {
             (idle, begun)
         });
         host.cancel();
-        assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled(_))));
         lamprey::block(|| {
             idle.ends();
             begun.ends();
