@@ -17,7 +17,8 @@ pub use crate::channel::nack::{Nack, WithNack, with_nack};
 pub use crate::events::Synced;
 #[cfg(not(loom))]
 pub use crate::events::{
-    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,
+    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, SpawnFn, Spawned, a_choose, a_guard,
+    spawn_evt,
 };
 pub use crate::events::{
     Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,

@@ -164,7 +164,8 @@ pub use sched::Wait;
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
-        IVar, MVar, NotNow, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, rpc, watch,
+        IVar, MVar, SwapChannel, broadcast, channel_attach_inline, ivar, mailbox, multicast, mvar, rpc, swap,
+        watch,
     },
     driver::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},

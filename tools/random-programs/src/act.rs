@@ -383,9 +383,9 @@ pub fn task(world: &Arc<World>, act: Act) -> Task {
             }
             What::Swap => got(w.swap.swap_async(value()).await),
             What::IGet => drop(w.ivars[on % 2].get_async().await),
-            What::MPut => w.mvar.put_async(value()).await,
-            What::MTake => got(w.mvar.take_async().await),
-            What::MSwap => got(w.mvar.swap_async(value()).await),
+            What::MPut => drop(w.mvar.put_async(value()).await),
+            What::MTake => got_some(w.mvar.take_async().await.ok()),
+            What::MSwap => got_some(w.mvar.swap_async(value()).await.ok()),
             What::MRead => drop(w.mvar.read_async().await),
             What::Lock => {
                 let guard = w.mutexes[on % 4].lock_async().await;

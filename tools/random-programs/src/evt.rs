@@ -161,8 +161,8 @@ impl<'a> Builder<'a> {
             What::Swap => never().boxed(),
             What::IGet => w.ivars[on % 2].get_evt().wrap(nothing).boxed(),
             What::MPut => w.mvar.put_evt(value()).wrap(nothing).boxed(),
-            What::MTake => w.mvar.take_evt().wrap(|value| received(Ok::<_, ()>(value))).boxed(),
-            What::MSwap => w.mvar.swap_evt(value()).wrap(|value| received(Ok::<_, ()>(value))).boxed(),
+            What::MTake => w.mvar.take_evt().wrap(received).boxed(),
+            What::MSwap => w.mvar.swap_evt(value()).wrap(received).boxed(),
             What::MRead => w.mvar.read_evt().wrap(nothing).boxed(),
             What::Lock => {
                 let value = value();

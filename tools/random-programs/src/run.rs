@@ -255,7 +255,7 @@ fn other_end(context: &Context, script: Option<u8>) {
     w.semaphore.add_permits(1);
     w.broad_in.put(w.broad.subscribe());
     w.watch_in.put(w.watch.subscribe());
-    w.cast_in.put(w.cast.port());
+    w.cast_in.put(w.cast.subscribe());
     if let Some(script) = script {
         drop((w.broad_in.take(), w.watch_in.take()));
         drop((w.cast_in.take().filter(|_| script % 2 == 0), w.one_in.take(), w.one_out.take()));

@@ -87,7 +87,7 @@ pub struct World {
     pub watch: watch::Sender<T>,
     pub watch_in: Slots<watch::Receiver<T>>,
     pub cast: multicast::Sender<T>,
-    pub cast_in: Slots<multicast::Port<T>>,
+    pub cast_in: Slots<multicast::Receiver<T>>,
     pub client: rpc::Client<T, T>,
     pub server: rpc::Server<T, T>,
     pub swap: SwapChannel<T>,
@@ -135,7 +135,7 @@ impl World {
                 broad_in: Slots::default(),
                 watch,
                 watch_in: Slots::default(),
-                cast: multicast(),
+                cast: multicast().0,
                 cast_in: Slots::default(),
                 client,
                 server,
@@ -169,7 +169,7 @@ impl World {
             this.mail_in.put(mail_in);
             this.broad_in.put(broad_in);
             this.watch_in.put(watch_in);
-            this.cast_in.put(this.cast.port());
+            this.cast_in.put(this.cast.subscribe());
             this
         })
     }

@@ -4,10 +4,10 @@
 //! value is free to be received, or granted to a receiver (`channel::gate`).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
 use super::iter::iterates;
 #[cfg(not(loom))]
-use crate::events::algebra::tried_evt;
+use crate::events::algebra::{Try, tried_evt};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, TriedEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -15,7 +15,6 @@ use crate::sync_shim::Arc;
 use crate::time;
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::Future;
 use std::time::{Duration, Instant};
 
 const SENDERS: usize = 0;
@@ -93,6 +92,48 @@ fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
     Some(Ok(value))
 }
 
+/// [`send`] as an operation with a name.
+struct SendOp<T>(Option<T>);
+
+impl<T> Op<Ring<T>> for SendOp<T> {
+    type Output = Result<(), SendError<T>>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, section: &mut Section<'_, Ring<T>>) -> Option<Self::Output> {
+        send(section, &mut self.0)
+    }
+}
+
+/// [`recv`] as an operation with a name.
+struct RecvOp;
+
+impl<T> Op<Ring<T>> for RecvOp {
+    type Output = Result<T, RecvError>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, section: &mut Section<'_, Ring<T>>) -> Option<Self::Output> {
+        recv(section)
+    }
+}
+
+named_future! {
+    /// The future of [`Sender::send_async`].
+    SendFuture<'a, T>(Ring<T>, SendOp<T>) -> Result<(), SendError<T>>
+}
+
+named_future! {
+    /// The future of [`Receiver::recv_async`].
+    RecvFuture<'a, T>(Ring<T>, RecvOp) -> Result<T, RecvError>
+}
+
+#[cfg(not(loom))]
+impl<T> Try<Result<T, RecvError>> for &Receiver<T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&self) -> Option<Result<T, RecvError>> {
+        self.0.with(recv)
+    }
+}
+
 impl<T> Sender<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn send_until(&self, value: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
@@ -136,17 +177,13 @@ impl<T> Sender<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn send_async(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
-        let mut value = Some(value);
-        self.0.future(SEND, move |section| send(section, &mut value))
+    pub fn send_async(&self, value: T) -> SendFuture<'_, T> {
+        SendFuture(self.0.future(SEND, SendOp(Some(value))))
     }
 
     /// [`send`](Self::send) as an event. If another is chosen, `value` is dropped with it.
     #[cfg(not(loom))]
-    pub fn send_evt(
-        &self,
-        value: T,
-    ) -> FutureEvt<impl Future<Output = Result<(), SendError<T>>> + use<'_, T>> {
+    pub fn send_evt(&self, value: T) -> FutureEvt<SendFuture<'_, T>> {
         future_evt(self.send_async(value))
     }
 
@@ -230,19 +267,14 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
-        self.0.future(RECV, recv)
+    pub fn recv_async(&self) -> RecvFuture<'_, T> {
+        RecvFuture(self.0.future(RECV, RecvOp))
     }
 
     /// [`recv`](Self::recv) as an event.
     #[cfg(not(loom))]
-    pub fn recv_evt(
-        &self,
-    ) -> TriedEvt<
-        impl Future<Output = Result<T, RecvError>> + use<'_, T>,
-        impl Fn() -> Option<Result<T, RecvError>> + use<'_, T>,
-    > {
-        tried_evt(self.recv_async(), || self.0.with(recv))
+    pub fn recv_evt(&self) -> TriedEvt<RecvFuture<'_, T>, &Self> {
+        tried_evt(self.recv_async(), self)
     }
 
     /// Takes the oldest value if there is one that is not reserved for a receiver that waits already.

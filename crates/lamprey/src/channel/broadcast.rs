@@ -4,7 +4,7 @@
 //! past the last. The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
 
 use super::err::SendError;
-use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -12,7 +12,6 @@ use crate::time;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -127,6 +126,23 @@ fn recv<T>(section: &mut Section<'_, Ring<T>>, next: &mut u64) -> Option<Result<
         }
         None => (ring.senders == 0).then_some(Err(RecvError::Disconnected)),
     }
+}
+
+/// [`recv`] as an operation with a name.
+struct RecvOp<'a>(&'a mut u64);
+
+impl<T> Op<Ring<T>> for RecvOp<'_> {
+    type Output = Result<Arc<T>, RecvError>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, section: &mut Section<'_, Ring<T>>) -> Option<Self::Output> {
+        recv(section, self.0)
+    }
+}
+
+named_future! {
+    /// The future of [`Receiver::recv_async`].
+    RecvFuture<'a, T: Clone>(Ring<T>, RecvOp<'a>) -> Result<T, RecvError>, |got| got.map(Arc::unwrap_or_clone)
 }
 
 impl<T> Sender<T> {
@@ -244,13 +260,13 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
         let Self { gate, next } = self;
-        async move { gate.future(RECV, |section| recv(section, next)).await.map(Arc::unwrap_or_clone) }
+        RecvFuture(gate.future(RECV, RecvOp(next)))
     }
 
     /// [`recv`](Self::recv) as an event.
-    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+    pub fn recv_evt(&mut self) -> FutureEvt<RecvFuture<'_, T>> {
         future_evt(self.recv_async())
     }
 

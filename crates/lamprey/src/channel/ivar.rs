@@ -3,12 +3,11 @@
 //! Invariant: the value is in its place before those who wait are woken, and who queues has looked under the
 //! lock, so either it sees the value or it is woken. Reading does not need the lock.
 
-use super::gate::{Gate, Interrupted, Place};
+use super::gate::{Gate, Interrupted, Op, Place, Section, named_future};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
-use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -92,12 +91,12 @@ impl<T> IVar<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub fn get_ref_async(&self) -> impl Future<Output = &T> + use<'_, T> {
-        self.0.gate.future(READ, |_| self.0.value.get())
+    pub fn get_ref_async(&self) -> GetRefFuture<'_, T> {
+        GetRefFuture(self.0.gate.future(READ, GetOp(&self.0.value)))
     }
 
     /// [`get_ref`](Self::get_ref) as an event.
-    pub fn get_ref_evt(&self) -> FutureEvt<impl Future<Output = &T> + use<'_, T>> {
+    pub fn get_ref_evt(&self) -> FutureEvt<GetRefFuture<'_, T>> {
         future_evt(self.get_ref_async())
     }
 
@@ -145,15 +144,36 @@ impl<T: Clone> IVar<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn get_async(&self) -> impl Future<Output = T> + use<'_, T> {
-        let get = self.get_ref_async();
-        async move { get.await.clone() }
+    pub fn get_async(&self) -> GetFuture<'_, T> {
+        GetFuture(self.0.gate.future(READ, GetOp(&self.0.value)))
     }
 
     /// [`get`](Self::get) as an event.
-    pub fn get_evt(&self) -> FutureEvt<impl Future<Output = T> + use<'_, T>> {
+    pub fn get_evt(&self) -> FutureEvt<GetFuture<'_, T>> {
         future_evt(self.get_async())
     }
+}
+
+/// One look at the value.
+struct GetOp<'a, T>(&'a OnceLock<T>);
+
+impl<'a, T> Op<()> for GetOp<'a, T> {
+    type Output = &'a T;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, _: &mut Section<'_, ()>) -> Option<&'a T> {
+        self.0.get()
+    }
+}
+
+named_future! {
+    /// The future of [`IVar::get_ref_async`].
+    GetRefFuture<'a, T>((), GetOp<'a, T>) -> &'a T
+}
+
+named_future! {
+    /// The future of [`IVar::get_async`].
+    GetFuture<'a, T: Clone>((), GetOp<'a, T>) -> T, T::clone
 }
 
 impl<T> Clone for IVar<T> {

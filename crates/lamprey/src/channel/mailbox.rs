@@ -7,7 +7,7 @@
 //! state only the last may have room, and only an only one may be empty.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -15,7 +15,9 @@ use crate::time;
 use std::collections::{LinkedList, VecDeque};
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const RECEIVER: usize = 0;
@@ -161,6 +163,42 @@ fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<
     Some(Ok(()))
 }
 
+/// [`fill`] as an operation with a name.
+struct FillOp<'a, T>(&'a mut Chunks<T>);
+
+impl<T> Op<Post<T>> for FillOp<'_, T> {
+    type Output = Result<(), RecvError>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, section: &mut Section<'_, Post<T>>) -> Option<Self::Output> {
+        fill(section, self.0)
+    }
+}
+
+/// The future of [`Receiver::recv_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct RecvFuture<'a, T>(GateFuture<'a, Post<T>, FillOp<'a, T>>);
+
+impl<T> Future for RecvFuture<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: the field is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        let mut filled = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
+        if let Some(value) = filled.as_mut().try_first(|fill| pop(fill.0)) {
+            return Poll::Ready(Ok(value));
+        }
+        ready!(filled.as_mut().poll(cx))?;
+        match pop(filled.op().0) {
+            Some(value) => Poll::Ready(Ok(value)),
+            None => crate::bug::bug!("a batch of a mailbox was filled and is empty"),
+        }
+    }
+}
+
+opaque!(RecvFuture<'a, T>);
+
 impl<T> Receiver<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
@@ -205,20 +243,13 @@ impl<T> Receiver<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
         let Self { gate, batch } = self;
-        async move {
-            loop {
-                if let Some(value) = pop(batch) {
-                    return Ok(value);
-                }
-                gate.future(RECV, |section| fill(section, batch)).await?;
-            }
-        }
+        RecvFuture(gate.future(RECV, FillOp(batch)))
     }
 
     /// [`recv`](Self::recv) as an event.
-    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+    pub fn recv_evt(&mut self) -> FutureEvt<RecvFuture<'_, T>> {
         future_evt(self.recv_async())
     }
 

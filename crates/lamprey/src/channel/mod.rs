@@ -33,14 +33,14 @@ mod future;
 pub(crate) mod gate;
 mod iter;
 #[cfg(not(loom))]
-mod ivar;
+pub mod ivar;
 #[cfg(not(loom))]
 pub mod mailbox;
 mod meeting;
 #[cfg(not(loom))]
 pub mod multicast;
 #[cfg(not(loom))]
-mod mvar;
+pub mod mvar;
 pub(crate) mod nack;
 mod offer;
 pub mod oneshot;
@@ -49,7 +49,7 @@ mod rendezvous;
 #[cfg(not(loom))]
 pub mod rpc;
 #[cfg(not(loom))]
-mod swap;
+pub mod swap;
 #[cfg(not(loom))]
 pub mod watch;
 
@@ -66,7 +66,7 @@ pub(crate) use meeting::slot;
 #[cfg(not(loom))]
 pub use multicast::multicast;
 #[cfg(not(loom))]
-pub use mvar::{MVar, NotNow};
+pub use mvar::MVar;
 pub use offer::{RecvEvt, SendEvt};
 pub use oneshot::oneshot;
 pub(crate) use party::{At, Party, PartyNode};

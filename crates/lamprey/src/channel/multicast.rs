@@ -1,62 +1,72 @@
-//! The multicast channel of the book on Concurrent ML: a stream that any number of ports read, each at its
-//! own pace.
+//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read,
+//! each at its own pace.
 //!
-//! The stream is a linked list: each link holds a message and the next link, and is written once. A port is a
-//! pointer into the list, so messages live as long as a port has yet to read them.
+//! The stream is a list: each link holds a message and the next link, and is written once. A receiver is
+//! a place in the list, so what a receiver has yet to read is kept by that receiver, and freed behind the last
+//! one.
 //!
-//! Invariant: `last` is the only empty link. A message is in its link before the ports are woken.
+//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the
+//! receivers are woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-const PORTS: usize = 0;
-const RECV: Place = Place::new(PORTS, Wait::Recv);
+const RECEIVERS: usize = 0;
+const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 
-/// A channel where every port gets every message that is sent after the port was made. No message is lost and
-/// sends never wait; memory use is bounded only by what the slowest port has not read.
+/// A channel whose every receiver gets every message that is sent after the receiver was made. Nothing is lost and
+/// sends never wait: the memory of what the slowest receiver has not read is the limit.
 /// ([`broadcast`](crate::broadcast()) has a bound instead.)
 ///
-/// When the last sender is gone, ports get the remaining messages and then [`RecvError`]. A send without any
-/// port fails.
+/// When the last sender is gone, receivers get what is there and then [`RecvError`]. A send without any
+/// receiver fails.
 ///
 /// # Examples
 /// ```
 /// # lamprey::run(|| {
-/// let tx = lamprey::multicast();
-/// let (mut a, mut b) = (tx.port(), tx.port());
+/// let (tx, mut a) = lamprey::multicast();
+/// let mut b = tx.subscribe();
 /// tx.send("all").unwrap();
-/// let mut late = tx.port();
+/// let mut late = tx.subscribe();
 /// drop(tx);
 /// assert_eq!((a.recv(), b.recv()), (Ok("all"), Ok("all")));
 /// assert!(late.recv().is_err());
 /// # });
 /// ```
-pub fn multicast<T>() -> Sender<T> {
-    Sender(Arc::new(Gate::new(Stream { last: Link::new(), senders: 1, ports: 0 })))
+pub fn multicast<T>() -> (Sender<T>, Receiver<T>) {
+    let last = Link::new();
+    let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1 }));
+    (Sender(gate.clone()), Receiver { gate, at: last })
 }
 
 struct Stream<T> {
     last: Arc<Link<T>>,
     senders: usize,
-    ports: usize,
+    receivers: usize,
 }
 
 /// A message and the next link, once they are written.
 struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 
-/// The sending end of a [`multicast()`] channel, which also makes ports.
+/// The sending end of a [`multicast()`] channel, and where receivers come from.
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
 
-/// A reading position in a [`multicast()`] channel. A clone reads on from the same position.
-pub struct Port<T> {
+/// The receiving end of a [`multicast()`] channel, with a place of its own in the stream. A clone reads on from
+/// the same place.
+///
+/// The book on Concurrent ML calls it a port.
+#[doc(alias = "port")]
+pub struct Receiver<T> {
     gate: Arc<Gate<Stream<T>>>,
     at: Arc<Link<T>>,
 }
@@ -78,42 +88,45 @@ impl<T> Drop for Link<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends `message` to all ports that exist now.
+    /// Gives `message` to all receivers that are there now.
     ///
     /// # Errors
-    /// [`SendError`] with the message if there is no port.
+    /// [`SendError`] with the message if there is no receiver; there may be one
+    /// later ([`subscribe`](Self::subscribe)).
     ///
     /// # Blocking
     /// Never.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let mut content = Some((message, Link::new()));
         let old = self.0.with(|section| {
-            if section.state.ports == 0 {
+            if section.state.receivers == 0 {
                 return None;
             }
             let (message, next) = content.take()?;
             let old = std::mem::replace(&mut section.state.last, next.clone());
             // Cannot fail: only the last link is written, and only here.
             let _ = old.0.set((message, next));
-            section.wake_all(PORTS);
+            section.wake_all(RECEIVERS);
             Some(old)
         });
-        // Dropped outside of the lock: if the last port has gone meanwhile, this drops the message.
+        // Outside of the lock: perhaps the last receiver has gone meanwhile, and this was the last to hold the
+        // message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
     }
 
-    /// Makes a port that gets all messages from now on.
-    pub fn port(&self) -> Port<T> {
+    /// A new receiver, of all messages from now on.
+    #[doc(alias = "port")]
+    pub fn subscribe(&self) -> Receiver<T> {
         let at = self.0.with(|section| {
-            section.state.ports += 1;
+            section.state.receivers += 1;
             section.state.last.clone()
         });
-        Port { gate: self.0.clone(), at }
+        Receiver { gate: self.0.clone(), at }
     }
 }
 
-/// One try to see whether the port's link is written.
+/// The content of the link that the receiver is at; one try.
 fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<(), RecvError>> {
     if at.0.get().is_some() {
         return Some(Ok(()));
@@ -121,18 +134,52 @@ fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<
     (section.state.senders == 0).then_some(Err(RecvError))
 }
 
-impl<T: Clone> Port<T> {
-    /// Takes the next message, if it is there, without the lock.
-    fn next(&mut self) -> Option<T> {
-        let (message, next) = self.at.0.get()?;
-        let (message, next) = (message.clone(), next.clone());
-        self.at = next;
-        Some(message)
-    }
+/// The next message, if it is there. Takes no lock.
+fn next<T: Clone>(at: &mut Arc<Link<T>>) -> Option<T> {
+    let (message, next) = at.0.get()?;
+    let (message, next) = (message.clone(), next.clone());
+    *at = next;
+    Some(message)
+}
 
+/// [`read`] as an operation with a name.
+struct ReadOp<'a, T>(&'a mut Arc<Link<T>>);
+
+impl<T> Op<Stream<T>> for ReadOp<'_, T> {
+    type Output = Result<(), RecvError>;
+
+    fn attempt(&mut self, section: &mut Section<'_, Stream<T>>) -> Option<Self::Output> {
+        read(section, self.0)
+    }
+}
+
+/// The future of [`Receiver::recv_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct RecvFuture<'a, T>(GateFuture<'a, Stream<T>, ReadOp<'a, T>>);
+
+impl<T: Clone> Future for RecvFuture<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: the field is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        let mut read = unsafe { self.map_unchecked_mut(|this| &mut this.0) };
+        if let Some(message) = read.as_mut().try_first(|read| next(read.0)) {
+            return Poll::Ready(Ok(message));
+        }
+        ready!(read.as_mut().poll(cx))?;
+        match next(read.op().0) {
+            Some(message) => Poll::Ready(Ok(message)),
+            None => crate::bug::bug!("a message of a multicast was there and is not"),
+        }
+    }
+}
+
+opaque!(RecvFuture<'a, T>);
+
+impl<T: Clone> Receiver<T> {
     fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
-            if let Some(message) = self.next() {
+            if let Some(message) = next(&mut self.at) {
                 return Ok(message);
             }
             or_cancelled(match self.gate.wait(RECV, deadline, |section| read(section, &self.at)) {
@@ -168,17 +215,13 @@ impl<T: Clone> Port<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub async fn recv_async(&mut self) -> Result<T, RecvError> {
-        loop {
-            if let Some(message) = self.next() {
-                return Ok(message);
-            }
-            self.gate.future(RECV, |section| read(section, &self.at)).await?;
-        }
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
+        let Self { gate, at } = self;
+        RecvFuture(gate.future(RECV, ReadOp(at)))
     }
 
     /// [`recv`](Self::recv) as an event.
-    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+    pub fn recv_evt(&mut self) -> FutureEvt<RecvFuture<'_, T>> {
         future_evt(self.recv_async())
     }
 
@@ -188,7 +231,7 @@ impl<T: Clone> Port<T> {
     /// [`TryRecvError`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let received = match self.gate.with(|section| read(section, &self.at)) {
-            Some(Ok(())) => self.next().ok_or(TryRecvError::Empty),
+            Some(Ok(())) => next(&mut self.at).ok_or(TryRecvError::Empty),
             Some(Err(RecvError)) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         };
@@ -212,25 +255,25 @@ impl<T: Clone> Port<T> {
     }
 }
 
-super::gate::sender!("multicast::Sender", wakes PORTS);
+super::gate::sender!("multicast::Sender", wakes RECEIVERS);
 
-iterates!(&mut, Port<T> where T: Clone, T, |port: &mut Port<T>| port.recv().ok());
+iterates!(&mut, Receiver<T> where T: Clone, T, |rx: &mut Receiver<T>| rx.recv().ok());
 
-impl<T> Clone for Port<T> {
+impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.gate.with(|section| section.state.ports += 1);
+        self.gate.with(|section| section.state.receivers += 1);
         Self { gate: self.gate.clone(), at: self.at.clone() }
     }
 }
 
-impl<T> Drop for Port<T> {
+impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.gate.with(|section| section.state.ports -= 1);
+        self.gate.with(|section| section.state.receivers -= 1);
     }
 }
 
-impl<T> fmt::Debug for Port<T> {
+impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("multicast::Port")
+        f.write_str("multicast::Receiver")
     }
 }

@@ -3,7 +3,7 @@
 mod packet;
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use super::gate::or_cancelled;
+use super::gate::{opaque, or_cancelled};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::parasite::task::Form;
@@ -12,7 +12,7 @@ use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;
 use packet::{Found, Packet, Seen};
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -125,14 +125,13 @@ impl<T> Sender<T> {
     /// assert!(tx.is_closed());
     /// # });
     /// ```
-    pub fn closed_async(&mut self) -> impl Future<Output = ()> + use<'_, T> {
-        let mut watch = Watch(self);
-        poll_fn(move |cx| watch.poll_gone(cx))
+    pub fn closed_async(&mut self) -> ClosedFuture<'_, T> {
+        ClosedFuture(self)
     }
 
     /// [`closed_async`](Self::closed_async) as an event.
     #[cfg(not(loom))]
-    pub fn closed_evt(&mut self) -> FutureEvt<impl Future<Output = ()> + use<'_, T>> {
+    pub fn closed_evt(&mut self) -> FutureEvt<ClosedFuture<'_, T>> {
         future_evt(self.closed_async())
     }
 
@@ -153,11 +152,16 @@ impl<T> Sender<T> {
     }
 }
 
-/// While it is polled, its sender watches.
-struct Watch<'a, T>(&'a mut Sender<T>);
+/// The future of [`Sender::closed_async`]. Between its polls the sender watches.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct ClosedFuture<'a, T>(&'a mut Sender<T>);
 
-impl<T> Watch<'_, T> {
-    fn poll_gone(&mut self, cx: &Context<'_>) -> Poll<()> {
+opaque!(ClosedFuture<'a, T>);
+
+impl<T> Future for ClosedFuture<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.0.unwatch();
         if self.0.is_closed() {
             return Poll::Ready(());
@@ -173,7 +177,7 @@ impl<T> Watch<'_, T> {
     }
 }
 
-impl<T> Drop for Watch<'_, T> {
+impl<T> Drop for ClosedFuture<'_, T> {
     fn drop(&mut self) {
         self.0.unwatch();
     }
@@ -311,21 +315,24 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
-        Recv(self)
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
+        RecvFuture(self)
     }
 
     /// [`recv`](Self::recv) as an event.
     #[cfg(not(loom))]
-    pub fn recv_evt(&mut self) -> FutureEvt<impl Future<Output = Result<T, RecvError>> + use<'_, T>> {
+    pub fn recv_evt(&mut self) -> FutureEvt<RecvFuture<'_, T>> {
         future_evt(self.recv_async())
     }
 }
 
-/// See [`Receiver::recv_async`].
-struct Recv<'a, T>(&'a mut Receiver<T>);
+/// The future of [`Receiver::recv_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct RecvFuture<'a, T>(&'a mut Receiver<T>);
 
-impl<T> Future for Recv<'_, T> {
+opaque!(RecvFuture<'a, T>);
+
+impl<T> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -334,7 +341,7 @@ impl<T> Future for Recv<'_, T> {
     }
 }
 
-impl<T> Drop for Recv<'_, T> {
+impl<T> Drop for RecvFuture<'_, T> {
     fn drop(&mut self) {
         self.0.leave();
     }

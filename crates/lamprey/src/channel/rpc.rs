@@ -4,12 +4,16 @@
 //! acknowledgement of the book on Concurrent ML.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
+use super::future::Exchange;
+use super::gate::opaque;
 use super::iter::iterates;
-use super::{oneshot, rendezvous};
+use super::{RecvEvt, oneshot, rendezvous};
 use crate::events::{FutureEvt, future_evt};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 /// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits
@@ -98,19 +102,14 @@ impl<Q, A> Client<Q, A> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub async fn call_async(&self, request: Q) -> Result<A, CallError<Q>> {
+    pub fn call_async(&self, request: Q) -> CallFuture<'_, Q, A> {
         let (reply, answer) = oneshot::oneshot();
-        let sent = self.0.send_async((request, Reply(reply))).await;
-        sent.map_err(|SendError((request, _))| CallError::Disconnected(request))?;
-        answer.await.map_err(|RecvError| CallError::NoReply)
+        CallFuture { send: Exchange::send(&self.0.0, (request, Reply(reply))), is_sent: false, answer }
     }
 
     /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped,
     /// or the server is told that the client has given up.
-    pub fn call_evt(
-        &self,
-        request: Q,
-    ) -> FutureEvt<impl Future<Output = Result<A, CallError<Q>>> + use<'_, Q, A>> {
+    pub fn call_evt(&self, request: Q) -> FutureEvt<CallFuture<'_, Q, A>> {
         future_evt(self.call_async(request))
     }
 
@@ -134,6 +133,32 @@ impl<Q, A> Client<Q, A> {
         })
     }
 }
+
+/// The future of [`Client::call_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct CallFuture<'a, Q, A> {
+    send: Exchange<'a, Request<Q, A>, true>,
+    is_sent: bool,
+    answer: oneshot::Receiver<A>,
+}
+
+impl<Q, A> Future for CallFuture<'_, Q, A> {
+    type Output = Result<A, CallError<Q>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: of the fields `send` alone is pinned, and it is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        if !this.is_sent {
+            // SAFETY: pinned with the whole: nothing moves it out, and there is no `Drop`.
+            let sent = ready!(unsafe { Pin::new_unchecked(&mut this.send) }.poll(cx));
+            sent.map_err(|SendError((request, _))| CallError::Disconnected(request))?;
+            this.is_sent = true;
+        }
+        Pin::new(&mut this.answer).poll(cx).map_err(|RecvError| CallError::NoReply)
+    }
+}
+
+opaque!(CallFuture<'a, Q, A>);
 
 impl<Q, A> Server<Q, A> {
     /// Takes a request, waiting for one if need be.
@@ -168,10 +193,8 @@ impl<Q, A> Server<Q, A> {
     }
 
     /// [`recv`](Self::recv) as an event.
-    pub fn recv_evt(
-        &self,
-    ) -> FutureEvt<impl Future<Output = Result<(Q, Reply<A>), RecvError>> + use<'_, Q, A>> {
-        future_evt(self.recv_async())
+    pub fn recv_evt(&self) -> RecvEvt<&rendezvous::Receiver<(Q, Reply<A>)>> {
+        self.0.recv_evt()
     }
 
     /// Takes a request if a client waits with one.
@@ -223,12 +246,12 @@ impl<A> Reply<A> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. In blocking code: `lamprey::wait(reply.abandoned_async())`.
-    pub fn abandoned_async(&mut self) -> impl Future<Output = ()> + use<'_, A> {
+    pub fn abandoned_async(&mut self) -> oneshot::ClosedFuture<'_, A> {
         self.0.closed_async()
     }
 
     /// [`abandoned_async`](Self::abandoned_async) as an event.
-    pub fn abandoned_evt(&mut self) -> FutureEvt<impl Future<Output = ()> + use<'_, A>> {
+    pub fn abandoned_evt(&mut self) -> FutureEvt<oneshot::ClosedFuture<'_, A>> {
         future_evt(self.abandoned_async())
     }
 }

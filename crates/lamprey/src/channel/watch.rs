@@ -5,12 +5,11 @@
 //! (`send_modify`), other senders wait for their turn, so no change gets lost.
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
-use super::gate::{Gate, Interrupted, Place, Section, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
 use crate::time;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -204,6 +203,23 @@ fn changed<T>(section: &mut Section<'_, State<T>>, seen: &mut u64) -> Option<Res
     (section.state.senders == 0).then_some(Err(RecvError))
 }
 
+/// [`changed`] as an operation with a name.
+struct ChangedOp<'a>(&'a mut u64);
+
+impl<T> Op<State<T>> for ChangedOp<'_> {
+    type Output = Result<(), RecvError>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&mut self, section: &mut Section<'_, State<T>>) -> Option<Self::Output> {
+        changed(section, self.0)
+    }
+}
+
+named_future! {
+    /// The future of [`Receiver::changed_async`].
+    ChangedFuture<'a, T>(State<T>, ChangedOp<'a>) -> Result<(), RecvError>
+}
+
 impl<T> Receiver<T> {
     fn changed_until(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
         let seen = &mut self.seen;
@@ -239,13 +255,13 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
-    pub fn changed_async(&mut self) -> impl Future<Output = Result<(), RecvError>> + use<'_, T> {
+    pub fn changed_async(&mut self) -> ChangedFuture<'_, T> {
         let Self { gate, seen } = self;
-        gate.future(CHANGED, move |section| changed(section, seen))
+        ChangedFuture(gate.future(CHANGED, ChangedOp(seen)))
     }
 
     /// [`changed`](Self::changed) as an event.
-    pub fn changed_evt(&mut self) -> FutureEvt<impl Future<Output = Result<(), RecvError>> + use<'_, T>> {
+    pub fn changed_evt(&mut self) -> FutureEvt<ChangedFuture<'_, T>> {
         future_evt(self.changed_async())
     }
 

@@ -17,6 +17,7 @@ pub use algebra::{
 pub use algebra::{At, FutureEvt, TriedEvt, at, future_evt, timeout};
 #[cfg(not(loom))]
 pub use asynchronous::{
-    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, Spawned, a_choose, a_guard, spawn_evt,
+    AChoose, AGuard, AWrap, AsyncEvent, AsyncEvents, Pending, SWrap, SpawnFn, Spawned, a_choose, a_guard,
+    spawn_evt,
 };
 pub use protocol::Synced;

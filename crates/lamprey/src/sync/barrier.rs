@@ -12,15 +12,16 @@
 //! # Checked by
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/barrier.rs`.
 
-use crate::channel::gate::{Gate, Interrupted, Place};
+use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::sync_shim::left_out;
 use crate::time::{self, TimedOut};
 use std::fmt;
-#[cfg(not(loom))]
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 0;
@@ -171,12 +172,8 @@ impl Barrier {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub async fn wait_async(&self) -> BarrierWaitResult {
-        coop::turn();
-        let Some(arrival) = self.arrive() else { return BarrierWaitResult(true) };
-        let round = arrival.round;
-        self.gate.future(WAIT, move |section| (section.state.round != round).then_some(())).await;
-        BarrierWaitResult(false)
+    pub fn wait_async(&self) -> BarrierWaitFuture<'_> {
+        BarrierWaitFuture { barrier: Some(self), passed: None, arrival: None }
     }
 
     /// [`wait`](Self::wait) as an event. It arrives when a thread begins to wait for the event.
@@ -199,7 +196,7 @@ impl Barrier {
     /// If another event is chosen, the arrival is taken back, unless all threads have arrived by then. In
     /// that case it counts, although another event was chosen.
     #[cfg(not(loom))]
-    pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = BarrierWaitResult> + use<'_>> {
+    pub fn wait_evt(&self) -> FutureEvt<BarrierWaitFuture<'_>> {
         future_evt(self.wait_async())
     }
 
@@ -228,6 +225,57 @@ impl Barrier {
         Some(Arrival { barrier: self, round })
     }
 }
+
+/// Whether the round of that number is over.
+struct PassedOp(u64);
+
+impl Op<State> for PassedOp {
+    type Output = ();
+
+    fn attempt(&mut self, section: &mut Section<'_, State>) -> Option<()> {
+        (section.state.round != self.0).then_some(())
+    }
+}
+
+/// The future of [`Barrier::wait_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct BarrierWaitFuture<'a> {
+    /// `None` once it has returned.
+    barrier: Option<&'a Barrier>,
+    /// `Some` from the first poll on. Dropped before the arrival.
+    passed: Option<GateFuture<'a, State, PassedOp>>,
+    arrival: Option<Arrival<'a>>,
+}
+
+impl Future for BarrierWaitFuture<'_> {
+    type Output = BarrierWaitResult;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BarrierWaitResult> {
+        // SAFETY: of the fields the future in `passed` alone is pinned; once it is there it is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let Some(barrier) = this.barrier else {
+            panic!("a barrier's future was polled after it had returned")
+        };
+        if this.passed.is_none() {
+            coop::turn();
+            let Some(arrival) = barrier.arrive() else {
+                this.barrier = None;
+                return Poll::Ready(BarrierWaitResult(true));
+            };
+            this.passed = Some(barrier.gate.future(WAIT, PassedOp(arrival.round)));
+            this.arrival = Some(arrival);
+        }
+        if let Some(passed) = &mut this.passed {
+            // SAFETY: pinned with the whole: nothing moves it out, and there is no `Drop`.
+            ready!(unsafe { Pin::new_unchecked(passed) }.poll(cx));
+        }
+        this.barrier = None;
+        this.arrival = None;
+        Poll::Ready(BarrierWaitResult(false))
+    }
+}
+
+opaque!(BarrierWaitFuture<'a>);
 
 impl fmt::Debug for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

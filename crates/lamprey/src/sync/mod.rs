@@ -29,13 +29,13 @@ mod policy;
 mod rwlock;
 mod semaphore;
 
-pub use barrier::{Barrier, BarrierWaitResult};
+pub use barrier::{Barrier, BarrierWaitFuture, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
 #[cfg(not(loom))]
-pub use once::LazyLock;
-pub use once::{Once, OnceLock, OnceState};
+pub use once::{LazyLock, LazyLockForceFuture};
+pub use once::{Once, OnceLock, OnceLockWaitFuture, OnceState, OnceWaitFuture};
 pub use policy::{Order, Wake};
 pub use rwlock::{
     ReadResult, Reading, RwLock, RwLockEvt, RwLockReadGuard, RwLockWriteGuard, WriteResult, Writing,

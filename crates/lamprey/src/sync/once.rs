@@ -23,11 +23,11 @@ mod lazy;
 mod lock;
 
 #[cfg(not(loom))]
-pub use lazy::LazyLock;
-pub use lock::OnceLock;
+pub use lazy::{LazyLock, LazyLockForceFuture};
+pub use lock::{OnceLock, OnceLockWaitFuture};
 
 use super::order;
-use crate::channel::gate::{Gate, Interrupted, Place, Section};
+use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, named_future};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
@@ -37,6 +37,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 0;
@@ -309,10 +311,8 @@ impl Once {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub async fn wait_async(&self) {
-        if !self.gate.future(WAIT, |section| ended(section, false)).await {
-            poisoned();
-        }
+    pub fn wait_async(&self) -> OnceWaitFuture<'_> {
+        OnceWaitFuture(self.gate.future(WAIT, EndedOp { force: false }))
     }
 
     /// [`wait`](Self::wait) as an event.
@@ -329,7 +329,7 @@ impl Once {
     /// # Panics
     /// If the code panics or is cancelled.
     #[cfg(not(loom))]
-    pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<'_>> {
+    pub fn wait_evt(&self) -> FutureEvt<OnceWaitFuture<'_>> {
         future_evt(self.wait_async())
     }
 
@@ -362,13 +362,9 @@ impl Once {
         Ok(running)
     }
 
-    /// [`begin`](Self::begin) for async code, without lock order checking.
-    async fn begin_async(&self, force: bool) -> Option<Running<'_>> {
-        if self.is_completed() {
-            return None;
-        }
-        let turn = self.gate.future(WAIT, move |section| begin(section, force)).await;
-        self.running(turn, false)
+    /// As [`begin`](Self::begin).
+    fn begin_async(&self, force: bool) -> BeginFuture<'_> {
+        BeginFuture { once: self, turn: self.gate.future(WAIT, BeginOp { force }) }
     }
 
     fn running(&self, turn: Turn, is_tracked: bool) -> Option<Running<'_>> {
@@ -384,9 +380,9 @@ impl Once {
         }
     }
 
-    /// Waits until code has run to its end, ignoring failures.
-    async fn wait_for_success_async(&self) {
-        self.gate.future(WAIT, |section| ended(section, true)).await;
+    /// Waits until code has run to its end, whoever fails before.
+    fn wait_for_success_async(&self) -> GateFuture<'_, Phase, EndedOp> {
+        self.gate.future(WAIT, EndedOp { force: true })
     }
 
     /// Waits for the end of the code; with `force`, for its success.
@@ -422,6 +418,58 @@ fn ended(section: &mut Section<'_, Phase>, force: bool) -> Option<bool> {
         Phase::Poisoned if !force => Some(false),
         _ => None,
     }
+}
+
+/// [`begin`] as an operation with a name.
+struct BeginOp {
+    force: bool,
+}
+
+impl Op<Phase> for BeginOp {
+    type Output = Turn;
+
+    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<Turn> {
+        begin(section, self.force)
+    }
+}
+
+/// [`ended`] as an operation with a name.
+struct EndedOp {
+    force: bool,
+}
+
+impl Op<Phase> for EndedOp {
+    type Output = bool;
+
+    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<bool> {
+        ended(section, self.force)
+    }
+}
+
+/// [`Once::begin`] for async code.
+struct BeginFuture<'a> {
+    once: &'a Once,
+    turn: GateFuture<'a, Phase, BeginOp>,
+}
+
+impl<'a> Future for BeginFuture<'a> {
+    type Output = Option<Running<'a>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let once = self.once;
+        // SAFETY: `turn` is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        let mut turn = unsafe { self.map_unchecked_mut(|this| &mut this.turn) };
+        if turn.as_mut().try_first(|_| once.is_completed().then_some(())).is_some() {
+            return Poll::Ready(None);
+        }
+        let turn = ready!(turn.poll(cx));
+        Poll::Ready(once.running(turn, false))
+    }
+}
+
+named_future! {
+    /// The future of [`Once::wait_async`].
+    OnceWaitFuture<'a>(Phase, EndedOp) -> (), |succeeded| if !succeeded { poisoned() }
 }
 
 impl Default for Once {

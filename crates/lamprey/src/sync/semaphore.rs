@@ -18,11 +18,12 @@ pub use permit::{AcquireEvt, SemaphorePermit};
 
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::policy::{Order, Wake};
+use crate::events::protocol::Synced;
 use crate::sched::{Wait, coop};
 use crate::sync_shim::left_out;
 use crate::time;
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -274,10 +275,7 @@ impl Semaphore {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub fn acquire_async(
-        &self,
-        n: u32,
-    ) -> impl Future<Output = Result<SemaphorePermit<&Self>, AcquireError>> + use<'_> {
+    pub fn acquire_async(&self, n: u32) -> Synced<AcquireEvt<&Self>> {
         self.acquire_evt(n).into_future()
     }
 

@@ -632,7 +632,7 @@ mod variables {
             assert_eq!(taker.join().unwrap(), Ok(8));
             assert_eq!(var.try_read(), None);
             var.put(9).unwrap();
-            assert_eq!((var.try_read(), wait(var.read_async()), var.read()), (Some(9), 9, Ok(9)));
+            assert_eq!((var.try_read(), wait(var.read_async()), var.read()), (Some(9), Ok(9), Ok(9)));
         });
     }
 
@@ -643,7 +643,7 @@ mod variables {
             let other = var.clone();
             let putter = blocked(move || other.put(3));
             assert_eq!(var.swap(2), Ok(1));
-            assert_eq!(wait(var.swap_async(5)), 2);
+            assert_eq!(wait(var.swap_async(5)), Ok(2));
             assert_eq!(var.take(), Ok(5));
             putter.join().unwrap().unwrap();
             assert_eq!(var.put_timeout(4, SOON).unwrap_err().0, 4);
@@ -730,13 +730,13 @@ mod multicasts {
     use super::*;
 
     #[test]
-    fn each_port_sees_every_message_in_order() {
+    fn each_receiver_sees_every_message_in_order() {
         run(2, || {
-            let tx = multicast();
+            let (tx, _) = multicast();
             let hosts: Vec<_> = (0..5)
                 .map(|_| {
-                    let mut port = tx.port();
-                    spawn(move || port.iter().eq(0..3000))
+                    let mut rx = tx.subscribe();
+                    spawn(move || rx.iter().eq(0..3000))
                 })
                 .collect();
             (0..3000).for_each(|n| tx.send(n).unwrap());
@@ -747,9 +747,10 @@ mod multicasts {
 
     #[test]
     fn a_clone_reads_from_the_same_place() {
-        let tx = multicast();
+        let (tx, rx) = multicast();
+        drop(rx);
         assert_eq!(tx.send(0), Err(SendError(0)));
-        let mut a = tx.port();
+        let mut a = tx.subscribe();
         (1..4).for_each(|n| tx.send(n).unwrap());
         assert_eq!(a.recv(), Ok(1));
         let mut b = a.clone();
@@ -764,10 +765,10 @@ mod multicasts {
     }
 
     #[test]
-    fn what_is_not_read_goes_with_the_last_port_however_much() {
+    fn what_is_not_read_goes_with_the_last_receiver_however_much() {
         let drops = counter();
-        let tx = multicast();
-        let (a, b) = (tx.port(), tx.port());
+        let (tx, a) = multicast();
+        let b = tx.subscribe();
         for _ in 0..100_000 {
             tx.send(std::sync::Arc::new(Counted(drops.clone()))).unwrap();
         }
@@ -922,8 +923,14 @@ mod as_events {
             let var = MVar::new(3);
             let (tx3, mut rx3) = oneshot();
             tx3.send(4).unwrap();
-            assert_eq!(prefer((var.take_evt(), rx3.recv_evt().wrap(Result::unwrap))).sync(), 3);
-            assert_eq!(prefer((var.take_evt(), rx3.recv_evt().wrap(Result::unwrap))).sync(), 4);
+            assert_eq!(
+                prefer((var.take_evt().wrap(Result::ok), rx3.recv_evt().wrap(Result::ok))).sync(),
+                Some(3)
+            );
+            assert_eq!(
+                prefer((var.take_evt().wrap(Result::ok), rx3.recv_evt().wrap(Result::ok))).sync(),
+                Some(4)
+            );
             assert!(var.is_empty());
         });
     }
@@ -935,8 +942,8 @@ mod as_events {
             let (tx_mail, mut mail) = mailbox::<u8>();
             let (tx_all, mut all) = broadcast::<u8>(2);
             let (tx_watch, mut watched) = watch(0_u8);
-            let tx_many = multicast::<u8>();
-            let (mut port, var, place) = (tx_many.port(), IVar::<u8>::new(), MVar::<u8>::empty());
+            let (tx_many, mut many) = multicast::<u8>();
+            let (var, place) = (IVar::<u8>::new(), MVar::<u8>::empty());
             let (filled, place_too) = (var.clone(), place.clone());
             let host = blocked(move || {
                 let mut seen = Vec::new();
@@ -948,7 +955,7 @@ mod as_events {
                         mail.recv_evt().wrap(|_| "mailbox"),
                         all.recv_evt().wrap(|_| "broadcast"),
                         watched.changed_evt().wrap(|_| "watch"),
-                        port.recv_evt().wrap(|_| "multicast"),
+                        many.recv_evt().wrap(|_| "multicast"),
                         place.take_evt().wrap(|_| "mvar"),
                     ));
                     seen.push(if full {
@@ -1063,9 +1070,8 @@ mod endings {
         ends_in(move || c.read());
         ends_in(move || var.get());
         assert_eq!((full.take(), full.is_empty(), empty.is_empty()), (Ok(1), true, true));
-        let tx = multicast::<u8>();
-        let mut port = tx.port();
-        ends_in(move || port.recv());
+        let (_tx, mut rx) = multicast::<u8>();
+        ends_in(move || rx.recv());
         let (client, _server) = rpc::<u8, u8>();
         ends_in(move || client.call(1));
         let place = SwapChannel::new();
@@ -1134,13 +1140,12 @@ fn every_receiver_iterates() {
         assert_eq!((&mut rx).into_iter().next(), Some(Ok(3)));
         assert!(rx.into_iter().eq([Ok(4)]));
 
-        let tx = lamprey::multicast();
-        let mut port = tx.port();
+        let (tx, mut rx) = lamprey::multicast();
         (1..=3).for_each(|n| tx.send(n).unwrap());
         drop(tx);
-        assert_eq!(port.iter().next(), Some(1));
-        assert_eq!((&mut port).into_iter().next(), Some(2));
-        assert!(port.into_iter().eq([3]));
+        assert_eq!(rx.iter().next(), Some(1));
+        assert_eq!((&mut rx).into_iter().next(), Some(2));
+        assert!(rx.into_iter().eq([3]));
 
         let (client, server) = lamprey::rpc();
         let server = spawn(move || {

@@ -4,6 +4,7 @@
 mod common;
 
 mod family;
+mod forms;
 mod go;
 mod oneshot;
 mod put_back;

@@ -5,6 +5,7 @@ mod common;
 
 mod barrier;
 mod condvar;
+mod forms;
 mod mutex;
 mod once;
 mod order;

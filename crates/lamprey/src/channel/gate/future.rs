@@ -35,7 +35,15 @@ unsafe impl<S: Send, F: Send> Send for GateFuture<'_, S, F> {}
 // SAFETY: a shared reference to this future gives access to nothing.
 unsafe impl<S: Send, F: Send> Sync for GateFuture<'_, S, F> {}
 
-/// The result of looking at the node.
+/// What a future tries at a gate, and tries again after each wake: a section that gives `None` until it
+/// succeeds. A type of its own and no closure, so that the future has a name ([`named_future`]).
+pub(crate) trait Op<S> {
+    type Output;
+
+    fn attempt(&mut self, section: &mut Section<'_, S>) -> Option<Self::Output>;
+}
+
+/// What a look at the node has shown.
 enum Look<R> {
     Ready(R),
     /// It waits with this waker.
@@ -47,10 +55,7 @@ enum Look<R> {
 impl<S> Gate<S> {
     /// Does `op` as [`wait`](Self::wait) does, for async code.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn future<R, F>(&self, place: Place, op: F) -> GateFuture<'_, S, F>
-    where
-        F: FnMut(&mut Section<'_, S>) -> Option<R>,
-    {
+    pub(crate) fn future<F: Op<S>>(&self, place: Place, op: F) -> GateFuture<'_, S, F> {
         GateFuture {
             gate: Some(self),
             op,
@@ -62,14 +67,37 @@ impl<S> Gate<S> {
     }
 }
 
-impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
-    /// First poll: not queued yet.
+impl<S, F> GateFuture<'_, S, F> {
+    /// The operation, which is not pinned.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+    pub(crate) fn op(self: Pin<&mut Self>) -> &mut F {
+        // SAFETY: only the node is pinned, and it is not moved.
+        &mut unsafe { self.get_unchecked_mut() }.op
+    }
+
+    /// Tries what needs no lock, unless the future waits already or has returned. If that succeeds, the future
+    /// has returned.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn try_first<R>(self: Pin<&mut Self>, attempt: impl FnOnce(&mut F) -> Option<R>) -> Option<R> {
+        // SAFETY: only the node is pinned, and it is not moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.is_queued || this.gate.is_none() {
+            return None;
+        }
+        let result = attempt(&mut this.op)?;
+        this.gate = None;
+        Some(result)
+    }
+}
+
+impl<S, F: Op<S>> GateFuture<'_, S, F> {
+    /// Not queued yet.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
         if sched::gives_way(cx) {
             return Poll::Pending;
         }
-        match gate.with(&mut self.op) {
+        match gate.with(|section| self.op.attempt(section)) {
             Some(result) => Poll::Ready(result),
             None => self.queue(gate, cx),
         }
@@ -77,13 +105,13 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
 
     /// Later poll: the node has been queued, and may have been taken out since.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn look(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+    fn look(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
         let look = gate.with(|section| {
             if self.node.is_linked() {
                 return if self.node.value.would_wake(cx) { Look::Waits } else { Look::Waker };
             }
             self.place.in_front |= section.accept(self.place, &self.node);
-            (self.op)(section).map_or(Look::Waker, Look::Ready)
+            self.op.attempt(section).map_or(Look::Waker, Look::Ready)
         });
         match look {
             Look::Ready(result) => Poll::Ready(result),
@@ -94,7 +122,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
 
     /// Queues the node with the waker of `cx`, unless the operation can be done now.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<R> {
+    fn queue(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
         let waiter = Waiter::of_node(cx, (&raw const self.node).addr(), self.place.reason);
         self.is_queued = true;
         let node = &self.node;
@@ -103,7 +131,7 @@ impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> GateFuture<'_, S, F> {
                 return (None, node.value.waiter.replace(Some(waiter)));
             }
             section.accept(self.place, node);
-            let result = if left_out!(GateRetry) { None } else { (self.op)(section) };
+            let result = if left_out!(GateRetry) { None } else { self.op.attempt(section) };
             if result.is_some() {
                 return (result, Some(waiter));
             }
@@ -122,11 +150,11 @@ fn polled_again() -> ! {
     panic!("a future of a channel was polled after it had returned")
 }
 
-impl<S, R, F: FnMut(&mut Section<'_, S>) -> Option<R>> Future for GateFuture<'_, S, F> {
-    type Output = R;
+impl<S, F: Op<S>> Future for GateFuture<'_, S, F> {
+    type Output = F::Output;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         // SAFETY: only the node is pinned, and it is not moved.
         let this = unsafe { self.get_unchecked_mut() };
         let Some(gate) = this.gate else { polled_again() };
@@ -153,3 +181,46 @@ impl<S, F> Drop for GateFuture<'_, S, F> {
         }
     }
 }
+
+/// A public name for the future of an operation of a gate. `$map` makes the future's output of the operation's.
+macro_rules! named_future {
+    (
+        $(#[$meta:meta])*
+        $name:ident<$life:lifetime $(, $of:ident $(: $bound:path)?)?>($state:ty, $op:ty)
+            -> $output:ty $(, $map:expr)?
+    ) => {
+        $(#[$meta])*
+        #[must_use = "a future does nothing until it is awaited"]
+        pub struct $name<$life $(, $of)?>(crate::channel::gate::GateFuture<$life, $state, $op>);
+
+        impl<$life $(, $of $(: $bound)?)?> std::future::Future for $name<$life $(, $of)?> {
+            type Output = $output;
+
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            fn poll(
+                self: std::pin::Pin<&mut Self>,
+                cx: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<$output> {
+                // SAFETY: the field is pinned with the whole: nothing moves it out, and there is no `Drop`.
+                let polled = unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx);
+                $(let polled = polled.map($map);)?
+                polled
+            }
+        }
+
+        crate::channel::gate::opaque!($name<$life $(, $of)?>);
+    };
+}
+pub(crate) use named_future;
+
+/// `Debug` of a future: its name.
+macro_rules! opaque {
+    ($name:ident<$($of:tt),+>) => {
+        impl<$($of),+> std::fmt::Debug for $name<$($of),+> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    };
+}
+pub(crate) use opaque;

@@ -53,8 +53,8 @@ impl<F: Future> Event for FutureEvt<F> {
     }
 }
 
-/// A [`FutureEvt`] for an operation that can also be *tried* without a future. The future is polled only to
-/// wait.
+/// A [`FutureEvt`] whose communication can also be tried without its future (`T`: by what), which is cheaper.
+/// The future is polled only to wait.
 pub struct TriedEvt<F, T> {
     future: F,
     attempt: T,
@@ -63,7 +63,7 @@ pub struct TriedEvt<F, T> {
 /// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that is not possible
 /// now.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn tried_evt<F: Future, T: Fn() -> Option<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
+pub(crate) fn tried_evt<F: Future, T: Try<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
     TriedEvt { future, attempt }
 }
 
@@ -73,9 +73,9 @@ impl<F, T> fmt::Debug for TriedEvt<F, T> {
     }
 }
 
-awaitable!({F: Future, T: Fn() -> Option<F::Output>} TriedEvt<F, T>, F::Output);
+awaitable!({F: Future, T: Try<F::Output>} TriedEvt<F, T>, F::Output);
 
-impl<F: Future, T: Fn() -> Option<F::Output>> Event for TriedEvt<F, T> {
+impl<F: Future, T: Try<F::Output>> Event for TriedEvt<F, T> {
     type Branch = Polled<F, T>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -84,13 +84,13 @@ impl<F: Future, T: Fn() -> Option<F::Output>> Event for TriedEvt<F, T> {
     }
 }
 
-/// How the event of a future is attempted without polling it.
+/// How the event of a future can be tried without the future.
 pub trait Try<O> {
-    const POLLS: Polls;
+    const POLLS: Polls = Polls::ToWait;
     fn attempt(&self) -> Option<O>;
 }
 
-/// It cannot be attempted without polling.
+/// Not at all.
 pub struct Untried;
 
 impl<O> Try<O> for Untried {
@@ -100,15 +100,7 @@ impl<O> Try<O> for Untried {
     }
 }
 
-impl<O, T: Fn() -> Option<O>> Try<O> for T {
-    const POLLS: Polls = Polls::ToWait;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&self) -> Option<O> {
-        self()
-    }
-}
-
-/// The branch of both events. Invariant: only the owner of the branch accesses the cell, and not while the
+/// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the
 /// future is polled or dropped.
 pub struct Polled<F: Future, T> {
     stage: UnsafeCell<Stage<F>>,

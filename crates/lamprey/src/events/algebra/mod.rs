@@ -30,9 +30,9 @@ pub use choose::{Choose, choose, prefer};
 pub use choose_all::{ChooseAll, choose_all};
 pub use constant::{Always, Never, always, never};
 #[cfg(not(loom))]
-pub(crate) use future::tried_evt;
-#[cfg(not(loom))]
 pub use future::{FutureEvt, TriedEvt, future_evt};
+#[cfg(not(loom))]
+pub(crate) use future::{Try, tried_evt};
 pub use group::Events;
 pub use guard::{Guard, guard};
 #[cfg(not(loom))]

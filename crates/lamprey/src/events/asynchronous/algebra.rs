@@ -7,7 +7,11 @@ use crate::events::{Event, always, choose};
 #[derive(Debug, Clone)]
 pub struct Spawned<E>(E);
 
-/// The asynchronous event that [`AsyncEvent::s_wrap`] returns.
+/// See [`spawn_evt`].
+#[derive(Debug, Clone)]
+pub struct SpawnFn<F>(F);
+
+/// See [`AsyncEvent::s_wrap`].
 #[derive(Debug, Clone)]
 pub struct SWrap<A, F>(A, F);
 
@@ -33,10 +37,8 @@ pub struct AChoose<G>(G);
 /// assert_eq!(answer.sync().unwrap(), 42);
 /// # });
 /// ```
-pub fn spawn_evt<T: Send + 'static>(
-    f: impl FnOnce() -> T + Send + 'static,
-) -> impl AsyncEvent<Created = (), Consumed = T> {
-    Spawned(always(())).a_wrap(|()| f())
+pub fn spawn_evt<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(f: F) -> SpawnFn<F> {
+    SpawnFn(f)
 }
 
 /// The asynchronous event that `f` returns. `f` runs in the call that starts the event, on the caller.
@@ -96,6 +98,15 @@ where
 
     fn parts(self) -> (impl FnOnce(), impl Event<Output = Matter<E::Output>, Branch: Send> + Send + 'static) {
         (|| (), self.0.wrap(Matter::Plain))
+    }
+}
+
+impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> AsyncEvent for SpawnFn<F> {
+    type Created = ();
+    type Consumed = T;
+
+    fn parts(self) -> (impl FnOnce(), impl Event<Output = Matter<T>, Branch: Send> + Send + 'static) {
+        Spawned(always(())).a_wrap(|()| self.0()).parts()
     }
 }
 

@@ -20,7 +20,9 @@ mod algebra;
 mod begin;
 mod pending;
 
-pub use algebra::{AChoose, AGuard, AWrap, AsyncEvents, SWrap, Spawned, a_choose, a_guard, spawn_evt};
+pub use algebra::{
+    AChoose, AGuard, AWrap, AsyncEvents, SWrap, SpawnFn, Spawned, a_choose, a_guard, spawn_evt,
+};
 pub use begin::Matter;
 pub use pending::Pending;
 

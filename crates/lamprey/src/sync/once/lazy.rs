@@ -3,13 +3,16 @@
 //! Invariant: only the thread that initialises `value` touches the closure, one thread at a time. If the
 //! closure has been taken and there is no value, it has failed for good.
 
-use super::OnceLock;
+use super::{BeginFuture, OnceLock};
+use crate::channel::gate::opaque;
 use crate::events::{FutureEvt, future_evt};
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 /// A value that is made on first use, by the closure that it was created with.
 ///
@@ -95,9 +98,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Dropping the future changes nothing.
     ///
     /// # Blocking
-    /// Only in the closure; the future is pending while another thread runs it.
-    pub fn force_async(this: &Self) -> impl Future<Output = &T> {
-        this.value.get_or_init_async(|| async { this.made() })
+    /// Only in the closure; the future is pending while another thread is at it.
+    pub fn force_async(this: &Self) -> LazyLockForceFuture<'_, T, F> {
+        LazyLockForceFuture { lazy: this, begun: this.value.begin_async() }
     }
 
     /// [`force`](Self::force) as an event.
@@ -108,7 +111,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// let lazy = lamprey::sync::LazyLock::new(|| 6 * 7);
     /// assert_eq!(lamprey::sync::LazyLock::force_evt(&lazy).sync(), &42);
     /// ```
-    pub fn force_evt(this: &Self) -> FutureEvt<impl Future<Output = &T>> {
+    pub fn force_evt(this: &Self) -> FutureEvt<LazyLockForceFuture<'_, T, F>> {
         future_evt(Self::force_async(this))
     }
 
@@ -121,6 +124,26 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         make()
     }
 }
+
+/// The future of [`LazyLock::force_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct LazyLockForceFuture<'a, T, F> {
+    lazy: &'a LazyLock<T, F>,
+    begun: BeginFuture<'a>,
+}
+
+impl<'a, T, F: FnOnce() -> T> Future for LazyLockForceFuture<'a, T, F> {
+    type Output = &'a T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<&'a T> {
+        let lazy = self.lazy;
+        // SAFETY: `begun` is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        let running = ready!(unsafe { self.map_unchecked_mut(|this| &mut this.begun) }.poll(cx));
+        Poll::Ready(lazy.value.end(running, || lazy.made()))
+    }
+}
+
+opaque!(LazyLockForceFuture<'a, T, F>);
 
 impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     type Target = T;

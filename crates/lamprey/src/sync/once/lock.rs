@@ -3,7 +3,8 @@
 //! Invariant: only the holder of the `Running` of `once` writes the value, and nothing writes it once `once`
 //! is completed.
 
-use super::{Interrupted, Once, unwinding};
+use super::{BeginFuture, EndedOp, Interrupted, Once, Phase, Running, unwinding};
+use crate::channel::gate::{GateFuture, opaque};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::time;
@@ -12,6 +13,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 /// A value that is made once, by the first thread that needs it; other threads wait meanwhile.
@@ -210,10 +213,7 @@ impl<T> OnceLock<T> {
         F: Future<Output = Result<T, E>>,
     {
         if let Some(running) = self.once.begin_async(true).await {
-            let value = make().await?;
-            // SAFETY: only the holder of `running` writes (module's invariant).
-            unsafe { self.value.get().write(Some(value)) };
-            running.done();
+            self.write(make().await?, running);
         }
         Ok(self.made())
     }
@@ -280,9 +280,8 @@ impl<T> OnceLock<T> {
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
-    pub async fn wait_async(&self) -> &T {
-        self.once.wait_for_success_async().await;
-        self.made()
+    pub fn wait_async(&self) -> OnceLockWaitFuture<'_, T> {
+        OnceLockWaitFuture { lock: self, made: self.once.wait_for_success_async() }
     }
 
     /// [`wait`](Self::wait) as an event.
@@ -296,7 +295,7 @@ impl<T> OnceLock<T> {
     /// assert_eq!(limited.sync(), None);
     /// ```
     #[cfg(not(loom))]
-    pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = &T> + use<'_, T>> {
+    pub fn wait_evt(&self) -> FutureEvt<OnceLockWaitFuture<'_, T>> {
         future_evt(self.wait_async())
     }
 
@@ -326,11 +325,26 @@ impl<T> OnceLock<T> {
     #[track_caller]
     fn initialise<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Result<(), E>, Interrupted> {
         let Some(running) = self.once.begin(true)? else { return Ok(Ok(())) };
-        Ok(make().map(|value| {
-            // SAFETY: only the holder of `running` writes (module's invariant).
-            unsafe { self.value.get().write(Some(value)) };
-            running.done();
-        }))
+        Ok(make().map(|value| self.write(value, running)))
+    }
+
+    fn write(&self, value: T, running: Running<'_>) {
+        // SAFETY: the caller's to write while `running` is there (module's invariant).
+        unsafe { self.value.get().write(Some(value)) };
+        running.done();
+    }
+
+    /// The right to make the value; `None` if it is there.
+    pub(super) fn begin_async(&self) -> BeginFuture<'_> {
+        self.once.begin_async(true)
+    }
+
+    /// The value, which `make` makes if the caller has got the right to.
+    pub(super) fn end(&self, running: Option<Running<'_>>, make: impl FnOnce() -> T) -> &T {
+        if let Some(running) = running {
+            self.write(make(), running);
+        }
+        self.made()
     }
 
     /// The value, which the caller knows to be there.
@@ -338,6 +352,26 @@ impl<T> OnceLock<T> {
         self.get().unwrap_or_else(|| crate::bug::bug!("a value that was made is not there"))
     }
 }
+
+/// The future of [`OnceLock::wait_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct OnceLockWaitFuture<'a, T> {
+    lock: &'a OnceLock<T>,
+    made: GateFuture<'a, Phase, EndedOp>,
+}
+
+impl<'a, T> Future for OnceLockWaitFuture<'a, T> {
+    type Output = &'a T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<&'a T> {
+        let lock = self.lock;
+        // SAFETY: `made` is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        ready!(unsafe { self.map_unchecked_mut(|this| &mut this.made) }.poll(cx));
+        Poll::Ready(lock.made())
+    }
+}
+
+opaque!(OnceLockWaitFuture<'a, T>);
 
 impl<T> Default for OnceLock<T> {
     fn default() -> Self {

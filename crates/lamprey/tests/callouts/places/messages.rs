@@ -83,21 +83,20 @@ pub const PLACES: &[Place] = &[
         assert_eq!(rx.get(), 1);
     }),
     place("a message of a multicast that nobody reads", |case| {
-        let tx = multicast();
-        let port = tx.port();
+        let (tx, rx) = multicast();
         let again = tx.clone();
         case.again(move || drop(again.send(None)));
         tx.send(Some(case.dropped())).unwrap();
-        drop(port);
+        drop(rx);
         case.again(|| ());
     }),
     place("a message of a multicast that is copied", |case| {
-        let tx = multicast();
-        let (mut port, _other) = (tx.port(), tx.port());
+        let (tx, mut rx) = multicast();
+        let _other = tx.subscribe();
         let again = tx.clone();
         case.again(move || drop(again.send(None)));
         tx.send(Some(case.cloned())).unwrap();
-        let _ = port.recv();
+        let _ = rx.recv();
         case.again(|| ());
     }),
     place("a message of a oneshot that nobody takes", |case| {

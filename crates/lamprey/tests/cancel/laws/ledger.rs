@@ -266,9 +266,9 @@ impl World {
                 self.bounded.0.send_async(call.token()).await.unwrap_or_else(|_| unreachable!());
             }
             Op::BoundedRecv => call.got(self.bounded.1.recv_async().await.unwrap()),
-            Op::Put => self.var.put_async(call.token()).await,
-            Op::Take => call.got(self.var.take_async().await),
-            Op::Replace => call.got(self.var.swap_async(call.token()).await),
+            Op::Put => self.var.put_async(call.token()).await.unwrap(),
+            Op::Take => call.got(self.var.take_async().await.unwrap()),
+            Op::Replace => call.got(self.var.swap_async(call.token()).await.unwrap()),
             Op::Swap => call.got(self.swap.swap_async(call.token()).await),
             Op::Call => match self.rpc.0.call_async(call.token()).await {
                 Ok(reply) => call.got(reply),

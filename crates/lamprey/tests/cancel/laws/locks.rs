@@ -109,7 +109,7 @@ shared!(Spends(Semaphore) -> () {
     |permits| permits.acquire(1).unwrap().forget(),
     permits.acquire_async(1).await.unwrap().forget()
 });
-shared!(Takes(lamprey::MVar<()>) -> () { |var| var.take().unwrap(), var.take_async().await });
+shared!(Takes(lamprey::MVar<()>) -> () { |var| var.take().unwrap(), var.take_async().await.unwrap() });
 endpoint!(Receives((lamprey::bounded::Sender<()>, lamprey::bounded::Receiver<()>)) -> () {
     |ends| ends.1.recv().unwrap(),
     ends.1.recv_async().await.unwrap()

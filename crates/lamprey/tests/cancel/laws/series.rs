@@ -67,8 +67,8 @@ endpoint!(Rendezvous(lamprey::Receiver<u32>) -> Option<u32> { |rx| rx.recv().ok(
 endpoint!(Bounded(lamprey::bounded::Receiver<u32>) -> Option<u32> { |rx| rx.recv().ok(), rx.recv_async().await.ok() });
 endpoint!(Mailbox(mailbox::Receiver<u32>) -> Option<u32> { |rx| rx.recv().ok(), rx.recv_async().await.ok() });
 endpoint!(Broadcast(broadcast::Receiver<u32>) -> Option<u32> { |rx| rx.recv().ok(), rx.recv_async().await.ok() });
-endpoint!(Multicast(multicast::Port<u32>) -> Option<u32> { |rx| rx.recv().ok(), rx.recv_async().await.ok() });
-endpoint!(Take(Arc<MVar<Option<u32>>>) -> Option<u32> { |var| var.take().unwrap(), var.take_async().await });
+endpoint!(Multicast(multicast::Receiver<u32>) -> Option<u32> { |rx| rx.recv().ok(), rx.recv_async().await.ok() });
+endpoint!(Take(Arc<MVar<Option<u32>>>) -> Option<u32> { |var| var.take().unwrap(), var.take_async().await.unwrap() });
 endpoint!(Watch(watch::Receiver<u32>) -> Option<u32> {
     |rx| rx.changed().is_ok().then(|| rx.get()),
     rx.changed_async().await.is_ok().then(|| rx.get())
@@ -118,8 +118,7 @@ fn a_broadcast_misses_nothing_when_receives_are_cancelled() {
 #[test]
 fn a_multicast_misses_nothing_when_receives_are_cancelled() {
     holds(CASES, &plans(), |plan| {
-        let tx = multicast();
-        let port = tx.port();
+        let (tx, port) = multicast();
         let got = received(plan, Multicast(port), move |seed| each(seed, |value| tx.send(value).unwrap()));
         is_complete(&got);
     });
@@ -275,7 +274,7 @@ impl Endpoint for Sends<Puts> {
         self.0.0.put(self.1).unwrap();
     }
     async fn go_async(&mut self) {
-        self.0.0.put_async(self.1).await;
+        self.0.0.put_async(self.1).await.unwrap();
     }
 }
 
