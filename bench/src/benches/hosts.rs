@@ -2,7 +2,7 @@
 
 use crate::work::locking::{Condvars, Threads};
 use anyhow::Result;
-use lamprey::sync::{Condvar, Mutex, MutexGuard, MutexOptions, Order, Wake};
+use lamprey::sync::{Condvar, LockOptions, Mutex, MutexGuard, Order, Wake};
 use lamprey::{Builder, JoinHandle, Runtime};
 use std::marker::PhantomData;
 
@@ -11,8 +11,8 @@ pub struct Hosts<P = Default>(PhantomData<P>);
 
 /// The options of each mutex.
 pub trait Policy: Send + 'static {
-    /// The options.
-    fn options() -> MutexOptions;
+    /// The choice.
+    fn options() -> LockOptions;
 }
 
 /// The default options.
@@ -25,26 +25,26 @@ pub struct Switch;
 pub struct Biased;
 
 impl Policy for Default {
-    fn options() -> MutexOptions {
-        MutexOptions::new()
+    fn options() -> LockOptions {
+        LockOptions::new()
     }
 }
 
 impl Policy for Lifo {
-    fn options() -> MutexOptions {
-        MutexOptions::new().order(Order::Lifo)
+    fn options() -> LockOptions {
+        LockOptions::new().order(Order::Lifo)
     }
 }
 
 impl Policy for Switch {
-    fn options() -> MutexOptions {
-        MutexOptions::new().wake(Wake::Switch)
+    fn options() -> LockOptions {
+        LockOptions::new().wake(Wake::Switch)
     }
 }
 
 impl Policy for Biased {
-    fn options() -> MutexOptions {
-        MutexOptions::new().biased(true)
+    fn options() -> LockOptions {
+        LockOptions::new().biased(true)
     }
 }
 
@@ -81,7 +81,7 @@ impl<P: Policy> Threads for Hosts<P> {
     }
 
     fn mutex<T: Send + 'static>(value: T) -> Mutex<T> {
-        P::options().mutex(value)
+        Mutex::with_options(value, P::options())
     }
 
     #[inline(always)]

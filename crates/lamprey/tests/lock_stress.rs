@@ -4,7 +4,7 @@ mod common;
 
 use common::run;
 use lamprey::event::{Event, choose};
-use lamprey::sync::{Mutex, MutexOptions, Order, Wake};
+use lamprey::sync::{LockOptions, Mutex, Order, Wake};
 use lamprey::{parasite, spawn, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,10 +63,10 @@ fn one_who_waits_does_not_starve() {
 #[test]
 fn every_way_to_lock_and_to_give_up() {
     const TURNS: usize = 400;
-    let options = MutexOptions::new();
+    let options = LockOptions::new();
     for options in [options, options.wake(Wake::Switch), options.order(Order::Lifo), options.biased(true)] {
         run(2, move || {
-            let locks = Arc::new([options.mutex(0usize), options.mutex(0)]);
+            let locks = Arc::new([Mutex::with_options(0usize, options), Mutex::with_options(0, options)]);
             let mut hosts = Vec::new();
             for kind in 0..6 {
                 let locks = locks.clone();

@@ -4,7 +4,7 @@ use crate::ledger::{Ledger, Tracked};
 use crate::program::Program;
 use lamprey::parasite::Parasite;
 use lamprey::sync::{
-    Barrier, Condvar, LazyLock, Mutex, MutexOptions, Once, OnceLock, Order, RwLock, Semaphore, Wake,
+    Barrier, Condvar, LazyLock, LockOptions, Mutex, Once, OnceLock, Order, RwLock, Semaphore, Wake,
 };
 use lamprey::{
     CancelToken, Handle, IVar, JoinHandle, MVar, ParasiteHandle, SwapChannel, WakeToken, bounded, broadcast,
@@ -144,11 +144,14 @@ impl World {
                 mvar: MVar::empty(),
                 mutexes: [
                     Mutex::new(value()),
-                    MutexOptions::new().order(Order::Lifo).mutex(value()),
-                    MutexOptions::new().wake(Wake::Switch).mutex(value()),
-                    MutexOptions::new().biased(true).mutex(value()),
+                    Mutex::with_options(value(), LockOptions::new().order(Order::Lifo)),
+                    Mutex::with_options(value(), LockOptions::new().wake(Wake::Switch)),
+                    Mutex::with_options(value(), LockOptions::new().biased(true)),
                 ],
-                rwlocks: [RwLock::new(value()), RwLock::with_policy(value(), Order::Lifo, Wake::Switch)],
+                rwlocks: [
+                    RwLock::new(value()),
+                    RwLock::with_options(value(), LockOptions::new().order(Order::Lifo).wake(Wake::Switch)),
+                ],
                 condvar: Condvar::new(),
                 semaphore: Arc::new(Semaphore::new(2)),
                 barrier: Barrier::new(2),

@@ -8,7 +8,7 @@ use super::owned::as_worker;
 use super::{Broken, check, check_bounded, must_fail};
 use crate::events::{Event, choose};
 use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
-use crate::sync::{Mutex, MutexOptions, Order};
+use crate::sync::{LockOptions, Mutex, Order};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -63,11 +63,11 @@ fn lock() -> Lock {
 }
 
 fn lock_with(order: Order) -> Lock {
-    lock_of(MutexOptions::new().order(order))
+    lock_of(LockOptions::new().order(order))
 }
 
-fn lock_of(options: MutexOptions) -> Lock {
-    Lock(ManuallyDrop::new(Arc::new(options.mutex(Watched::default()))))
+fn lock_of(options: LockOptions) -> Lock {
+    Lock(ManuallyDrop::new(Arc::new(Mutex::with_options(Watched::default(), options))))
 }
 
 fn add(lock: &Lock) {
@@ -303,7 +303,7 @@ fn parasite(is_shared: bool, cancels: bool) {
 /// A worker owns the lock; another thread comes, which may be a worker too.
 fn owner_and_another(is_worker: bool) {
     as_worker(|| {
-        let lock = lock_of(MutexOptions::new().biased(true));
+        let lock = lock_of(LockOptions::new().biased(true));
         add(&lock);
         let theirs = lock.clone();
         let other = thread::spawn(move || if is_worker { as_worker(|| add(&theirs)) } else { add(&theirs) });
@@ -316,7 +316,7 @@ fn owner_and_another(is_worker: bool) {
 /// Another thread comes for it in a choice.
 fn owner_and_a_choice() {
     as_worker(|| {
-        let lock = lock_of(MutexOptions::new().biased(true));
+        let lock = lock_of(LockOptions::new().biased(true));
         add(&lock);
         let theirs = lock.clone();
         let other =
@@ -330,7 +330,7 @@ fn owner_and_a_choice() {
 /// The owner holds the lock when another thread comes and gives up.
 fn owner_lets_go_while_another_times_out() {
     as_worker(|| {
-        let lock = lock_of(MutexOptions::new().biased(true));
+        let lock = lock_of(LockOptions::new().biased(true));
         let held = lock.lock().unwrap();
         let theirs = lock.clone();
         let other = thread::spawn(move || add_soon(&theirs));

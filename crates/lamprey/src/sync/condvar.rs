@@ -23,7 +23,7 @@ use super::line::{Claim, Offer};
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::mutex::{Mutex, MutexGuard};
 use super::order::Site;
-use super::policy::{Order, Wake};
+use super::policy::{LockOptions, Wake};
 use crate::sched::{self, Wait};
 use crate::sync_shim::left_out;
 use crate::time;
@@ -127,16 +127,17 @@ impl Drop for Taken<'_> {
 
 impl Condvar {
     crate::sync_shim::const_fn! {
-        /// Nobody waits.
+        /// A condition variable for which no thread waits, with the default [`LockOptions`].
         pub const fn new() -> Self {
-            Self::with_order(Order::Fifo)
+            Self::with_options(LockOptions::new())
         }
     }
 
     crate::sync_shim::const_fn! {
-        /// As [`new`](Self::new); `order` says whom [`notify_one`](Self::notify_one) wakes.
-        pub const fn with_order(order: Order) -> Self {
-            Self { line: Line::new(Notified { round: 0, single: 0 }, order, Wake::Enqueue) }
+        /// A condition variable with other policies than the default ones, of which it has one:
+        /// [`LockOptions::order`] says which thread [`notify_one`](Self::notify_one) wakes.
+        pub const fn with_options(options: LockOptions) -> Self {
+            Self { line: Line::new(Notified { round: 0, single: 0 }, options.order, Wake::Enqueue) }
         }
     }
 

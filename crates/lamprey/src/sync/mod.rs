@@ -32,11 +32,11 @@ mod semaphore;
 pub use barrier::{Barrier, BarrierWaitFuture, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
-pub use mutex::{LockEvt, Mutex, MutexGuard, MutexOptions};
+pub use mutex::{LockEvt, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub use once::{LazyLock, LazyLockForceFuture};
 pub use once::{Once, OnceLock, OnceLockWaitFuture, OnceState, OnceWaitFuture};
-pub use policy::{Order, Wake};
+pub use policy::{LockOptions, Order, Wake};
 pub use rwlock::{
     ReadResult, Reading, RwLock, RwLockEvt, RwLockReadGuard, RwLockWriteGuard, WriteResult, Writing,
 };

@@ -15,18 +15,15 @@
 
 mod event;
 mod guard;
-mod options;
 
 pub use self::event::LockEvt;
 pub use self::guard::MutexGuard;
-pub use self::options::MutexOptions;
 
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Comes, Ended, Kind, Line, Turn};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
-use super::policy::{Order, Wake};
-use crate::bias::Bias;
+use super::policy::LockOptions;
 use crate::channel::Owed;
 use crate::events::protocol::Synced;
 use crate::sched::parasite::task::Form;
@@ -114,17 +111,24 @@ impl Kind for Exclusive {
 
 impl<T> Mutex<T> {
     crate::sync_shim::const_fn! {
-        /// A mutex that nobody holds, with the default policies: first come, first served; whoever is woken waits for its turn in
-        /// the run queue. For others see [`MutexOptions`].
+        /// A mutex that no thread holds, with the default [`LockOptions`].
         pub const fn new(value: T) -> Self {
-            Self::of(value, Order::Fifo, Wake::Enqueue, Bias::shared())
+            Self::with_options(value, LockOptions::new())
         }
     }
 
     crate::sync_shim::const_fn! {
-        const fn of(value: T, order: Order, wake: Wake, bias: Bias) -> Self {
+        /// A mutex that no thread holds, with other policies than the default ones.
+        ///
+        /// # Examples
+        /// ```
+        /// use lamprey::sync::{LockOptions, Mutex, Order};
+        /// static LATEST_FIRST: Mutex<u32> = Mutex::with_options(5, LockOptions::new().order(Order::Lifo));
+        /// assert_eq!(*LATEST_FIRST.lock().unwrap(), 5);
+        /// ```
+        pub const fn with_options(value: T, options: LockOptions) -> Self {
             Self {
-                line: Line::with_bias(Exclusive, order, wake, bias),
+                line: Line::with_bias(Exclusive, options.order, options.wake, options.bias()),
                 poison: Poison::new(),
                 id: Id::new(),
                 value: UnsafeCell::new(value),

@@ -18,7 +18,7 @@ use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
 use super::line::{Ended, Line};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
-use super::policy::{Order, Wake};
+use super::policy::LockOptions;
 use crate::events::protocol::Synced;
 use crate::sched::coop;
 use crate::time;
@@ -83,7 +83,7 @@ impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
 impl<T> RwLock<T> {
     crate::sync_shim::const_fn! {
-        /// A lock that nobody holds.
+        /// A lock that no thread holds, with the default [`LockOptions`].
         ///
         /// # Examples
         /// ```
@@ -91,22 +91,22 @@ impl<T> RwLock<T> {
         /// assert!(TABLE.read().unwrap().is_empty());
         /// ```
         pub const fn new(value: T) -> Self {
-            Self::with_policy(value, Order::Fifo, Wake::Enqueue)
+            Self::with_options(value, LockOptions::new())
         }
     }
 
     crate::sync_shim::const_fn! {
-        /// A lock that nobody holds, where those who wait are served in another order, or woken in another way.
+        /// A lock that no thread holds, with other policies than the default ones.
         ///
         /// # Examples
         /// ```
-        /// use lamprey::sync::{Order, RwLock, Wake};
-        /// let lock = RwLock::with_policy(0, Order::Lifo, Wake::Enqueue);
-        /// # drop(lock);
+        /// use lamprey::sync::{LockOptions, Order, RwLock};
+        /// static LATEST_FIRST: RwLock<u32> = RwLock::with_options(5, LockOptions::new().order(Order::Lifo));
+        /// assert_eq!(*LATEST_FIRST.read().unwrap(), 5);
         /// ```
-        pub const fn with_policy(value: T, order: Order, wake: Wake) -> Self {
+        pub const fn with_options(value: T, options: LockOptions) -> Self {
             Self {
-                line: Line::new(Sharing::new(), order, wake),
+                line: Line::new(Sharing::new(), options.order, options.wake),
                 poison: Poison::new(),
                 id: Id::new(),
                 value: UnsafeCell::new(value),

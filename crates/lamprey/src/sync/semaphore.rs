@@ -17,7 +17,7 @@ pub use err::{AcquireError, AcquireTimeoutError, TryAcquireError};
 pub use permit::{AcquireEvt, SemaphorePermit};
 
 use super::line::{Comes, Ended, Kind, Line, Turn};
-use super::policy::{Order, Wake};
+use super::policy::LockOptions;
 use crate::events::protocol::Synced;
 use crate::sched::{Wait, coop};
 use crate::sync_shim::left_out;
@@ -67,7 +67,7 @@ impl Kind for Permits {
 
 /// Permits that threads take and give back: at most so many of them do a thing at once.
 ///
-/// Who asks first is served first (unless made [otherwise](Self::with_policy)), whatever number it asks for.
+/// Who asks first is served first (unless made [otherwise](Self::with_options)), whatever number it asks for.
 ///
 /// # Examples
 /// ```
@@ -101,7 +101,7 @@ impl Semaphore {
     pub const MAX_PERMITS: u32 = CLOSED - 1;
 
     crate::sync_shim::const_fn! {
-        /// One with so many permits.
+        /// A semaphore with so many permits, with the default [`LockOptions`].
         ///
         /// # Examples
         /// ```
@@ -109,21 +109,22 @@ impl Semaphore {
         /// assert_eq!(SEATS.available_permits(), 8);
         /// ```
         pub const fn new(permits: u32) -> Self {
-            Self::with_policy(permits, Order::Fifo, Wake::Enqueue)
+            Self::with_options(permits, LockOptions::new())
         }
     }
 
     crate::sync_shim::const_fn! {
-        /// One with so many permits, where those who wait are served in another order, or woken in another way.
+        /// A semaphore with so many permits, with other policies than the default ones.
         ///
         /// # Examples
         /// ```
-        /// use lamprey::sync::{Order, Semaphore, Wake};
-        /// let seats = Semaphore::with_policy(8, Order::Lifo, Wake::Enqueue);
-        /// # drop(seats);
+        /// use lamprey::sync::{LockOptions, Order, Semaphore};
+        /// static SEATS: Semaphore = Semaphore::with_options(8, LockOptions::new().order(Order::Lifo));
+        /// assert_eq!(SEATS.available_permits(), 8);
         /// ```
-        pub const fn with_policy(permits: u32, order: Order, wake: Wake) -> Self {
-            Self { line: Line::new(Permits { free: permits as u64, closed: false }, order, wake) }
+        pub const fn with_options(permits: u32, options: LockOptions) -> Self {
+            let permits = Permits { free: permits as u64, closed: false };
+            Self { line: Line::new(permits, options.order, options.wake) }
         }
     }
 
@@ -441,6 +442,7 @@ impl fmt::Debug for Semaphore {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::sync::{Order, Wake};
 
     #[test]
     fn permits_beyond_the_most_are_refused_and_those_that_come_back_do_not_wrap() {

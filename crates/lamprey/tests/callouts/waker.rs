@@ -1,7 +1,7 @@
 //! Wakers that outlive what they were made for, and wakers whose destructors do not return.
 
 use crate::common::{Counted, count, counter, eventually, run};
-use lamprey::sync::{Order, Semaphore};
+use lamprey::sync::{LockOptions, Semaphore};
 use lamprey::{JoinError, ParasiteHandle, Receiver, Sender, Sleep, ThreadKind};
 use std::cell::RefCell;
 use std::future::{Future, pending};
@@ -171,7 +171,7 @@ fn a_parasite_whose_outcome_its_waker_takes_runs_no_more_on_a_carrier() {
     });
 }
 
-static PERMITS: Semaphore = Semaphore::with_policy(0, Order::Fifo, lamprey::sync::Wake::Switch);
+static PERMITS: Semaphore = Semaphore::with_options(0, LockOptions::new().wake(lamprey::sync::Wake::Switch));
 
 /// Gives a permit back, to one to whom others switch.
 struct Gives;

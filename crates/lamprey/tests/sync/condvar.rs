@@ -39,7 +39,8 @@ fn waiters(shared: &Shared<Vec<u32>>, count: u32) -> Vec<lamprey::JoinHandle<()>
 fn each_notification_wakes_one_in_order() {
     for (order, expected) in [(Order::Fifo, [0, 1, 2]), (Order::Lifo, [2, 1, 0])] {
         run(1, move || {
-            let shared: Shared<Vec<u32>> = Arc::new((Mutex::new(Vec::new()), Condvar::with_order(order)));
+            let shared: Shared<Vec<u32>> =
+                Arc::new((Mutex::new(Vec::new()), Condvar::with_options(LockOptions::new().order(order))));
             let hosts = waiters(&shared, 3);
             for n in 1..=3 {
                 shared.1.notify_one();

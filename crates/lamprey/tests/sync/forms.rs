@@ -4,8 +4,9 @@
 use crate::common::run;
 use lamprey::event::{Event, FutureEvt};
 use lamprey::sync::{
-    AcquireEvt, Barrier, BarrierWaitFuture, LazyLock, LazyLockForceFuture, LockEvt, Mutex, Once, OnceLock,
-    OnceLockWaitFuture, OnceWaitFuture, Reading, RwLock, RwLockEvt, Semaphore, Writing,
+    AcquireEvt, Barrier, BarrierWaitFuture, Condvar, LazyLock, LazyLockForceFuture, LockEvt, LockOptions,
+    Mutex, Once, OnceLock, OnceLockWaitFuture, OnceWaitFuture, Order, Reading, RwLock, RwLockEvt, Semaphore,
+    Wake, Writing,
 };
 use lamprey::wait;
 use std::fmt::Debug;
@@ -76,5 +77,32 @@ fn a_lazy_value_whose_future_waits_is_made_by_another() {
         lamprey::yield_now();
         assert_eq!(wait(LazyLock::force_async(&LAZY)), &5);
         assert_eq!(first.join().unwrap(), 5);
+    });
+}
+
+/// One value for all locks of a program: what a lock does not have, it ignores.
+#[test]
+fn options_are_for_all_locks() {
+    const ALL: LockOptions = LockOptions::new().order(Order::Lifo).wake(Wake::Switch).biased(true);
+    static MUTEX: Mutex<u8> = Mutex::with_options(1, ALL);
+    static LOCK: RwLock<u8> = RwLock::with_options(1, ALL);
+    static PERMITS: Semaphore = Semaphore::with_options(1, ALL);
+    static CHANGED: Condvar = Condvar::with_options(ALL);
+    run(2, || {
+        let hosts: Vec<_> = (0..4)
+            .map(|_| {
+                lamprey::spawn(|| {
+                    let _permit = PERMITS.acquire(1).unwrap();
+                    *LOCK.write().unwrap() += 1;
+                    *MUTEX.lock().unwrap() += 1;
+                    CHANGED.notify_one();
+                })
+            })
+            .collect();
+        let all = CHANGED.wait_while(MUTEX.lock().unwrap(), |changed| *changed < 5).unwrap();
+        assert_eq!(*all, 5);
+        drop(all);
+        hosts.into_iter().for_each(|host| host.join().unwrap());
+        assert_eq!(*LOCK.read().unwrap(), 5);
     });
 }

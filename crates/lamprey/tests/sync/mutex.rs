@@ -2,9 +2,7 @@
 
 use crate::common::{run, runtime};
 use lamprey::event::{Event, choose, timeout};
-use lamprey::sync::{
-    LockError, LockTimeoutError, Mutex, MutexGuard, MutexOptions, Order, TryLockError, Wake,
-};
+use lamprey::sync::{LockError, LockOptions, LockTimeoutError, Mutex, MutexGuard, Order, TryLockError, Wake};
 use lamprey::{parasite, sleep, spawn, yield_now, yield_now_async};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,8 +12,8 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_secs(60);
 
-fn policies() -> [MutexOptions; 5] {
-    let options = MutexOptions::new();
+fn policies() -> [LockOptions; 5] {
+    let options = LockOptions::new();
     [
         options,
         options.order(Order::Lifo),
@@ -34,7 +32,7 @@ fn settle() {
 fn hosts_that_wait_go_on_in_the_order_that_was_chosen() {
     for options in policies() {
         let order = run(1, move || {
-            let mutex = Arc::new(options.mutex(Vec::new()));
+            let mutex = Arc::new(Mutex::with_options(Vec::new(), options));
             let guard = mutex.lock().unwrap();
             let hosts: Vec<_> = (0..5)
                 .map(|n| {
@@ -75,7 +73,7 @@ fn one_who_is_overtaken_is_handed_the_lock_the_next_time() {
 #[test]
 fn unlock_with_switch_runs_the_waiter_at_once() {
     run(1, || {
-        let mutex = Arc::new(MutexOptions::new().wake(Wake::Switch).mutex(0));
+        let mutex = Arc::new(Mutex::with_options(0, LockOptions::new().wake(Wake::Switch)));
         let guard = mutex.lock().unwrap();
         let theirs = mutex.clone();
         let host = spawn(move || *theirs.lock().unwrap() += 1);
@@ -150,7 +148,7 @@ fn a_host_is_cancelled_while_it_waits_or_is_handed_the_lock() {
     for options in policies() {
         run(1, move || {
             for after in [false, true] {
-                let mutex = Arc::new(options.mutex(()));
+                let mutex = Arc::new(Mutex::with_options((), options));
                 let guard = mutex.lock().unwrap();
                 let (theirs, behind) = (mutex.clone(), mutex.clone());
                 let host = spawn(move || drop(theirs.lock().unwrap()));
@@ -352,7 +350,7 @@ fn a_task_of_another_executor_waits() {
 fn two_runtimes_and_os_threads_use_one_mutex() {
     const TURNS: usize = 2000;
     for options in policies() {
-        let mutex = Arc::new(options.mutex(0));
+        let mutex = Arc::new(Mutex::with_options(0, options));
         let add = |mutex: &Mutex<usize>| (0..TURNS).for_each(|_| *mutex.lock().unwrap() += 1);
         let runtimes = [1, 2].map(|workers| {
             let mutex = mutex.clone();

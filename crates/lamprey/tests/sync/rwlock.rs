@@ -3,7 +3,9 @@
 use crate::common::*;
 use futures::poll;
 use lamprey::event::{Event, choose, timeout};
-use lamprey::sync::{LockError, LockTimeoutError, Order, RwLock, RwLockWriteGuard, TryLockError, Wake};
+use lamprey::sync::{
+    LockError, LockOptions, LockTimeoutError, Order, RwLock, RwLockWriteGuard, TryLockError, Wake,
+};
 use lamprey::{JoinError, JoinHandle, spawn, wait};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -71,7 +73,8 @@ fn nobody_overtakes_and_readers_go_together() {
 fn the_last_to_come_goes_first_where_that_is_asked_for() {
     for wake in [Wake::Enqueue, Wake::Switch] {
         let order = run(1, move || {
-            let lock = Arc::new(RwLock::with_policy(Vec::new(), Order::Lifo, wake));
+            let lock =
+                Arc::new(RwLock::with_options(Vec::new(), LockOptions::new().order(Order::Lifo).wake(wake)));
             let guard = lock.write().unwrap();
             let hosts: Vec<_> = (0..3)
                 .map(|n| {

@@ -4,7 +4,7 @@ use crate::common::*;
 use futures::poll;
 use lamprey::event::{Event, choose, never, timeout};
 use lamprey::sync::{
-    AcquireError, AcquireTimeoutError, Order, Semaphore, SemaphorePermit, TryAcquireError, Wake,
+    AcquireError, AcquireTimeoutError, LockOptions, Order, Semaphore, SemaphorePermit, TryAcquireError, Wake,
 };
 use lamprey::{JoinError, JoinHandle, spawn, wait};
 use std::pin::pin;
@@ -69,7 +69,7 @@ fn the_last_to_come_is_served_first_where_that_is_asked_for() {
         [(Order::Lifo, Wake::Enqueue), (Order::Lifo, Wake::Switch), (Order::Fifo, Wake::Switch)]
     {
         let served = run(1, move || {
-            let seats = Arc::new(Semaphore::with_policy(0, order, wake));
+            let seats = Arc::new(Semaphore::with_options(0, LockOptions::new().order(order).wake(wake)));
             let served = Arc::new(Mutex::new(Vec::new()));
             let hosts: Vec<_> = (0..3)
                 .map(|n| {

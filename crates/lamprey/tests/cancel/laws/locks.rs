@@ -5,7 +5,7 @@ use super::attempt::{Endpoint, Means, Plan, Tries, plans, start};
 use super::holds;
 use super::series::endpoint;
 use lamprey::sync::{
-    Barrier, Condvar, LockError, Mutex, MutexOptions, OnceLock, Order, RwLock, Semaphore, Wake,
+    Barrier, Condvar, LockError, LockOptions, Mutex, OnceLock, Order, RwLock, Semaphore, Wake,
 };
 use lamprey::{shield, yield_now, yield_now_async};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ shared!(Adds(Mutex<u32>) -> () {
 #[test]
 fn additions_under_a_mutex_are_those_that_were_not_cancelled() {
     holds(CASES, &crews(), |(crew, order, wake)| {
-        let mutex = Arc::new(MutexOptions::new().order(order).wake(wake).mutex(0));
+        let mutex = Arc::new(Mutex::with_options(0, LockOptions::new().order(order).wake(wake)));
         let may_poison = crew.iter().any(|plan| plan.means.contains(&Means::Waited));
         let total = work(crew, Adds(mutex.clone()));
         assert!(may_poison || !mutex.is_poisoned(), "by one who does not unwind with the guard");
@@ -156,7 +156,10 @@ shared!(Reads(Pair) -> () { |pair| look(&pair.0.read().unwrap()), look(&pair.0.r
 #[test]
 fn readers_and_writers_that_are_cancelled_hold_nothing() {
     holds(CASES, &crews(), |(crew, order, wake)| {
-        let pair = Arc::new((RwLock::with_policy((0, 0), order, wake), AtomicU32::new(0)));
+        let pair = Arc::new((
+            RwLock::with_options((0, 0), LockOptions::new().order(order).wake(wake)),
+            AtomicU32::new(0),
+        ));
         let (readers, end) = (crew.clone(), Reads(pair.clone()));
         let readers = lamprey::spawn(move || work(readers, end));
         let total = work(crew, Writes(pair.clone()));
@@ -198,7 +201,10 @@ impl Clone for Acquires {
 #[test]
 fn permits_come_back_from_all_that_were_cancelled() {
     holds(CASES, &crews(), |(crew, order, wake)| {
-        let permits = Arc::new((Semaphore::with_policy(PERMITS, order, wake), AtomicU32::new(0)));
+        let permits = Arc::new((
+            Semaphore::with_options(PERMITS, LockOptions::new().order(order).wake(wake)),
+            AtomicU32::new(0),
+        ));
         work(crew, Acquires((permits.clone(), 0)));
         assert_eq!(permits.0.available_permits(), u64::from(PERMITS));
         drop(permits.0.try_acquire(PERMITS).unwrap());
@@ -237,7 +243,10 @@ shared!(Consumes(Store) -> () {
 #[test]
 fn a_notification_is_not_lost_on_one_who_was_cancelled() {
     holds(CASES, &crews(), |(crew, order, _)| {
-        let store = Arc::new(Store { things: Mutex::new(0), more: Condvar::with_order(order) });
+        let store = Arc::new(Store {
+            things: Mutex::new(0),
+            more: Condvar::with_options(LockOptions::new().order(order)),
+        });
         let (theirs, count) = (store.clone(), crew.len() as u32 * USES);
         let producer = lamprey::spawn(move || {
             for n in 0..count {
