@@ -164,8 +164,7 @@ pub use sched::Wait;
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
-        IVar, MVar, SwapChannel, broadcast, channel_attach_inline, ivar, mailbox, multicast, mvar, rpc, swap,
-        watch,
+        MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
     },
     driver::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
@@ -174,7 +173,8 @@ pub use {
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
-    sleep::{Sleep, sleep, sleep_async, with_deadline_async, with_timeout_async},
+    sleep::{Sleep, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
+    sync::ivar::{self, IVar},
     thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, Panic, Panics, Stack, Survivor,

@@ -9,7 +9,6 @@
 //! | `broadcast` | the last n, for each | many, many | nobody; who is slow is told how much it missed |
 //! | `multicast` | all, for each | many, many | nobody |
 //! | `watch` | the last | many, many | nobody |
-//! | `ivar` | one, for ever | anyone | nobody; a second one fails |
 //! | `mvar` | one | anyone | that it is empty |
 //! | `swap` | none kept | anyone | a partner |
 //! | `rpc` | none kept | many, many | the reply |
@@ -32,8 +31,6 @@ mod exchange;
 mod future;
 pub(crate) mod gate;
 mod iter;
-#[cfg(not(loom))]
-pub mod ivar;
 #[cfg(not(loom))]
 pub mod mailbox;
 mod meeting;
@@ -58,8 +55,6 @@ pub use bounded::bounded;
 pub use broadcast::broadcast;
 pub use err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 pub(crate) use gate::Owed;
-#[cfg(not(loom))]
-pub use ivar::IVar;
 #[cfg(not(loom))]
 pub use mailbox::mailbox;
 pub(crate) use meeting::slot;

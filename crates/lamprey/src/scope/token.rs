@@ -3,11 +3,11 @@
 //! A token is a wire ([`crate::cancel::scope`]) for the threads that run under it, a variable that is full
 //! once it has been cancelled for those who wait for that, and the tokens that were made from it.
 
-use crate::cancel::level::Tripped;
-use crate::cancel::scope::Wire;
-use crate::channel::IVar;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
+use crate::sync::IVar;
+use crate::thread::level::Tripped;
+use crate::thread::wire::Wire;
 use crate::time::before::before;
 use std::fmt;
 use std::future::Future;

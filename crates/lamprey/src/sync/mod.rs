@@ -20,6 +20,8 @@
 mod barrier;
 mod condvar;
 mod err;
+#[cfg(not(loom))]
+pub mod ivar;
 mod line;
 mod mutex;
 mod once;
@@ -32,6 +34,8 @@ mod semaphore;
 pub use barrier::{Barrier, BarrierWaitFuture, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use err::{LockError, LockTimeoutError, Poisoned, TryLockError};
+#[cfg(not(loom))]
+pub use ivar::IVar;
 pub use mutex::{LockEvt, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub use once::{LazyLock, LazyLockForceFuture};

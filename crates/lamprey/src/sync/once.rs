@@ -31,6 +31,8 @@ use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, na
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
+#[cfg(not(loom))]
+use crate::sync_shim::relax;
 use crate::sync_shim::{AtomicBool, Ordering, left_out};
 use crate::time;
 use std::cell::Cell;
@@ -265,7 +267,7 @@ impl Once {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
     pub fn wait(&self) {
-        match self.wait_until(false, None) {
+        match self.wait_until(None) {
             Ok(()) => {}
             Err(Interrupted::Unwinding) => unwinding(),
             Err(Interrupted::TimedOut) => crate::bug::bug!("a wait for a Once without a deadline timed out"),
@@ -289,7 +291,7 @@ impl Once {
     /// # Blocking
     /// As for [`wait`](Self::wait). A host that is unwinding does not wait.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        self.wait_until(false, time::deadline(timeout)).is_ok()
+        self.wait_until(time::deadline(timeout)).is_ok()
     }
 
     /// [`wait`](Self::wait) for async code.
@@ -380,17 +382,38 @@ impl Once {
         }
     }
 
-    /// Waits until code has run to its end, whoever fails before.
-    fn wait_for_success_async(&self) -> GateFuture<'_, Phase, EndedOp> {
-        self.gate.future(WAIT, EndedOp { force: true })
+    /// [`begin`](Self::begin) by force, where all code does nothing but write a value: spins for whoever is at
+    /// it, and waits for nothing.
+    #[cfg(not(loom))]
+    fn begin_at_once(&self) -> Option<Running<'_>> {
+        let mut spins = 0;
+        loop {
+            match self.gate.with(|section| begin(section, true)) {
+                Some(turn) => return self.running(turn, false),
+                None => relax(&mut spins),
+            }
+        }
     }
 
-    /// Waits for the end of the code; with `force`, for its success.
-    fn wait_until(&self, force: bool, deadline: Option<Instant>) -> Result<(), Interrupted> {
+    /// Waits until code has run to its end, whoever fails before.
+    fn wait_for_success_async(&self, reason: Wait) -> GateFuture<'_, Phase, EndedOp> {
+        self.gate.future(Place::new(QUEUE, reason), EndedOp { force: true })
+    }
+
+    /// Waits until code has run to its end, whoever fails before.
+    fn wait_for_success(&self, reason: Wait, deadline: Option<Instant>) -> Result<(), Interrupted> {
         if self.is_completed() {
             return Ok(());
         }
-        if !self.gate.wait(WAIT, deadline, |section| ended(section, force))? {
+        self.gate.wait(Place::new(QUEUE, reason), deadline, |section| ended(section, true)).map(drop)
+    }
+
+    /// Waits for the end of the code.
+    fn wait_until(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
+        if self.is_completed() {
+            return Ok(());
+        }
+        if !self.gate.wait(WAIT, deadline, |section| ended(section, false))? {
             poisoned();
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::{BeginFuture, EndedOp, Interrupted, Once, Phase, Running, unwinding};
 use crate::channel::gate::{GateFuture, opaque};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
+use crate::sched::Wait;
 use crate::time;
 use std::cell::UnsafeCell;
 use std::convert::Infallible;
@@ -15,7 +16,7 @@ use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A value that is made once, by the first thread that needs it; other threads wait meanwhile.
 ///
@@ -240,8 +241,8 @@ impl<T> OnceLock<T> {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
     pub fn wait(&self) -> &T {
-        match self.once.wait_until(true, None) {
-            Ok(()) => self.made(),
+        match self.wait_until(Wait::Once, None) {
+            Ok(value) => value,
             Err(Interrupted::Unwinding) => unwinding(),
             Err(Interrupted::TimedOut) => crate::bug::bug!("a wait for a value without a deadline timed out"),
         }
@@ -251,7 +252,7 @@ impl<T> OnceLock<T> {
     ///
     /// # Examples
     /// ```
-    /// # use std::time::Duration;
+    /// # use std::time::{Duration, Instant};
     /// let place = lamprey::sync::OnceLock::<u8>::new();
     /// assert_eq!(place.wait_timeout(Duration::from_millis(1)), None);
     /// ```
@@ -262,7 +263,7 @@ impl<T> OnceLock<T> {
     /// # Blocking
     /// As for [`wait`](Self::wait).
     pub fn wait_timeout(&self, timeout: Duration) -> Option<&T> {
-        self.once.wait_until(true, time::deadline(timeout)).ok().map(|()| self.made())
+        self.wait_until(Wait::Once, time::deadline(timeout)).ok()
     }
 
     /// [`wait`](Self::wait) for async code.
@@ -281,14 +282,14 @@ impl<T> OnceLock<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     pub fn wait_async(&self) -> OnceLockWaitFuture<'_, T> {
-        OnceLockWaitFuture { lock: self, made: self.once.wait_for_success_async() }
+        self.wait_async_for(Wait::Once)
     }
 
     /// [`wait`](Self::wait) as an event.
     ///
     /// # Examples
     /// ```
-    /// # use std::time::Duration;
+    /// # use std::time::{Duration, Instant};
     /// use lamprey::event::{Event, choose, timeout};
     /// let place = lamprey::sync::OnceLock::<u8>::new();
     /// let limited = choose((place.wait_evt().wrap(Some), timeout(Duration::from_millis(1)).wrap(|()| None)));
@@ -320,7 +321,36 @@ impl<T> OnceLock<T> {
         self.value.into_inner()
     }
 
-    /// Makes the value, if there is none.
+    /// Writes the value and waits for nothing. Of a lock that nothing else writes.
+    ///
+    /// # Errors
+    /// `value` itself if there is one already.
+    #[cfg(not(loom))]
+    pub(in crate::sync) fn put(&self, value: T) -> Result<(), T> {
+        match self.once.begin_at_once() {
+            Some(running) => {
+                self.write(value, running);
+                Ok(())
+            }
+            None => Err(value),
+        }
+    }
+
+    /// [`wait`](Self::wait) up to a time, with a reason of the caller's.
+    pub(in crate::sync) fn wait_until(
+        &self,
+        reason: Wait,
+        deadline: Option<Instant>,
+    ) -> Result<&T, Interrupted> {
+        self.once.wait_for_success(reason, deadline).map(|()| self.made())
+    }
+
+    /// [`wait_async`](Self::wait_async), with a reason of the caller's.
+    pub(in crate::sync) fn wait_async_for(&self, reason: Wait) -> OnceLockWaitFuture<'_, T> {
+        OnceLockWaitFuture { lock: self, made: self.once.wait_for_success_async(reason) }
+    }
+
+    /// Makes the value, if it is not there.
     #[cold]
     #[track_caller]
     fn initialise<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Result<(), E>, Interrupted> {

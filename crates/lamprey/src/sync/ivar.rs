@@ -1,22 +1,60 @@
-//! The IVar: a variable that is written once and read by anyone, as often as they like.
+//! The IVar: a variable that is written once and read by any thread, as often as it likes.
 //!
-//! Invariant: the value is in its place before those who wait are woken, and who queues has looked under the
-//! lock, so either it sees the value or it is woken. Reading does not need the lock.
+//! It is a shared [`OnceLock`] without the part that makes a value: the one face is that of a channel, whose
+//! readers wait for a writer, the other that of `std`, whose readers make the value themselves.
+//!
+//! # Examples
+//! A graph of tasks, each of which begins as soon as those that it needs have ended, whatever the order in
+//! which the tasks are started.
+//! ```
+//! use lamprey::IVar;
+//! use std::collections::HashMap;
+//!
+//! /// A task, what it needs, and how long it takes.
+//! const TASKS: [(&str, &[&str], u64); 5] = [
+//!     ("program", &["library", "main"], 3),
+//!     ("library", &["config"], 5),
+//!     ("main", &["config"], 2),
+//!     ("config", &[], 1),
+//!     ("manual", &[], 4),
+//! ];
+//!
+//! lamprey::run(|| {
+//!     let ends: HashMap<&str, IVar<u64>> = TASKS.iter().map(|task| (task.0, IVar::new())).collect();
+//!     for (name, needs, length) in TASKS {
+//!         let end = ends[name].clone();
+//!         let needs: Vec<_> = needs.iter().map(|need| ends[need].clone()).collect();
+//!         lamprey::spawn(move || {
+//!             let begin = needs.iter().map(IVar::get).max().unwrap_or(0);
+//!             end.put(begin + length).expect("a task ends once");
+//!         });
+//!     }
+//!     let all = TASKS.map(|(name, ..)| ends[name].get());
+//!     assert_eq!(all, [9, 6, 3, 1, 4]);
+//!     assert_eq!(ends["program"].put(0), Err(0)); // it is full for ever
+//! });
+//! ```
+//!
+//! # Invariants
+//! Those of [`Once`](super::Once). Of an IVar no code runs but [`IVar::put`]'s, which writes the value and
+//! does nothing else: so a `put` that finds another one under way spins for it instead of waiting.
 
-use super::gate::{Gate, Interrupted, Op, Place, Section, named_future};
+use super::once::{OnceLock, OnceLockWaitFuture};
+use crate::channel::gate::{Interrupted, opaque};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-
-const READERS: usize = 0;
-const READ: Place = Place::new(READERS, Wait::Full);
 
 /// A variable that is empty until it is written, once; readers wait for that. Clones are the same variable.
 ///
 /// # Examples
+/// For more see [the module](self).
 /// ```
 /// # lamprey::run(|| {
 /// let answer = lamprey::IVar::new();
@@ -27,20 +65,15 @@ const READ: Place = Place::new(READERS, Wait::Full);
 /// assert_eq!((reader.join().unwrap(), answer.get()), (42, 41));
 /// # });
 /// ```
-pub struct IVar<T>(Arc<Var<T>>);
-
-struct Var<T> {
-    value: OnceLock<T>,
-    gate: Gate<()>,
-}
+pub struct IVar<T>(Arc<OnceLock<T>>);
 
 impl<T> IVar<T> {
-    /// An empty one.
+    /// An empty variable.
     pub fn new() -> Self {
-        Self(Arc::new(Var { value: OnceLock::new(), gate: Gate::new(()) }))
+        Self(Arc::new(OnceLock::new()))
     }
 
-    /// Writes the value, and wakes all who wait for it.
+    /// Writes the value, and wakes all that wait for it.
     ///
     /// # Errors
     /// `value` itself if the variable is full.
@@ -48,14 +81,12 @@ impl<T> IVar<T> {
     /// # Blocking
     /// Never.
     pub fn put(&self, value: T) -> Result<(), T> {
-        self.0.value.set(value)?;
-        self.0.gate.with(|section| section.wake_all(READERS));
-        Ok(())
+        self.0.put(value)
     }
 
     /// The value, in its place, if there is one.
     pub fn try_get_ref(&self) -> Option<&T> {
-        self.0.value.get()
+        self.0.get()
     }
 
     /// The value in its place; waits until there is one.
@@ -75,11 +106,10 @@ impl<T> IVar<T> {
         })
     }
 
-    /// As [`get_ref`](Self::get_ref), waiting at most `timeout`; `None` after that, and where `get_ref`
-    /// panics.
+    /// [`get_ref`](Self::get_ref), waiting at most `timeout`; `None` after that, and where `get_ref` panics.
     ///
     /// # Cancellation
-    /// As for `get_ref`.
+    /// A cancelled host unwinds from here, and has changed nothing.
     pub fn get_ref_timeout(&self, timeout: Duration) -> Option<&T> {
         self.get_until(time::deadline(timeout)).ok()
     }
@@ -92,7 +122,7 @@ impl<T> IVar<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
     pub fn get_ref_async(&self) -> GetRefFuture<'_, T> {
-        GetRefFuture(self.0.gate.future(READ, GetOp(&self.0.value)))
+        GetRefFuture(self.0.wait_async_for(Wait::Full))
     }
 
     /// [`get_ref`](Self::get_ref) as an event.
@@ -102,10 +132,7 @@ impl<T> IVar<T> {
 
     fn get_until(&self, deadline: Option<Instant>) -> Result<&T, Interrupted> {
         coop::call(coop::MESSAGE);
-        match self.0.value.get() {
-            Some(value) => Ok(value),
-            None => self.0.gate.wait(READ, deadline, |_| self.0.value.get()),
-        }
+        self.0.wait_until(Wait::Full, deadline)
     }
 }
 
@@ -118,7 +145,7 @@ impl<T: Clone> IVar<T> {
     /// A clone of the value; waits until there is one.
     ///
     /// # Panics
-    /// As [`get_ref`](Self::get_ref).
+    /// If the variable is empty and the caller is a host that is unwinding from a panic, which must not wait.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here, and has changed nothing.
@@ -129,10 +156,10 @@ impl<T: Clone> IVar<T> {
         self.get_ref().clone()
     }
 
-    /// As [`get`](Self::get), waiting at most `timeout`; see [`get_ref_timeout`](Self::get_ref_timeout).
+    /// [`get`](Self::get), waiting at most `timeout`; see [`get_ref_timeout`](Self::get_ref_timeout).
     ///
     /// # Cancellation
-    /// As for `get`.
+    /// A cancelled host unwinds from here, and has changed nothing.
     pub fn get_timeout(&self, timeout: Duration) -> Option<T> {
         self.get_ref_timeout(timeout).cloned()
     }
@@ -145,7 +172,7 @@ impl<T: Clone> IVar<T> {
     /// # Blocking
     /// Never; the future is pending meanwhile.
     pub fn get_async(&self) -> GetFuture<'_, T> {
-        GetFuture(self.0.gate.future(READ, GetOp(&self.0.value)))
+        GetFuture(self.get_ref_async())
     }
 
     /// [`get`](Self::get) as an event.
@@ -154,27 +181,35 @@ impl<T: Clone> IVar<T> {
     }
 }
 
-/// One look at the value.
-struct GetOp<'a, T>(&'a OnceLock<T>);
+/// The future of [`IVar::get_ref_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct GetRefFuture<'a, T>(OnceLockWaitFuture<'a, T>);
 
-impl<'a, T> Op<()> for GetOp<'a, T> {
+impl<'a, T> Future for GetRefFuture<'a, T> {
     type Output = &'a T;
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, _: &mut Section<'_, ()>) -> Option<&'a T> {
-        self.0.get()
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<&'a T> {
+        // SAFETY: the field is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
     }
 }
 
-named_future! {
-    /// The future of [`IVar::get_ref_async`].
-    GetRefFuture<'a, T>((), GetOp<'a, T>) -> &'a T
+opaque!(GetRefFuture<'a, T>);
+
+/// The future of [`IVar::get_async`].
+#[must_use = "a future does nothing until it is awaited"]
+pub struct GetFuture<'a, T>(GetRefFuture<'a, T>);
+
+impl<T: Clone> Future for GetFuture<'_, T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // SAFETY: the field is pinned with the whole: nothing moves it out, and there is no `Drop`.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx).map(T::clone)
+    }
 }
 
-named_future! {
-    /// The future of [`IVar::get_async`].
-    GetFuture<'a, T: Clone>((), GetOp<'a, T>) -> T, T::clone
-}
+opaque!(GetFuture<'a, T>);
 
 impl<T> Clone for IVar<T> {
     fn clone(&self) -> Self {
