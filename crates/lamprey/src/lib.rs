@@ -173,7 +173,7 @@ pub use {
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
-    sleep::{Sleep, sleep, sleep_async, with_deadline, with_timeout, with_timeout_async},
+    sleep::{Sleep, sleep, sleep_async, with_deadline_async, with_timeout_async},
     sync::ivar::{self, IVar},
     thread::Handle,
     thread::{

@@ -38,6 +38,8 @@ use std::process::{Child, ExitStatus};
 ///
 /// # Errors
 /// Those of `pidfd_open(2)` (Linux 5.3), of registering with the event loop, and of `waitpid(2)`.
+#[doc(alias = "wait")]
+#[doc(alias = "waitpid")]
 pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<ExitStatus>> + Send> {
     future_evt(exit(child))
 }

@@ -41,6 +41,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Blocking
 /// The calling OS thread, or host, waits.
+#[doc(alias = "block_on")]
+#[doc(alias = "main")]
 #[track_caller]
 pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
     match Runtime::new() {
@@ -68,6 +70,8 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// assert_eq!(runtime.run(|| lamprey::spawn(|| 2 + 2).join().unwrap()), 4);
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[doc(alias = "Executor")]
+#[doc(alias = "ThreadPool")]
 pub struct Runtime {
     shared: Arc<Shared>,
     /// The shutdown has begun.
@@ -149,6 +153,8 @@ impl Runtime {
 
 impl RuntimeBuilder {
     /// The number of workers (kernel threads that run hosts). Default: one for each CPU.
+    #[doc(alias = "worker_threads")]
+    #[doc(alias = "GOMAXPROCS")]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
@@ -161,6 +167,8 @@ impl RuntimeBuilder {
     /// Default: the environment variable `LAMPREY_STACK` (bytes, or KiB or MiB as in `256K` or `1M`; at least
     /// 16 KiB). Without it 64 KiB, or 256 KiB where this crate is compiled with debug assertions, as in the
     /// profile `dev`: unoptimised code needs several times as much stack.
+    #[doc(alias = "thread_stack_size")]
+    #[doc(alias = "SetMaxStack")]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -168,6 +176,8 @@ impl RuntimeBuilder {
 
     /// The largest number of kernel threads in the pool for [`block`](crate::block). Default: 64. They are
     /// started when needed and end when idle.
+    #[doc(alias = "max_blocking_threads")]
+    #[doc(alias = "SetMaxThreads")]
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = threads;
         self
@@ -175,6 +185,8 @@ impl RuntimeBuilder {
 
     /// The time slice of a parasite: one that computes for longer is a candidate for
     /// [`inflation`](Self::inflation). Default: 10 ms. At least 0.2 ms.
+    #[doc(alias = "preemption")]
+    #[doc(alias = "event_interval")]
     pub fn time_slice(mut self, slice: Duration) -> Self {
         self.options.slice = slice;
         self
@@ -187,6 +199,7 @@ impl RuntimeBuilder {
     ///
     /// The kernel thread of such a worker then gets the signal SIGURG, which interrupts system calls that do
     /// not restart: see [`Survivor::stack`].
+    #[doc(alias = "sysmon")]
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;
         self
@@ -234,6 +247,7 @@ impl RuntimeBuilder {
     /// assert_eq!(*ended.unwrap_err().downcast::<&str>().unwrap(), "the cellar burns");
     /// # std::io::Result::Ok(())
     /// ```
+    #[doc(alias = "unhandled_panic")]
     pub fn panics(mut self, panics: Panics) -> Self {
         self.options.panics = panics;
         self
@@ -241,12 +255,15 @@ impl RuntimeBuilder {
 
     /// The policy, which chooses the host that runs next: `make` is called once for each worker. Default:
     /// [`Hybrid`](crate::Hybrid).
+    #[doc(alias = "scheduler")]
     pub fn policy<P: Policy>(mut self, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         self.policy = Some(Arc::new(move || Box::new(make())));
         self
     }
 
     /// Adds an event loop: `make` is called once for each worker, on its kernel thread.
+    #[doc(alias = "driver")]
+    #[doc(alias = "event_loop")]
     pub fn source(
         mut self,
         make: impl Fn() -> std::io::Result<Box<dyn Source>> + Send + Sync + 'static,
@@ -323,6 +340,8 @@ impl Runtime {
     /// The calling OS thread, or host of another runtime, waits, uninterruptibly. Called by one of the
     /// runtime's own hosts, or within [`block`](crate::block), it cannot wait for itself: it only starts the
     /// shutdown, and returns an empty vector.
+    #[doc(alias = "shutdown_timeout")]
+    #[doc(alias = "shutdown_background")]
     pub fn shutdown(mut self, within: Duration) -> Vec<Survivor> {
         match self.end(within) {
             // If no worker is left, the threads that the survey found have ended since.

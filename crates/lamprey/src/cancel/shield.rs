@@ -44,6 +44,9 @@ use crate::sched::worker::Worker;
 ///
 /// # Blocking
 /// As the section does. On an OS thread it shields from the deadlines and tokens around it.
+#[doc(alias = "uncancellable")]
+#[doc(alias = "WithoutCancel")]
+#[doc(alias = "NonCancellable")]
 pub fn shield<R>(section: impl FnOnce() -> R) -> R {
     within(&Frame::shield(), section)
 }

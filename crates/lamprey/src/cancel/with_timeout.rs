@@ -43,6 +43,8 @@ use std::time::{Duration, Instant};
 /// runs `inside`, whose blocking calls fail there. On an OS thread socket calls are not interrupted, because
 /// they wait in the kernel. Stackless parasites use the awaitable form. Code that computes without blocking
 /// is not interrupted: it can ask [`is_cancelled`](crate::is_cancelled).
+#[doc(alias = "timeout")]
+#[doc(alias = "WithTimeout")]
 pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
     match time::deadline(duration) {
         Some(deadline) => with_deadline(deadline, inside),
@@ -70,6 +72,8 @@ pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result
 ///     assert!(done.is_err());
 /// });
 /// ```
+#[doc(alias = "timeout_at")]
+#[doc(alias = "WithDeadline")]
 pub fn with_deadline<R>(deadline: Instant, inside: impl FnOnce() -> R) -> Result<R, TimedOut> {
     if is_moot() {
         return Ok(inside());

@@ -41,6 +41,11 @@ const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 /// # Panics
 /// If `capacity` is 0: that is [`channel`](crate::channel()). If there is no memory for `capacity` values,
 /// which are all allocated here, so that no later call can fail for that reason.
+#[doc(alias = "sync_channel")]
+#[doc(alias = "buffered")]
+#[doc(alias = "mpsc")]
+#[doc(alias = "mpmc")]
+#[doc(alias = "chan")]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "bounded(0): a channel without a buffer is made by `lamprey::channel()`");
     let mut values = VecDeque::new();

@@ -42,6 +42,8 @@ const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 ///
 /// # Panics
 /// If `capacity` is 0, or there is no memory for so many places.
+#[doc(alias = "pubsub")]
+#[doc(alias = "fanout")]
 pub fn broadcast<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "broadcast(0): a ring needs a place for at least one value");
     let mut ring = VecDeque::new();

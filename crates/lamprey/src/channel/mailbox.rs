@@ -40,6 +40,9 @@ type Chunks<T> = LinkedList<VecDeque<T>>;
 ///     assert_eq!(rx.iter().sum::<i32>(), 45);
 /// });
 /// ```
+#[doc(alias = "unbounded")]
+#[doc(alias = "unbounded_channel")]
+#[doc(alias = "mpsc")]
 pub fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
     let post = Post { chunks: LinkedList::new(), count: 0, senders: 1, has_receiver: true };
     let gate = Arc::new(Gate::new(post));

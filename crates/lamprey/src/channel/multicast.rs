@@ -43,6 +43,9 @@ const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
 /// assert!(late.recv().is_err());
 /// # });
 /// ```
+#[doc(alias = "broadcast")]
+#[doc(alias = "pubsub")]
+#[doc(alias = "fanout")]
 pub fn multicast<T>() -> (Sender<T>, Receiver<T>) {
     let last = Link::new();
     let gate = Arc::new(Gate::new(Stream { last: last.clone(), senders: 1, receivers: 1 }));

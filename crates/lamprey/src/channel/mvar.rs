@@ -57,7 +57,7 @@
 //!
 //! # Invariants
 //! 1. While the variable is full, one taker is granted the value or no taker waits; while it is empty, one
-//!    putter is granted the place or no putter waits ([`gate`](super::gate)).
+//!    putter is granted the place or no putter waits (`channel::gate`).
 //! 2. A reader moves the value out while it clones it, and puts it back before another thread can have it
 //!    (`Lent`): `clone` is code of the program, which must not run under the lock.
 
@@ -105,6 +105,7 @@ const READ: Place = Place { in_front: true, ..TAKE };
 /// assert_eq!(count.take(), Ok(10));
 /// # });
 /// ```
+#[doc(alias = "SyncVar")]
 pub struct MVar<T>(Arc<Gate<Cell<T>>>);
 
 impl<T> MVar<T> {
@@ -305,6 +306,7 @@ impl<T: Clone> MVar<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
+    #[doc(alias = "peek")]
     pub fn read(&self) -> Result<T, TakeError> {
         let lent = self.0.wait(READ, None, |section| LendOp.attempt(section));
         or_cancelled(lent.map_err(|_: Interrupted| TakeError)).map(|value| Loan::read(&self.0, value))

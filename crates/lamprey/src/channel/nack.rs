@@ -41,6 +41,8 @@ use std::time::Instant;
 ///     assert_eq!(rx.recv(), Ok("given up"));
 /// });
 /// ```
+#[doc(alias = "cancel")]
+#[doc(alias = "on_cancel")]
 pub fn with_nack<E: Event, F: FnOnce(Nack) -> E>(f: F) -> WithNack<F> {
     WithNack(f)
 }

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 ///     assert_eq!(rx.recv(), Ok(42));
 /// });
 /// ```
+#[doc(alias = "promise")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
     let packet = Packet::new();
@@ -104,6 +105,7 @@ impl<T> Sender<T> {
     }
 
     /// True if the receiver is gone: nobody will have the value.
+    #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
         self.packet().is_gone()
     }
@@ -125,6 +127,9 @@ impl<T> Sender<T> {
     /// assert!(tx.is_closed());
     /// # });
     /// ```
+    #[doc(alias = "closed")]
+    #[doc(alias = "poll_closed")]
+    #[doc(alias = "cancellation")]
     pub fn closed_async(&mut self) -> ClosedFuture<'_, T> {
         ClosedFuture(self)
     }

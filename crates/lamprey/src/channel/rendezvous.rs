@@ -33,6 +33,11 @@ use std::time::Duration;
 /// let (tx, rx) = lamprey::channel::<std::rc::Rc<u8>>();
 /// lamprey::spawn(move || tx.send(std::rc::Rc::new(1)));
 /// ```
+#[doc(alias = "rendezvous")]
+#[doc(alias = "sync_channel")]
+#[doc(alias = "unbuffered")]
+#[doc(alias = "zero")]
+#[doc(alias = "chan")]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     ends(Chan::new(false))
 }

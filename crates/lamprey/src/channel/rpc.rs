@@ -31,6 +31,9 @@ use std::time::{Duration, Instant};
 /// assert_eq!(client.call(21), Ok(42));
 /// # });
 /// ```
+#[doc(alias = "request")]
+#[doc(alias = "ask")]
+#[doc(alias = "actor")]
 pub fn rpc<Q, A>() -> (Client<Q, A>, Server<Q, A>) {
     let (tx, rx) = rendezvous::channel();
     (Client(tx), Server(rx))
@@ -83,6 +86,8 @@ impl<Q, A> Client<Q, A> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
+    #[doc(alias = "request")]
+    #[doc(alias = "ask")]
     pub fn call(&self, request: Q) -> Result<A, CallError<Q>> {
         let (reply, answer) = oneshot::oneshot();
         self.0

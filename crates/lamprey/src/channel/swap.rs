@@ -33,6 +33,8 @@ use std::time::Duration;
 /// assert_eq!(host.join().unwrap(), "ours");
 /// # });
 /// ```
+#[doc(alias = "Exchanger")]
+#[doc(alias = "exchange")]
 pub struct SwapChannel<T> {
     tx: Sender<Offer<T>>,
     rx: Receiver<Offer<T>>,

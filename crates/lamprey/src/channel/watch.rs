@@ -39,6 +39,8 @@ const TURN: Place = Place::new(SENDERS, Wait::Watch);
 /// assert!(rx.changed().is_err()); // the sender is gone
 /// # });
 /// ```
+#[doc(alias = "latest")]
+#[doc(alias = "signal")]
 pub fn watch<T>(value: T) -> (Sender<T>, Receiver<T>) {
     let state = State { value: Arc::new(value), version: 0, senders: 1, receivers: 1, is_held: false };
     let gate = Arc::new(Gate::new(state));
@@ -177,6 +179,8 @@ impl<T: Clone> Sender<T> {
     }
 
     /// A clone of the value.
+    #[doc(alias = "borrow")]
+    #[doc(alias = "borrow_and_update")]
     pub fn get(&self) -> T {
         get(&self.0)
     }

@@ -83,6 +83,9 @@ thread_local! {
 /// On a host: the host waits, its worker does not. The pool has a maximum of threads (set by the runtime's
 /// builder); calls beyond it queue. On a plain OS thread, within another `block`, and on a host that is
 /// unwinding, `f` runs at once on the calling kernel thread; also when no pool thread can be started.
+#[doc(alias = "spawn_blocking")]
+#[doc(alias = "block_in_place")]
+#[doc(alias = "unblock")]
 #[cfg(not(loom))]
 pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     if !sched::on_host() || sched::must_not_block() {

@@ -65,6 +65,9 @@ pub trait ToSocketAddrs {
 ///
 /// # Cancellation
 /// Not interruptible while the lookup runs.
+#[doc(alias = "lookup_host")]
+#[doc(alias = "getaddrinfo")]
+#[doc(alias = "LookupHost")]
 pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
     match parse(host_port)? {
         Ok(address) => Ok(vec![address]),
@@ -89,6 +92,9 @@ pub fn lookup(host_port: &str) -> io::Result<Vec<SocketAddr>> {
 ///
 /// # Blocking
 /// As for [`block_async`](crate::block_async).
+#[doc(alias = "lookup_host")]
+#[doc(alias = "getaddrinfo")]
+#[doc(alias = "LookupHost")]
 pub async fn lookup_async(host_port: &str) -> io::Result<Vec<SocketAddr>> {
     match parse(host_port)? {
         Ok(address) => Ok(vec![address]),

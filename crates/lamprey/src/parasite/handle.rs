@@ -44,6 +44,9 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 ///     lamprey::parasite(std::future::pending::<()>());
 /// });
 /// ```
+#[doc(alias = "JoinHandle")]
+#[doc(alias = "Task")]
+#[doc(alias = "AbortHandle")]
 #[must_use = "a parasite is cancelled when its handle is dropped; `detach` it to let it run on"]
 pub struct ParasiteHandle<T>(Repr<T>);
 
@@ -301,6 +304,7 @@ impl<T> ParasiteHandle<T> {
     /// # Blocking
     /// Never: it does not wait for the end. The destructors of a future that is dropped by this call run in
     /// it. From hosts, parasites and OS threads.
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         if self.is_done() {
             return;

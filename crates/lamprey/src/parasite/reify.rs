@@ -59,6 +59,9 @@ use std::task::{Context, Poll};
 /// If the [`Parasite`] is dropped, the suspended thread of control is cancelled: it unwinds, and whoever
 /// joins it finds [`Cancelled`](crate::JoinError::Cancelled). If the thread of control goes away first,
 /// preparing it does nothing.
+#[doc(alias = "callcc")]
+#[doc(alias = "poll_fn")]
+#[doc(alias = "suspendCoroutine")]
 pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
     Reify { cell: None, f: Some(f) }
 }
@@ -68,6 +71,7 @@ pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
 ///
 /// # Dropping
 /// Cancels the thread of control: it unwinds from [`reify`].
+#[doc(alias = "Continuation")]
 #[must_use = "dropping a reified parasite cancels it"]
 pub struct Parasite<V>(Arc<Cell<V>>);
 

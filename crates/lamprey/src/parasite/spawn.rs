@@ -80,6 +80,9 @@ use std::ptr::{self, NonNull};
 ///
 /// # Blocking
 /// Never, unless the future itself calls blocking code.
+#[doc(alias = "spawn")]
+#[doc(alias = "task")]
+#[doc(alias = "go")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite<F>(future: F) -> ParasiteHandle<F::Output>
@@ -110,6 +113,8 @@ where
 ///
 /// # Panics
 /// Outside of a host.
+#[doc(alias = "spawn_local")]
+#[doc(alias = "LocalSet")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_local<F>(future: F) -> ParasiteHandle<F::Output>

@@ -60,6 +60,9 @@ use std::ptr::{self, NonNull};
 ///
 /// # Blocking
 /// Until the closure ends or blocks.
+#[doc(alias = "spawn")]
+#[doc(alias = "go")]
+#[doc(alias = "coroutine")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_fn<F, T>(f: F) -> ParasiteHandle<T>
@@ -93,6 +96,8 @@ where
 ///
 /// # Panics
 /// Outside of a host.
+#[doc(alias = "spawn_local")]
+#[doc(alias = "coroutine")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn parasite_fn_local<F, T>(f: F) -> ParasiteHandle<T>

@@ -55,6 +55,7 @@ use std::task::Poll;
 ///
 /// # Blocking
 /// A host or stackful parasite switches away; an OS thread parks.
+#[doc(alias = "block_on")]
 pub fn wait<F: IntoFuture>(future: F) -> F::Output {
     coop::turn();
     wait_or(future.into_future(), false, |_| None)

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// Who a thread is: what [`current`](crate::current) says of the caller, and a
 /// [`JoinError`](crate::JoinError) of the thread that was joined.
+#[doc(alias = "Thread")]
+#[doc(alias = "Task")]
 #[derive(Debug, Clone)]
 pub struct ThreadInfo {
     id: u64,

@@ -41,6 +41,10 @@ use std::time::{Duration, Instant};
 /// # Blocking
 /// No method may call a blocking call of this crate: they run outside of every host. One that does ends the
 /// process with a message.
+#[doc(alias = "Driver")]
+#[doc(alias = "EventLoop")]
+#[doc(alias = "Reactor")]
+#[doc(alias = "netpoll")]
 pub trait Source: 'static {
     /// Makes the threads ready whose events have happened. Never blocks. Called when the worker has nothing
     /// to run, and about every 50 us while it is busy (later if a host computes longer than that between two
@@ -83,6 +87,8 @@ pub trait Source: 'static {
 }
 
 /// Ends a worker's sleep from another kernel thread. A call while the worker is awake ends its next sleep.
+#[doc(alias = "Waker")]
+#[doc(alias = "Unpark")]
 #[derive(Clone)]
 pub struct Notifier(Arc<dyn Fn() + Send + Sync>);
 

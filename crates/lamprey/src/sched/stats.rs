@@ -73,6 +73,8 @@ pub(crate) struct Counters {
 /// assert_eq!(stats.ran_through(), 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[doc(alias = "RuntimeMetrics")]
+#[doc(alias = "metrics")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

@@ -26,6 +26,9 @@ use std::panic::Location;
 ///
 /// # Blocking
 /// As [`scope()`].
+#[doc(alias = "join")]
+#[doc(alias = "try_join")]
+#[doc(alias = "WaitGroup")]
 #[track_caller]
 pub fn join_all<'env, T, F>(tasks: impl IntoIterator<Item = F>) -> Vec<T>
 where
@@ -70,6 +73,8 @@ where
 ///
 /// # Blocking
 /// As [`scope()`].
+#[doc(alias = "select_ok")]
+#[doc(alias = "try_race")]
 #[track_caller]
 pub fn race<'env, T, E, F>(tasks: impl IntoIterator<Item = F>) -> Result<T, Vec<E>>
 where

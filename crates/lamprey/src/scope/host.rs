@@ -190,6 +190,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 
     /// As [`JoinHandle::cancel`]: this child only.
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         self.0.cancel();
     }

@@ -37,6 +37,11 @@ use std::marker::PhantomData;
 /// Starts children that may borrow from outside of the scope: what [`scope()`] gives to its closure.
 ///
 /// It can be shared with the children, which then start siblings of theirs.
+#[doc(alias = "nursery")]
+#[doc(alias = "errgroup")]
+#[doc(alias = "JoinSet")]
+#[doc(alias = "TaskTracker")]
+#[doc(alias = "WaitGroup")]
 pub struct Scope<'scope, 'env: 'scope> {
     kin: Kin,
     /// Made while its thread unwound: it has no children.
@@ -105,6 +110,11 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// go through [`Scope::spawn_in`]). In a stackless parasite it holds up the host below: use
 /// [`parasite_fn`](crate::parasite_fn) there. In a destructor while a host unwinds it must not wait, and so
 /// starts nothing: children are dropped unrun.
+#[doc(alias = "nursery")]
+#[doc(alias = "errgroup")]
+#[doc(alias = "JoinSet")]
+#[doc(alias = "TaskTracker")]
+#[doc(alias = "WaitGroup")]
 pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     scope_with(Panics::Propagate, body)
 }
@@ -127,6 +137,7 @@ pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 ///
 /// # Panics
 /// With the body's own panic.
+#[doc(alias = "supervisorScope")]
 pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     scope_with(Panics::Report, body)
 }
@@ -141,6 +152,9 @@ pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env
 /// assert_eq!(n, 7);
 /// # });
 /// ```
+#[doc(alias = "nursery")]
+#[doc(alias = "errgroup")]
+#[doc(alias = "JoinSet")]
 pub fn scope_with<'env, T>(
     panics: Panics,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,

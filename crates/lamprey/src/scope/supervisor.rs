@@ -32,10 +32,10 @@ pub use report::{Failure, Next, Report, SupervisorError};
 use self::team::{Notice, Team};
 use super::isolate;
 use crate::cancel::shield;
-use crate::channel::IVar;
 use crate::channel::mailbox::{Receiver, Sender, mailbox};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{self, coop};
+use crate::sync::IVar;
 use crate::thread::{Builder, Handle, JoinError};
 use crate::time::TimedOut;
 use std::error::Error;
@@ -82,6 +82,8 @@ use std::time::Duration;
 /// assert_eq!(attempts.load(Ordering::Relaxed), 3);
 /// # });
 /// ```
+#[doc(alias = "restart")]
+#[doc(alias = "one_for_one")]
 #[must_use = "a supervisor does nothing before `run`"]
 pub struct Supervisor<'env, E = AnyError> {
     children: Vec<Child<'env, E>>,

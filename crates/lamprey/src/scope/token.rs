@@ -3,11 +3,11 @@
 //! A token is a wire ([`crate::cancel::scope`]) for the threads that run under it, a variable that is full
 //! once it has been cancelled for those who wait for that, and the tokens that were made from it.
 
+use crate::cancel::level::Tripped;
+use crate::cancel::scope::Wire;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::sync::IVar;
-use crate::thread::level::Tripped;
-use crate::thread::wire::Wire;
 use crate::time::before::before;
 use std::fmt;
 use std::future::Future;
@@ -42,6 +42,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 ///
 /// # Dropping
 /// Cancels nothing, also where it is the last clone: what runs under the token runs on.
+#[doc(alias = "CancellationToken")]
+#[doc(alias = "context")]
+#[doc(alias = "StopSource")]
 #[derive(Clone)]
 pub struct CancelToken(Arc<Inner>);
 
@@ -69,6 +72,8 @@ impl CancelToken {
     }
 
     /// A token that is cancelled with this one, and may be cancelled before it.
+    #[doc(alias = "child_token")]
+    #[doc(alias = "WithCancel")]
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::of(Some(self.0.clone()));
@@ -118,6 +123,7 @@ impl CancelToken {
     /// # Blocking
     /// As `inside` does. From hosts, stackful parasites and OS threads; a stackless parasite has
     /// [`run_async`](Self::run_async).
+    #[doc(alias = "run_until_cancelled")]
     pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
         self.0.wire.run(inside).map_err(|Tripped| Cancelled)
     }
@@ -140,6 +146,7 @@ impl CancelToken {
     ///
     /// # Cancellation
     /// Dropping this drops `future`. What that means is up to `future`.
+    #[doc(alias = "run_until_cancelled")]
     pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
         if self.is_cancelled() {
             return Err(Cancelled);
@@ -154,6 +161,8 @@ impl CancelToken {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
+    #[doc(alias = "cancelled")]
+    #[doc(alias = "Done")]
     pub fn wait(&self) {
         self.0.over.get_ref();
     }
@@ -162,11 +171,15 @@ impl CancelToken {
     ///
     /// # Cancellation
     /// Dropping the future changes nothing.
+    #[doc(alias = "cancelled")]
+    #[doc(alias = "Done")]
     pub async fn wait_async(&self) {
         self.0.over.get_ref_async().await;
     }
 
     /// [`wait`](Self::wait) as an event.
+    #[doc(alias = "cancelled")]
+    #[doc(alias = "Done")]
     pub fn wait_evt(&self) -> FutureEvt<impl Future<Output = ()> + use<>> {
         let token = self.clone();
         crate::events::future_evt(async move { token.wait_async().await })

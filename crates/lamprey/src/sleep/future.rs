@@ -20,6 +20,8 @@ use crate::time;
 use crate::time::alarms::{Alarm, Alarms};
 
 /// The future that [`sleep_async`] returns.
+#[doc(alias = "Delay")]
+#[doc(alias = "Timer")]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Sleep {
     /// `None`: never.
@@ -59,6 +61,8 @@ unsafe impl Send for Sleep {}
 /// time. For a future that is polled outside of every worker a kernel thread of Lamprey does; if the system
 /// refuses to start that thread, the future wakes itself until the time has come, which is correct but costs
 /// CPU time.
+#[doc(alias = "Delay")]
+#[doc(alias = "Timer")]
 pub fn sleep_async(duration: Duration) -> Sleep {
     Sleep::until(time::deadline(duration))
 }

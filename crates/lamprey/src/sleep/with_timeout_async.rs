@@ -29,6 +29,8 @@ use crate::time::before::before;
 /// # Cancellation
 /// Dropping this drops `future`; so does the end of the `await` after a timeout. What dropping means is up to
 /// `future`.
+#[doc(alias = "timeout")]
+#[doc(alias = "WithTimeout")]
 pub fn with_timeout_async<F: Future>(
     duration: Duration,
     future: F,

@@ -46,6 +46,7 @@ const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
 ///     assert_eq!(leaders.filter(|&is_leader| is_leader).count(), 1);
 /// });
 /// ```
+#[doc(alias = "CyclicBarrier")]
 pub struct Barrier {
     n: usize,
     gate: Gate<State>,

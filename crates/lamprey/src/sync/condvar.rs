@@ -56,6 +56,8 @@ type Waited<G> = Result<G, LockError<G>>;
 ///     assert!(*ready);
 /// });
 /// ```
+#[doc(alias = "Cond")]
+#[doc(alias = "Notify")]
 #[derive(Debug)]
 pub struct Condvar {
     line: Line<Notified>,
@@ -298,6 +300,7 @@ impl Condvar {
     ///
     /// # Blocking
     /// Never.
+    #[doc(alias = "Signal")]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_one(&self) {
         if self.line.has_waiters() {
@@ -311,6 +314,8 @@ impl Condvar {
     ///
     /// # Blocking
     /// Never.
+    #[doc(alias = "Broadcast")]
+    #[doc(alias = "notify_waiters")]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_all(&self) {
         if self.line.has_waiters() {

@@ -5,9 +5,11 @@ use std::fmt;
 
 /// A lock whose holder panicked, or was cancelled, while it held it: what it guards may be half changed. The
 /// lock is taken all the same, and in here.
+#[doc(alias = "PoisonError")]
 pub struct Poisoned<G>(G);
 
 /// A lock was not taken as it should be.
+#[doc(alias = "PoisonError")]
 pub enum LockError<G> {
     /// It is taken, but somebody panicked while holding it.
     Poisoned(Poisoned<G>),

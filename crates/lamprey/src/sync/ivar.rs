@@ -65,6 +65,9 @@ use std::time::{Duration, Instant};
 /// assert_eq!((reader.join().unwrap(), answer.get()), (42, 41));
 /// # });
 /// ```
+#[doc(alias = "SetOnce")]
+#[doc(alias = "Promise")]
+#[doc(alias = "OnceCell")]
 pub struct IVar<T>(Arc<OnceLock<T>>);
 
 impl<T> IVar<T> {
@@ -80,6 +83,7 @@ impl<T> IVar<T> {
     ///
     /// # Blocking
     /// Never.
+    #[doc(alias = "set")]
     pub fn put(&self, value: T) -> Result<(), T> {
         self.0.put(value)
     }
@@ -138,6 +142,7 @@ impl<T> IVar<T> {
 
 impl<T: Clone> IVar<T> {
     /// A clone of the value, if there is one.
+    #[doc(alias = "get")]
     pub fn try_get(&self) -> Option<T> {
         self.try_get_ref().cloned()
     }
@@ -152,6 +157,7 @@ impl<T: Clone> IVar<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks.
+    #[doc(alias = "wait")]
     pub fn get(&self) -> T {
         self.get_ref().clone()
     }

@@ -204,6 +204,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Blocking
     /// As for `lock`.
+    #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(
         &self,

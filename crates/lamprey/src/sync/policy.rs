@@ -3,6 +3,7 @@
 use crate::bias::Bias;
 
 /// Which of the threads that wait for a lock is served first (swapstack-taco-2013, 5.2).
+#[doc(alias = "fairness")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// The one that came first: no thread starves.
@@ -85,6 +86,7 @@ impl LockOptions {
     /// While only hosts and parasites of that worker take it, they need no atomic read-modify-write. The first
     /// thread from elsewhere takes the mutex away from the worker for good, which costs some microseconds; from
     /// then on it is as other mutexes.
+    #[doc(alias = "BiasedLocking")]
     pub const fn biased(mut self, biased: bool) -> Self {
         self.biased = biased;
         self

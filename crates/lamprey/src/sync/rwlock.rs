@@ -65,6 +65,7 @@ pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWr
 /// # Cancellation
 /// A cancelled host that holds the lock to write unwinds, and so **poisons** it, as a panic does. (The future
 /// of a parasite is dropped without unwinding: its guards poison nothing.) Readers poison nothing.
+#[doc(alias = "RWMutex")]
 pub struct RwLock<T: ?Sized> {
     line: Line<Sharing>,
     poison: Poison,
@@ -145,6 +146,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
+    #[doc(alias = "RLock")]
     #[inline]
     #[track_caller]
     pub fn read(&self) -> ReadResult<'_, T> {
@@ -191,6 +193,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Blocking
     /// As for [`read`](Self::read).
+    #[doc(alias = "try_read_for")]
     #[track_caller]
     pub fn read_timeout(
         &self,
@@ -298,6 +301,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Blocking
     /// As for [`read`](Self::read).
+    #[doc(alias = "try_write_for")]
     #[track_caller]
     pub fn write_timeout(
         &self,

@@ -146,6 +146,7 @@ impl Semaphore {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
+    #[doc(alias = "acquire_many")]
     pub fn acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, AcquireError> {
         self.wait_for(n).map(|()| SemaphorePermit::new(self, n))
     }
@@ -174,6 +175,7 @@ impl Semaphore {
     ///
     /// # Blocking
     /// As for [`acquire`](Self::acquire).
+    #[doc(alias = "acquire_many_owned")]
     pub fn acquire_owned(self: &Arc<Self>, n: u32) -> Result<SemaphorePermit<Arc<Self>>, AcquireError> {
         self.wait_for(n).map(|()| SemaphorePermit::new(self.clone(), n))
     }
@@ -197,6 +199,7 @@ impl Semaphore {
     ///
     /// # Blocking
     /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    #[doc(alias = "try_acquire_many")]
     pub fn try_acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, TryAcquireError> {
         self.try_now(n).map(|()| SemaphorePermit::new(self, n))
     }
@@ -217,6 +220,7 @@ impl Semaphore {
     ///
     /// # Blocking
     /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    #[doc(alias = "try_acquire_many_owned")]
     pub fn try_acquire_owned(
         self: &Arc<Self>,
         n: u32,

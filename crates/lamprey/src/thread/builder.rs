@@ -53,6 +53,8 @@ use std::sync::Arc;
 ///
 /// # Blocking
 /// Never.
+#[doc(alias = "go")]
+#[doc(alias = "spawn_blocking")]
 #[track_caller]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
@@ -164,6 +166,9 @@ impl Builder {
     }
 
     /// Places the host on the worker with this number (from 0), where it stays from the start.
+    #[doc(alias = "affinity")]
+    #[doc(alias = "pin")]
+    #[doc(alias = "LockOSThread")]
     pub fn worker(mut self, index: usize) -> Self {
         self.place = Place::Worker(index);
         self

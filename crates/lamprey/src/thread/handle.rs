@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Spawns hosts in a runtime from anywhere. It does not keep the runtime running.
+#[doc(alias = "Spawner")]
 #[derive(Clone)]
 pub struct Handle {
     shared: Arc<Shared>,

@@ -47,6 +47,7 @@ pub fn current() -> ThreadInfo {
 ///
 /// # Blocking
 /// The future is pending at its first poll. A parasite then waits behind the hosts that are ready.
+#[doc(alias = "Gosched")]
 pub fn yield_now_async() -> YieldNow {
     YieldNow { done: false }
 }
@@ -92,6 +93,7 @@ impl Future for YieldNow {
 /// # Blocking
 /// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does
 /// nothing.
+#[doc(alias = "Gosched")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn yield_now() {
     let Some(worker) = Worker::current() else { return std::thread::yield_now() };

@@ -149,6 +149,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Blocking
     /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         if !self.is_done() {
             // SAFETY: the packet is there as long as the handle.

@@ -26,6 +26,9 @@ use crate::sched::locals::with_locals;
 /// }
 /// NAME.with(|name| name.len());
 /// ```
+#[doc(alias = "task_local")]
+#[doc(alias = "thread_local")]
+#[doc(alias = "LocalKey")]
 #[derive(Debug)]
 pub struct HostLocal<T: 'static> {
     init: fn() -> T,
@@ -64,6 +67,8 @@ impl<T: Send + 'static> HostLocal<T> {
 /// Declares host-local values: like `thread_local!`, but each host has its own.
 ///
 /// See [`HostLocal`].
+#[doc(alias = "task_local")]
+#[doc(alias = "thread_local")]
 #[macro_export]
 macro_rules! host_local {
     ($($(#[$attr:meta])* $vis:vis static $name:ident: $type:ty = $init:expr;)+) => {

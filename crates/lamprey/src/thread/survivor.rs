@@ -8,6 +8,7 @@ use crate::sched::thread::Kind;
 use std::fmt;
 
 /// A thread that did not end in time: see [`Runtime::shutdown`](crate::Runtime::shutdown).
+#[doc(alias = "leak")]
 #[derive(Debug)]
 pub struct Survivor {
     thread: ThreadInfo,

@@ -26,6 +26,8 @@ use std::sync::Arc;
 ///
 /// # Dropping
 /// Wakes the thread: [`suspend`] returns [`Abandoned`] there.
+#[doc(alias = "Unparker")]
+#[doc(alias = "Waker")]
 #[must_use = "dropping the token wakes the thread with an error"]
 pub struct WakeToken(Arc<State>);
 
@@ -65,6 +67,8 @@ pub struct Abandoned;
 ///
 /// # Blocking
 /// A host switches away; an OS thread parks.
+#[doc(alias = "park")]
+#[doc(alias = "gopark")]
 pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
     let state = Arc::new(State { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
     register(WakeToken(state.clone()));
@@ -100,6 +104,8 @@ impl State {
 
 impl WakeToken {
     /// Wakes the thread.
+    #[doc(alias = "unpark")]
+    #[doc(alias = "goready")]
     pub fn wake(self) {
         self.end(true);
     }

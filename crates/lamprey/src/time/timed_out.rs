@@ -5,6 +5,8 @@ use std::io;
 
 /// The time limit of a [`with_timeout`](crate::with_timeout) or
 /// [`with_timeout_async`](crate::with_timeout_async) has passed.
+#[doc(alias = "Elapsed")]
+#[doc(alias = "DeadlineExceeded")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedOut;
 

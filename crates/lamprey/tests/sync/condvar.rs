@@ -1,7 +1,7 @@
 //! Condition variables, by the moment: a notification reaches one who waits, and nobody wakes without one.
 
 use crate::common::{run, runtime};
-use lamprey::sync::{Condvar, LockError, Mutex, Order};
+use lamprey::sync::{Condvar, LockError, LockOptions, Mutex, Order};
 use lamprey::{parasite, spawn, yield_now};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -53,6 +53,9 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 /// The first poll submits the call. The pool has a maximum of threads; calls beyond it queue. Within another
 /// `block`, and when no pool thread can be started, the first poll runs `f` itself, on the calling kernel
 /// thread.
+#[doc(alias = "spawn_blocking")]
+#[doc(alias = "block_in_place")]
+#[doc(alias = "unblock")]
 pub async fn block_async<F, T>(f: F) -> T
 where
     F: FnOnce() -> T + Send + 'static,

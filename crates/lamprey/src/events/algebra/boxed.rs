@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 /// The event that [`Event::boxed`] returns. Synchronising allocates once more, for the branch.
+#[doc(alias = "BoxFuture")]
 pub struct BoxedEvent<'a, T>(Box<dyn FnOnce() -> BoxedBranch<'a, T> + Send + 'a>);
 
 impl<'a, T> BoxedEvent<'a, T> {

@@ -33,6 +33,8 @@ use std::time::Instant;
 ///     # drop(words);
 /// });
 /// ```
+#[doc(alias = "select")]
+#[doc(alias = "race")]
 pub fn choose<G: Events>(events: G) -> Choose<G> {
     Choose { events, ordered: false }
 }
@@ -45,6 +47,8 @@ pub fn choose<G: Events>(events: G) -> Choose<G> {
 /// # use lamprey::event::{Event, always, prefer};
 /// assert_eq!(prefer([always(1), always(2)]).sync(), 1);
 /// ```
+#[doc(alias = "select_biased")]
+#[doc(alias = "biased")]
 pub fn prefer<G: Events>(events: G) -> Choose<G> {
     Choose { events, ordered: true }
 }

@@ -83,6 +83,8 @@ use std::time::Instant;
 /// not happened, and unwinds (as a future, it is dropped). Values that receives have got by then go back into
 /// their channels; what has been sent, or has gone through a `wrap`, has happened. If all events have
 /// happened by then, the results are returned, and the caller unwinds at its next blocking call.
+#[doc(alias = "join")]
+#[doc(alias = "join_all")]
 pub fn choose_all<G: Events>(events: G) -> ChooseAll<G> {
     ChooseAll(events)
 }

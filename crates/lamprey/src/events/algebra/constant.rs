@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 /// # use lamprey::event::{Event, always};
 /// assert_eq!(always(1).sync(), 1);
 /// ```
+#[doc(alias = "ready")]
 pub fn always<T>(value: T) -> Always<T> {
     Always(value)
 }
@@ -24,6 +25,7 @@ pub fn always<T>(value: T) -> Always<T> {
 /// # use lamprey::event::{Event, always, choose, never};
 /// assert_eq!(choose([always(1).boxed(), never().boxed()]).sync(), 1);
 /// ```
+#[doc(alias = "pending")]
 pub fn never<T>() -> Never<T> {
     Never(PhantomData)
 }

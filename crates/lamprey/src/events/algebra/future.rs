@@ -26,6 +26,7 @@ use std::task::{Context, Poll};
 ///
 /// # Panics
 /// A panic of the future reaches the synchronising thread.
+#[doc(alias = "select")]
 pub fn future_evt<F: Future>(future: F) -> FutureEvt<F> {
     FutureEvt(future)
 }

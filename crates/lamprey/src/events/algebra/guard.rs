@@ -16,6 +16,8 @@ use super::{Event, awaitable};
 ///
 /// # Panics
 /// A panic of `f` reaches the synchronising thread; nothing has been offered by then.
+#[doc(alias = "lazy")]
+#[doc(alias = "defer")]
 pub fn guard<E: Event, F: FnOnce() -> E>(f: F) -> Guard<F> {
     Guard(f)
 }

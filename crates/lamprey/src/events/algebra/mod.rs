@@ -72,6 +72,8 @@ use std::time::Duration;
 /// unwinds, and the nacks of all branches fire; unless a peer has chosen a branch by then: the
 /// synchronisation returns that result, and the next blocking call unwinds. For a future that is dropped see
 /// [`Synced`](super::Synced).
+#[doc(alias = "select")]
+#[doc(alias = "Select")]
 #[must_use = "an event does nothing until a thread synchronises on it"]
 pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(hidden)]
@@ -96,6 +98,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic
     /// does not wait: a send or receive among the branches fails as if its peer had disconnected; if there is
     /// none, the host blocks its worker.
+    #[doc(alias = "select")]
+    #[doc(alias = "perform")]
     #[inline]
     fn sync(self) -> Self::Output {
         protocol::sync(self)
@@ -114,6 +118,7 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// let nothing = never::<u8>().sync_timeout(std::time::Duration::from_millis(1));
     /// assert_eq!(nothing, None);
     /// ```
+    #[doc(alias = "select_timeout")]
     fn sync_timeout(self, timeout: Duration) -> Option<Self::Output> {
         protocol::sync_until(self, time::deadline(timeout))
     }
@@ -129,6 +134,9 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// assert!(rx.recv_evt().poll().is_none());
     /// # drop(tx);
     /// ```
+    #[doc(alias = "default")]
+    #[doc(alias = "try_select")]
+    #[doc(alias = "now_or_never")]
     fn poll(self) -> Option<Self::Output> {
         protocol::poll(self)
     }
@@ -140,6 +148,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// # use lamprey::event::{Event, always};
     /// assert_eq!(always(2).wrap(|n| n + 1).sync(), 3);
     /// ```
+    #[doc(alias = "map")]
+    #[doc(alias = "then")]
     fn wrap<R, F: FnOnce(Self::Output) -> R>(self, f: F) -> Wrap<Self, F> {
         Wrap::new(self, f)
     }

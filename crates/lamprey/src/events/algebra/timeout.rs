@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 /// assert_eq!(first.sync(), None);
 /// # });
 /// ```
+#[doc(alias = "after")]
+#[doc(alias = "sleep")]
+#[doc(alias = "tick")]
 pub fn timeout(duration: Duration) -> At {
     At(When::In(duration))
 }
@@ -35,6 +38,8 @@ pub fn timeout(duration: Duration) -> At {
 /// at(instant).sync();
 /// assert!(std::time::Instant::now() >= instant);
 /// ```
+#[doc(alias = "after")]
+#[doc(alias = "sleep_until")]
 pub fn at(instant: Instant) -> At {
     At(When::At(instant))
 }

@@ -37,6 +37,8 @@ pub struct AChoose<G>(G);
 /// assert_eq!(answer.sync().unwrap(), 42);
 /// # });
 /// ```
+#[doc(alias = "spawn")]
+#[doc(alias = "go")]
 pub fn spawn_evt<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(f: F) -> SpawnFn<F> {
     SpawnFn(f)
 }

@@ -43,6 +43,8 @@ use std::time::Duration;
 ///     assert_eq!(number.sync().unwrap(), Ok(5));
 /// });
 /// ```
+#[doc(alias = "Promise")]
+#[doc(alias = "Future")]
 pub struct Pending<T>(Implicit<T>);
 
 /// The handle of the implicit thread; dropping it detaches the thread. Empty once it has returned its result.

@@ -53,6 +53,7 @@ use std::sync::Arc;
 ///
 /// # Panics
 /// A panic in a policy aborts the process: the worker could not continue.
+#[doc(alias = "Scheduler")]
 pub trait Policy: 'static {
     /// A thread has become ready to run.
     fn ready(&mut self, thread: Ready, why: Why);

@@ -38,6 +38,8 @@ use std::task::{Context, Poll, ready};
 ///
 /// # Blocking
 /// A use waits for the closure: a host or stackful parasite switches away; an OS thread parks.
+#[doc(alias = "Lazy")]
+#[doc(alias = "OnceValue")]
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
     make: Cell<Option<F>>,

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 ///     assert!(hosts.into_iter().all(|host| host.join().unwrap() == 3));
 /// });
 /// ```
+#[doc(alias = "OnceCell")]
 pub struct OnceLock<T> {
     once: Once,
     value: UnsafeCell<Option<T>>,

@@ -9,6 +9,7 @@ use std::ops::Deref;
 
 /// Permits of a [`Semaphore`] (`S`: a reference to it, or an `Arc` of it), given back when this is dropped.
 /// It may be sent to other threads.
+#[doc(alias = "OwnedSemaphorePermit")]
 #[must_use = "the permits are given back when this is dropped"]
 pub struct SemaphorePermit<S: Deref<Target = Semaphore>> {
     semaphore: S,
