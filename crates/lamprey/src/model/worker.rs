@@ -304,6 +304,7 @@ static BODY: TaskBody = TaskBody {
     size: 0,
     elsewhere: |task| block(task).place.clone(),
     name: || "a parasite of the checker",
+    named: None,
 };
 
 /// A handle of a parasite, which can also inspect it outside of the protocol.
@@ -469,6 +470,7 @@ static CELL: TaskBody = TaskBody {
     // SAFETY: the task is the head of a `WaitCell`, made in `wait_or`.
     elsewhere: |cell| unsafe { cell.cast::<WaitCell>().as_ref() }.place.clone(),
     name: || "a waiting thread",
+    named: None,
 };
 
 /// Calls `poll` once with a context whose waker does nothing.

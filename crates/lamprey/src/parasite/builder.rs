@@ -1,62 +1,107 @@
 //! Parasites with choices of their own: the parasite half of [`Builder`].
 
 use super::handle::ParasiteHandle;
-use super::{spawn, stackful};
+use super::{spawn, stackful, wait};
 use crate::sched::parasite::task::INLINE;
-use crate::sched::worker::Worker;
 use crate::thread::Builder;
 use std::future::Future;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::panic::Location;
 
 impl Builder {
-    /// As [`parasite`](fn@crate::parasite), with this builder's choice of
-    /// [`attach_inline`](Self::attach_inline). Name, stack size and place do not apply: the parasite has no
-    /// stack, and starts where it is.
+    /// As [`parasite`](fn@crate::parasite), with this builder's name, worker, and choice of
+    /// [`attach_inline`](Self::attach_inline).
     ///
     /// # Examples
     /// ```
-    /// # use std::sync::atomic::{AtomicBool, Ordering};
     /// # lamprey::run(|| {
-    /// static RAN: AtomicBool = AtomicBool::new(false);
-    /// let (tx, rx) = lamprey::channel::<()>();
-    /// let parasite = lamprey::Builder::new().attach_inline(true).parasite(async move {
-    ///     let _ = rx.recv_async().await;
-    ///     RAN.store(true, Ordering::Relaxed);
-    /// });
-    /// tx.send(()).unwrap(); // runs it, before it returns
-    /// assert!(RAN.load(Ordering::Relaxed));
-    /// # parasite.join().unwrap();
-    /// # });
+    /// let (tx, rx) = lamprey::channel();
+    /// let reader = lamprey::Builder::new().name("reader").parasite(async move {
+    ///     let n: u32 = rx.recv_async().await.unwrap();
+    ///     (n, lamprey::current().name().unwrap().to_owned())
+    /// })?;
+    /// assert_eq!(reader.name(), Some("reader"));
+    /// tx.send(1).unwrap();
+    /// assert_eq!(reader.join().unwrap(), (1, "reader".to_owned()));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
     /// ```
     ///
-    /// # Panics
-    /// Outside of a host.
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// # Blocking
+    /// Never, unless the future itself calls blocking code.
     #[track_caller]
-    pub fn parasite<F>(self, future: F) -> ParasiteHandle<F::Output>
+    pub fn parasite<F>(self, future: F) -> io::Result<ParasiteHandle<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let Some(worker) = Worker::current() else { spawn::outside("Builder::parasite") };
-        let flags = if self.is_attached_inline() { INLINE } else { 0 };
+        let worker = Self::worker_of("parasite")?;
+        self.asked_stack_size()?;
+        let place = self.asked_worker(&worker.shared)?;
+        if let Some(index) = place.filter(|&index| index != worker.seat.index) {
+            // SAFETY: future and output are 'static.
+            return unsafe {
+                stackful::start_as(self.worker(index), worker, move || wait(future), Location::caller())
+            };
+        }
+        let (flags, is_shared) =
+            (if self.is_attached_inline() { INLINE } else { 0 }, place.is_none() && worker.is_parallel());
+        let future = ManuallyDrop::new(future);
         // SAFETY: it is `Send`, and borrows nothing.
-        unsafe { spawn::start(worker, ManuallyDrop::new(future), worker.is_parallel(), flags) }
+        Ok(unsafe {
+            match self.given_name() {
+                None => spawn::start(worker, future, is_shared, flags),
+                Some(name) => spawn::start_named(worker, future, is_shared, flags, name),
+            }
+        })
     }
 
-    /// As [`parasite_fn`](crate::parasite_fn), with this builder's choice of
+    /// As [`parasite_fn`](crate::parasite_fn), with this builder's name, stack size, worker, and choice of
     /// [`attach_inline`](Self::attach_inline).
     ///
-    /// # Panics
-    /// Outside of a host.
+    /// # Examples
+    /// ```
+    /// # lamprey::run(|| {
+    /// let deep = lamprey::Builder::new().name("deep").stack_size(1 << 20).parasite_fn(|| {
+    ///     lamprey::current().name().unwrap().len()
+    /// })?;
+    /// assert_eq!(deep.join().unwrap(), 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// # Cancellation
+    /// As [`parasite_fn`](crate::parasite_fn).
+    ///
+    /// # Blocking
+    /// Until the closure ends or blocks.
     #[track_caller]
-    pub fn parasite_fn<F, T>(self, f: F) -> ParasiteHandle<T>
+    pub fn parasite_fn<F, T>(self, f: F) -> io::Result<ParasiteHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let Some(worker) = Worker::current() else { spawn::outside("Builder::parasite_fn") };
+        let (worker, site) = (Self::worker_of("parasite_fn")?, Location::caller());
+        let (name, size) = (self.given_name(), self.asked_stack_size()?);
+        let place = self.asked_worker(&worker.shared)?;
         // SAFETY: closure and result are 'static.
-        unsafe { stackful::start_or_host(worker, f, Location::caller(), self.is_attached_inline()) }
+        unsafe {
+            if let Some(index) = place.filter(|&index| index != worker.seat.index) {
+                return stackful::start_as(self.worker(index), worker, f, site);
+            }
+            if place.is_none() && name.is_none() && size.is_none() {
+                return Ok(stackful::start_or_host(worker, f, site, self.is_attached_inline()));
+            }
+            let own =
+                (name.is_some() || size.is_some()).then(|| (name, size.unwrap_or(worker.shared.stack_size)));
+            stackful::start_built(self, own, place.is_some(), worker, f, site)
+        }
     }
 }

@@ -268,8 +268,8 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: the handle's half of the object, given up here.
             Repr::Task(task) => unsafe {
                 if !task.as_ref().completion.detach() {
-                    let name = task.as_ref().body.name;
-                    place::drop_outcome(place::take_outcome::<T>(task), name());
+                    let info = Task::info(task, None);
+                    place::drop_outcome(place::take_outcome::<T>(task), info.name().unwrap_or_default());
                 }
             },
             // SAFETY: as above.
@@ -343,6 +343,24 @@ impl<T> ParasiteHandle<T> {
         self.join()
     }
 
+    /// The parasite's number, unique in its runtime: of a stackless one its address, unique among those that
+    /// live. `None` if it was over at once, or its result has been given.
+    pub fn id(&self) -> Option<u64> {
+        self.info().map(|info| info.id())
+    }
+
+    /// The parasite's name, if it was [given](crate::Builder::name) one. `None` also if it was over at once, or
+    /// its result has been given.
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            // SAFETY: alive by our share of it.
+            Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
+            // SAFETY: alive by our share of it.
+            Repr::Stackful(packet) => unsafe { (*packet.as_ptr()).head.info.name() },
+            Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
+        }
+    }
+
     /// True once the parasite has ended, so that [`join`](Self::join) does not block.
     pub fn is_finished(&self) -> bool {
         coop::tried(self.is_done(), |is_done| !is_done)
@@ -409,6 +427,10 @@ impl<T> Future for ParasiteHandle<T> {
 
 impl<T> fmt::Debug for ParasiteHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParasiteHandle").field("finished", &self.is_done()).finish_non_exhaustive()
+        f.debug_struct("ParasiteHandle")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .field("finished", &self.is_done())
+            .finish_non_exhaustive()
     }
 }

@@ -44,8 +44,10 @@ pub(super) struct Head {
     /// Null until it has started; holds a count.
     home: AtomicPtr<Seat>,
     free: unsafe fn(NonNull<Head>),
-    /// Who the parasite is; the handle's.
-    info: ThreadInfo,
+    /// Who the parasite is, but for its number.
+    pub(super) info: ThreadInfo,
+    /// Its number; written before the handle is given out.
+    pub(super) id: Cell<u64>,
 }
 
 /// Where the outcome of a parasite that has blocked goes. See the module's text.
@@ -55,10 +57,13 @@ pub(super) struct Packet<T> {
     outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
 }
 
+/// For messages.
+const UNNAMED: &str = "on a stack of its own";
+
 impl Head {
     /// Who the parasite is, or was.
     pub(super) fn info(&self) -> ThreadInfo {
-        self.info.clone()
+        self.info.clone().with_id(self.id.get())
     }
 
     /// A parasite starts as a host, on the running thread; false if it has been told to end before.
@@ -88,6 +93,7 @@ impl<T> Packet<T> {
             thread: Cell::new(thread),
             home: AtomicPtr::new(home),
             free: free::<T>,
+            id: Cell::new(info.id()),
             info,
         };
         // SAFETY: fresh memory of this layout.
@@ -110,7 +116,7 @@ impl<T> Packet<T> {
                 Published::Unwanted => {
                     drop_outcome(
                         (*packet.as_ref().outcome.get()).assume_init_read(),
-                        "on a stack of its own",
+                        packet.as_ref().head.info.name().unwrap_or(UNNAMED),
                     );
                     Self::drop_owner(packet);
                 }
@@ -140,7 +146,8 @@ impl<T> Packet<T> {
         // SAFETY: as promised by the caller.
         unsafe {
             if !packet.as_ref().head.completion.detach() {
-                drop_outcome(Self::take(packet), "on a stack of its own");
+                let info = packet.as_ref().head.info();
+                drop_outcome(Self::take(packet), info.name().unwrap_or(UNNAMED));
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::sched::completion::Completion;
 use crate::sched::locals;
 use crate::sched::parasite::finish::acting_as;
 use crate::sched::parasite::life::Life;
-use crate::sched::parasite::task::{LOCALS, Task, TaskBody};
+use crate::sched::parasite::task::{LOCALS, Named, NamedPtr, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use crate::thread::{quietly, report_unjoined};
@@ -25,6 +25,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::task::Poll;
 
 /// How an outcome is kept: small, also where errors are large.
@@ -49,7 +50,7 @@ union Body<F: Future> {
 /// build it in its place. A copy as a whole, of what has just been written in parts, would have to wait for
 /// those writes.)
 #[cfg_attr(not(debug_assertions), inline(always))]
-#[cfg_attr(debug_assertions, track_caller)]
+#[track_caller]
 pub(super) unsafe fn place<F: Future>(
     worker: &Worker,
     future: &ManuallyDrop<F>,
@@ -65,7 +66,6 @@ pub(super) unsafe fn place<F: Future>(
         (&raw mut (*place).task.life).write(life);
         (*place).task.life.flags.set(flags);
         (&raw mut (*place).task.completion).write(Completion::new());
-        #[cfg(debug_assertions)]
         (&raw mut (*place).task.spawn_site).write(std::panic::Location::caller());
         (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
     }
@@ -106,7 +106,35 @@ impl<F: Future> Table<F> {
         size: size_of::<Placed<F>>(),
         elsewhere: |_| 0..0,
         name: std::any::type_name::<F>,
+        named: None,
     };
+}
+
+/// Gives the task a name: it gets a table of its own.
+///
+/// # Safety
+/// A task that `place` has made of this type, and nobody else knows yet.
+pub(super) unsafe fn give_name<F: Future>(task: NonNull<Task>, name: Arc<str>) {
+    let body = TaskBody { free: free_named::<F>, ..*Table::<F>::BODY };
+    let named = NonNull::from(Box::leak(Box::new(Named { body, name })));
+    // SAFETY: ours until the task knows it; the task is the caller's.
+    unsafe {
+        (*named.as_ptr()).body.named = Some(NamedPtr(named));
+        (*task.as_ptr()).body = &(*named.as_ptr()).body;
+    }
+}
+
+/// [`TaskBody::free`] of a task with a name.
+///
+/// # Safety
+/// As for [`free`].
+unsafe fn free_named<F: Future>(task: NonNull<Task>) {
+    // SAFETY: as promised by the caller; the table was leaked by `give_name`, and its task is gone.
+    unsafe {
+        let named = task.as_ref().body.named;
+        free::<F>(task);
+        drop(named.map(|named| Box::from_raw(named.0.as_ptr())));
+    }
 }
 
 /// # Safety
@@ -291,7 +319,8 @@ unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         let outcome = ManuallyDrop::take(&mut (*cell::<F>(task).get()).outcome);
-        drop_outcome(outcome.map_err(|error| *error), std::any::type_name::<F>());
+        let name = task.as_ref().given_name().map_or(std::any::type_name::<F>(), |name| name);
+        drop_outcome(outcome.map_err(|error| *error), name);
         end_locals(task);
     }
 }

@@ -12,6 +12,7 @@ use std::future::Future;
 use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 /// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2).
 ///
@@ -149,9 +150,9 @@ where
             Some(task) => {
                 place::give_last_word::<F>(task);
                 if worker.is_ending() {
-                    start_later::<F>(worker, task, Start::Queued)
+                    start_later::<F, false>(worker, task, Start::Queued)
                 } else {
-                    start_now::<F>(worker, task)
+                    start_now::<F, false>(worker, task)
                 }
             }
         }
@@ -214,10 +215,37 @@ pub(super) unsafe fn start<F: Future>(
     let how = worker.how_to_start(is_shared);
     if how != Start::Now {
         // SAFETY: just placed; a running life is the right to run.
-        return unsafe { start_later::<F>(worker, task, how) };
+        return unsafe { start_later::<F, false>(worker, task, how) };
     }
-    // SAFETY: as above.
-    unsafe { start_now::<F>(worker, task) }
+    // SAFETY: just placed; a running life is the right to run.
+    unsafe { start_now::<F, false>(worker, task) }
+}
+
+/// As [`start`], with a name.
+///
+/// # Safety
+/// As for [`start`].
+#[track_caller]
+pub(super) unsafe fn start_named<F: Future>(
+    worker: &Worker,
+    future: ManuallyDrop<F>,
+    is_shared: bool,
+    flags: u8,
+    name: Arc<str>,
+) -> ParasiteHandle<F::Output> {
+    // SAFETY: moved out once.
+    let Some(task) = (unsafe { place::place(worker, &future, Life::running(is_shared), flags) }) else {
+        // SAFETY: not moved yet.
+        return unsafe { no_memory(&future) };
+    };
+    // SAFETY: just placed, and no other thread knows it; a running life is the right to run.
+    unsafe {
+        place::give_name::<F>(task, name);
+        match worker.how_to_start(is_shared) {
+            Start::Now => start_now::<F, true>(worker, task),
+            how => start_later::<F, true>(worker, task, how),
+        }
+    }
 }
 
 /// Polls what has just been placed.
@@ -225,7 +253,10 @@ pub(super) unsafe fn start<F: Future>(
 /// # Safety
 /// The caller has just placed it, and gives up the right to run.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> ParasiteHandle<F::Output> {
+unsafe fn start_now<F: Future, const NAMED: bool>(
+    worker: &Worker,
+    task: NonNull<Task>,
+) -> ParasiteHandle<F::Output> {
     let me = worker.running_ref();
     let before = me.act_for(task.as_ptr());
     let start = worker.seat.ticks();
@@ -240,7 +271,7 @@ unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> Parasite
         Ok(true) => {
             // SAFETY: the future is gone, and the value there.
             unsafe {
-                forget::<F>(task);
+                forget::<F, NAMED>(task);
                 ParasiteHandle::value(value.assume_init())
             }
         }
@@ -254,7 +285,7 @@ unsafe fn start_now<F: Future>(worker: &Worker, task: NonNull<Task>) -> Parasite
             // SAFETY: the task is ours until it is forgotten; the future is gone.
             let error = JoinError::caught(payload).of(|| unsafe { Task::info(task, None) });
             // SAFETY: the future is gone.
-            unsafe { forget::<F>(task) };
+            unsafe { forget::<F, NAMED>(task) };
             ParasiteHandle::failed(error)
         }
     }
@@ -275,7 +306,7 @@ pub(super) fn reified<F: Future>(worker: &Worker) {
 /// # Safety
 /// The caller holds the right to run; the future has been dropped.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn forget<F: Future>(task: NonNull<Task>) {
+unsafe fn forget<F: Future, const NAMED: bool>(task: NonNull<Task>) {
     // SAFETY: nobody else has it, but for wakers that hold references: those are told.
     unsafe {
         let life = &task.as_ref().life;
@@ -286,7 +317,11 @@ unsafe fn forget<F: Future>(task: NonNull<Task>) {
                 return;
             }
         }
-        place::free::<F>(task);
+        if NAMED {
+            (task.as_ref().body.free)(task);
+        } else {
+            place::free::<F>(task);
+        }
     }
 }
 
@@ -296,14 +331,14 @@ unsafe fn forget<F: Future>(task: NonNull<Task>) {
 /// The caller has just placed it, and gives up the right to run.
 #[cold]
 #[inline(never)]
-unsafe fn start_later<F: Future>(
+unsafe fn start_later<F: Future, const NAMED: bool>(
     worker: &Worker,
     task: NonNull<Task>,
     how: Start,
 ) -> ParasiteHandle<F::Output> {
     if how == Start::Overdue {
         // SAFETY: as promised by the caller.
-        return unsafe { start_now::<F>(worker, task) }.whose_join_gives_way();
+        return unsafe { start_now::<F, NAMED>(worker, task) }.whose_join_gives_way();
     }
     reified::<F>(worker);
     // SAFETY: the right to run is ours.

@@ -18,11 +18,13 @@ use crate::sched::locals;
 use crate::sched::parasite::contexts::{Call, Context};
 use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
-use crate::thread::{JoinError, quietly};
+use crate::thread::{Builder, JoinError, quietly};
 use std::cell::{Cell, UnsafeCell};
+use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 /// Starts a closure **now**, on a pooled stack on top of the caller (parasitic-threads-2011, 2.2).
 ///
@@ -121,6 +123,9 @@ struct Started<F, T> {
     over: Cell<bool>,
 }
 
+/// What a parasite asks for that has a context of its own: a name, and bytes of stack.
+pub(super) type Own = (Option<Arc<str>>, u32);
+
 /// Runs `f` on top of the running thread until it ends or blocks.
 ///
 /// # Safety
@@ -131,6 +136,22 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     f: F,
     site: &'static Location<'static>,
     attach_inline: bool,
+) -> ParasiteHandle<T> {
+    // SAFETY: as promised by the caller.
+    unsafe { start_in(worker, f, site, attach_inline, None) }
+}
+
+/// As [`start`]; in a context of its own if there is an `own`.
+///
+/// # Safety
+/// As for [`start`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn start_in<F: FnOnce() -> T, T>(
+    worker: &Worker,
+    f: F,
+    site: &'static Location<'static>,
+    attach_inline: bool,
+    own: Option<Own>,
 ) -> ParasiteHandle<T> {
     if worker.must_not_switch() {
         return refuse(f);
@@ -143,8 +164,16 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
         over: Cell::new(false),
     };
     let start = worker.seat.ticks();
-    // SAFETY: `started` lives until the end of this function.
-    let context = unsafe { worker.run_on_top(NonNull::from(&started).cast(), site, attach_inline) };
+    let call = NonNull::from(&started).cast();
+    // SAFETY: `started` lives until the end of this function; a context of its own is new.
+    let context = unsafe {
+        match own {
+            None => worker.run_on_top(call, site, attach_inline),
+            Some((name, size)) => worker
+                .own_context(name, size)
+                .inspect(|&context| worker.run_in(context, call, site, attach_inline)),
+        }
+    };
     if worker.seat.ticks() != start {
         worker.blame_spawner(start);
     }
@@ -235,12 +264,71 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    let info = ThreadInfo::new(worker.new_id(), None, ThreadKind::Parasite, None, Some(site));
-    let packet = Packet::new(info, None);
+    let packet = Packet::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, Some(site)), None);
     let errand = Hosted { packet, closure: Some(f) };
-    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it.
-    drop(unsafe { crate::thread::spawn_member(worker, site, move || errand.run(), (), Worker::admit) });
+    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it; the packet
+    // is alive by the handle's share.
+    unsafe {
+        let host = crate::thread::spawn_member(worker, site, move || errand.run(), (), Worker::admit);
+        packet.as_ref().head.id.set(host.id());
+    }
     ParasiteHandle::of_packet(packet)
+}
+
+/// Starts `f` as a host, as `builder` says.
+///
+/// # Errors
+/// As [`Builder::spawn`].
+///
+/// # Safety
+/// As for [`start`].
+#[cold]
+pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
+    builder: Builder,
+    worker: &Worker,
+    f: F,
+    site: &'static Location<'static>,
+) -> io::Result<ParasiteHandle<T>> {
+    let counters = &worker.seat.counters;
+    counters.stackful.add(1);
+    counters.reified.add(1);
+    counters.inflated.add(1);
+    let info = ThreadInfo::new(0, builder.given_name(), ThreadKind::Parasite, None, Some(site));
+    let packet = Packet::new(info, None);
+    let handle = ParasiteHandle::of_packet(packet);
+    let errand = Hosted { packet, closure: Some(f) };
+    // SAFETY: as promised by the caller; the packet is alive by the handle's share.
+    unsafe {
+        let host = builder.launch(&worker.shared, site, move || errand.run())?;
+        packet.as_ref().head.id.set(host.id());
+    }
+    Ok(handle)
+}
+
+/// As [`start_or_host`], as `builder` says: on this worker, or wherever it can go.
+///
+/// # Errors
+/// As [`Builder::spawn`].
+///
+/// # Safety
+/// As for [`start`].
+#[cold]
+pub(super) unsafe fn start_built<F: FnOnce() -> T + Send, T: Send>(
+    builder: Builder,
+    own: Option<Own>,
+    stays: bool,
+    worker: &Worker,
+    f: F,
+    site: &'static Location<'static>,
+) -> io::Result<ParasiteHandle<T>> {
+    let how = if stays { worker.how_to_start_here() } else { worker.how_to_start_stackful() };
+    if how == Start::AsHost && !worker.must_not_switch() {
+        // SAFETY: as promised by the caller.
+        return unsafe { start_as(builder, worker, f, site) };
+    }
+    // SAFETY: as promised by the caller.
+    let handle = unsafe { start_in(worker, f, site, builder.is_attached_inline(), own) };
+    Ok(if how == Start::Overdue { handle.whose_join_gives_way() } else { handle })
 }
 
 /// A parasite on its way to be a host. Dropped unrun, it ends as cancelled.

@@ -128,7 +128,6 @@ impl WaitCell {
             body: &BODY,
             life,
             completion: Completion::new(),
-            #[cfg(debug_assertions)]
             spawn_site: std::panic::Location::caller(),
         };
         let cell = Box::new(Waiting { task, place: Place { from: AtomicUsize::new(0), size } });
@@ -220,4 +219,5 @@ static BODY: TaskBody = TaskBody {
         unsafe { &(*cell.cast::<Waiting>().as_ptr()).place }.addresses()
     },
     name: || "a waiting thread",
+    named: None,
 };

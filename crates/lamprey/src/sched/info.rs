@@ -47,6 +47,12 @@ pub enum ThreadKind {
 }
 
 impl ThreadInfo {
+    /// The same with another number.
+    pub(crate) fn with_id(mut self, id: u64) -> Self {
+        self.id = id;
+        self
+    }
+
     pub(crate) fn new(
         id: u64,
         name: Option<Arc<str>>,
@@ -63,7 +69,7 @@ impl ThreadInfo {
         self.id
     }
 
-    /// The name it was given. Of a stackless parasite: the type of its future.
+    /// The name it was given. Of a stackless parasite without one: the type of its future.
     pub fn name(&self) -> Option<&str> {
         match &self.name {
             Name::None => None,
@@ -122,16 +128,15 @@ impl Task {
     pub(crate) unsafe fn info(this: NonNull<Task>, worker: Option<usize>) -> ThreadInfo {
         // SAFETY: alive (contract); these fields are constant.
         let task = unsafe { this.as_ref() };
-        #[cfg(debug_assertions)]
-        let spawn_site = Some(task.spawn_site);
-        #[cfg(not(debug_assertions))]
-        let spawn_site = None;
         ThreadInfo {
             id: this.addr().get() as u64,
-            name: Name::Type((task.body.name)()),
+            name: match task.given_name() {
+                Some(name) => Name::Given(name.clone()),
+                None => Name::Type((task.body.name)()),
+            },
             kind: ThreadKind::Parasite,
             worker,
-            spawn_site,
+            spawn_site: Some(task.spawn_site),
         }
     }
 }

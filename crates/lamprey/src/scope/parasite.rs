@@ -291,6 +291,11 @@ impl<T: Send> ScopedParasite<'_, T> {
         self.join()
     }
 
+    /// As [`ParasiteHandle::id`].
+    pub fn id(&self) -> Option<u64> {
+        self.handle.id()
+    }
+
     /// True once the parasite has ended.
     pub fn is_finished(&self) -> bool {
         self.handle.is_finished()

@@ -417,7 +417,10 @@ impl SupervisorHandle {
     /// [`join`](Self::join) as an event; `.await` the handle, or this, in async code.
     pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<>> {
         let over = self.over.clone();
-        future_evt(async move { Ok(over.get_async().await) })
+        future_evt(async move {
+            over.get_async().await;
+            Ok(())
+        })
     }
 
     /// True once the supervisor has ended, so that [`join`](Self::join) does not block.
@@ -436,7 +439,10 @@ impl IntoFuture for SupervisorHandle {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { Ok(self.over.get_async().await) })
+        Box::pin(async move {
+            self.over.get_async().await;
+            Ok(())
+        })
     }
 }
 

@@ -116,7 +116,18 @@ fn outside() -> ! {
     )
 }
 
-/// A host with a name, a stack size or a place of its own.
+/// A host or a parasite with a name, a stack size or a place of its own.
+///
+/// | | host | stackful parasite | stackless parasite |
+/// |---|---|---|---|
+/// | [`name`](Self::name) | for messages and dumps, [`current`](crate::current), its handle, errors | the same | the same |
+/// | [`stack_size`](Self::stack_size) | of its stack | of its stack | it has none: no effect, but is checked |
+/// | [`worker`](Self::worker), [`spread`](Self::spread) | starts there, and stays | the same: if it is not the caller's worker it starts there as a host, and not at once | the same |
+/// | [`attach_inline`](Self::attach_inline) | no effect | how it is resumed | how it is resumed |
+///
+/// A stackful parasite with a name, or a stack size, has a stack that is made ready for it alone, which costs
+/// about as much as a host; a stackless one with a name has a table of its own on the heap. What is not asked for
+/// costs nothing.
 ///
 /// # Examples
 /// ```
@@ -151,7 +162,7 @@ impl Builder {
         Self::default()
     }
 
-    /// Names the host, for messages and dumps.
+    /// Names the host or parasite, for messages and dumps.
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         self.name = Some(name.as_ref().into());
         self
@@ -165,7 +176,7 @@ impl Builder {
         self
     }
 
-    /// Places the host on the worker with this number (from 0), where it stays from the start.
+    /// Places the host or parasite on the worker with this number (from 0), where it stays from the start.
     #[doc(alias = "affinity")]
     #[doc(alias = "pin")]
     #[doc(alias = "LockOSThread")]
@@ -191,6 +202,32 @@ impl Builder {
         self
     }
 
+    pub(crate) fn given_name(&self) -> Option<Arc<str>> {
+        self.name.clone()
+    }
+
+    /// Bytes of stack, if they were asked for.
+    ///
+    /// # Errors
+    /// If that many cannot be had.
+    pub(crate) fn asked_stack_size(&self) -> io::Result<Option<u32>> {
+        self.stack_size.map(stack_size::check).transpose()
+    }
+
+    /// The worker that was asked for.
+    ///
+    /// # Errors
+    /// If there is none with that number.
+    pub(crate) fn asked_worker(&self, shared: &Shared) -> io::Result<Option<usize>> {
+        let workers = shared.seats().len();
+        match self.place {
+            Place::Worker(index) if index >= workers => Err(no_such_worker(index, workers)),
+            Place::Worker(index) => Ok(Some(index)),
+            Place::Spread => Ok(Some(shared.next_place())),
+            Place::Anywhere => Ok(None),
+        }
+    }
+
     pub(crate) fn is_attached_inline(&self) -> bool {
         self.attach_inline
     }
@@ -208,13 +245,22 @@ impl Builder {
         T: Send + 'static,
     {
         let site = Location::caller();
-        let worker = Worker::current().ok_or_else(|| {
-            let text =
-                "Builder::spawn was called outside of a host; use Builder::spawn_in with a runtime's Handle";
-            io::Error::new(io::ErrorKind::NotConnected, text)
-        })?;
+        let worker = Self::worker_of("spawn")?;
         // SAFETY: closure and result are 'static.
         unsafe { self.launch(&worker.shared, site, f) }
+    }
+
+    /// The worker that `call` is made on.
+    ///
+    /// # Errors
+    /// `NotConnected` if there is none.
+    pub(crate) fn worker_of(call: &str) -> io::Result<&'static Worker> {
+        Worker::current().ok_or_else(|| {
+            let text = format!(
+                "Builder::{call} was called outside of a host; use Builder::spawn_in with a runtime's Handle"
+            );
+            io::Error::new(io::ErrorKind::NotConnected, text)
+        })
     }
 
     /// Starts the host in a runtime of choice, from anywhere.
@@ -263,15 +309,9 @@ impl Builder {
         T: Send,
         M: Member,
     {
-        let stack_size = self.checked_stack_size(shared)?;
-        let workers = shared.seats().len();
+        let stack_size = self.asked_stack_size()?.unwrap_or(shared.stack_size);
         let here = Worker::current().filter(|worker| Arc::ptr_eq(&worker.shared, shared));
-        let place = match self.place {
-            Place::Worker(index) if index >= workers => return Err(no_such_worker(index, workers)),
-            Place::Worker(index) => Some(index),
-            Place::Spread => Some(shared.next_place()),
-            Place::Anywhere => None,
-        };
+        let place = self.asked_worker(shared)?;
         let label = Label {
             id: Cell::new(here.map_or_else(|| shared.new_id(), Worker::new_id)),
             name: self.name,
@@ -288,11 +328,6 @@ impl Builder {
             None => unsafe { shared.send(place.unwrap_or_else(|| shared.next_place()), head.cast()) },
         }
         Ok(JoinHandle::new(head))
-    }
-
-    fn checked_stack_size(&self, shared: &Shared) -> io::Result<u32> {
-        let Some(bytes) = self.stack_size else { return Ok(shared.stack_size) };
-        stack_size::check(bytes)
     }
 }
 

@@ -53,7 +53,7 @@ fn in_lamprey<F: Future<Output = ()> + Send + 'static>(make: fn(Peer) -> F) {
         run(workers, move || {
             parasite(make(peer)).join().unwrap();
             parasite_local(make(peer)).join().unwrap();
-            Builder::new().attach_inline(true).parasite(make(peer)).join().unwrap();
+            Builder::new().attach_inline(true).parasite(make(peer)).unwrap().join().unwrap();
             wait(make(peer));
             spawn(move || wait(make(peer))).join().unwrap();
             parasite_fn(move || wait(make(peer))).join().unwrap();

@@ -97,7 +97,7 @@ fn inline_where_the_channel_or_the_parasite_asks_for_it() {
                     rx.recv_async().await.unwrap();
                     ran.store(true, Ordering::SeqCst);
                 };
-                Builder::new().attach_inline(inline).parasite(future).detach();
+                Builder::new().attach_inline(inline).parasite(future).unwrap().detach();
             }
         };
         let stackful = |inline: bool| {
@@ -106,7 +106,7 @@ fn inline_where_the_channel_or_the_parasite_asks_for_it() {
                     rx.recv().unwrap();
                     ran.store(true, Ordering::SeqCst);
                 };
-                Builder::new().attach_inline(inline).parasite_fn(body).detach();
+                Builder::new().attach_inline(inline).parasite_fn(body).unwrap().detach();
             }
         };
         for (parasite_asks, channel_asks) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -162,7 +162,8 @@ fn attached_inline_by_timers_and_sockets() {
             }
             stream.write_all_async(&[0]).await
         };
-        let (one, other) = (inline().parasite(talk(a, true)), inline().parasite(talk(b, false)));
+        let (one, other) =
+            (inline().parasite(talk(a, true)).unwrap(), inline().parasite(talk(b, false)).unwrap());
         let _last_word_may_find_nobody = (one.join().unwrap(), other.join().unwrap());
     });
 }

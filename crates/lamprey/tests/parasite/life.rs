@@ -190,7 +190,8 @@ fn attached_at_the_wakers_next_scheduling_point_and_on_its_stack() {
 fn attached_inline_within_the_unblocking_call_if_built_so() {
     run_at_once(1, || {
         let (tx, rx) = channel::<u8>();
-        let handle = Builder::new().attach_inline(true).parasite(async move { rx.recv_async().await });
+        let handle =
+            Builder::new().attach_inline(true).parasite(async move { rx.recv_async().await }).unwrap();
         let before = stats();
         tx.send(1).unwrap();
         assert!(handle.is_finished());

@@ -6,6 +6,7 @@ mod common;
 mod as_host;
 mod attach;
 mod awaiting;
+mod built;
 mod fail;
 mod inflate;
 mod life;

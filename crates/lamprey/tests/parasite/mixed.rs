@@ -75,7 +75,7 @@ where
             inflate().await;
             future.await
         })),
-        Kind::Inline => Running::Parasite(Builder::new().attach_inline(true).parasite(future)),
+        Kind::Inline => Running::Parasite(Builder::new().attach_inline(true).parasite(future).unwrap()),
         Kind::Stackful => Running::Parasite(parasite_fn(code)),
         Kind::StackfulLocal => Running::Parasite(parasite_fn_local(move || wait(future))),
         Kind::StackfulInflated => Running::Parasite(parasite_fn(move || {

@@ -131,7 +131,8 @@ mod inline {
             let theirs = log.clone();
             let handle = Builder::new()
                 .attach_inline(true)
-                .parasite_fn(move || rx.iter().for_each(|n| theirs.lock().unwrap().push(n)));
+                .parasite_fn(move || rx.iter().for_each(|n| theirs.lock().unwrap().push(n)))
+                .unwrap();
             for n in 0..5 {
                 tx.send(n).unwrap();
                 assert_eq!(taken(&log), [n]);

@@ -179,8 +179,8 @@ fn errors_name_the_thread() {
 #[test]
 fn what_was_over_at_once_is_named_too() {
     run(1, || {
-        let stackless = parasite(async { panic!("plain") }).join().map(|()| ()).unwrap_err();
-        let stackful = parasite_fn(|| panic!("plain")).join().map(|()| ()).unwrap_err();
+        let stackless = parasite(async { panic!("plain") }).join().unwrap_err();
+        let stackful = parasite_fn(|| panic!("plain")).join().unwrap_err();
         for error in [stackless, stackful] {
             let text = error.to_string();
             assert!(text.starts_with("parasite ") && text.contains(" panicked: plain (at "), "{text}");
@@ -194,7 +194,7 @@ fn a_name_is_in_the_error() {
     run(1, || {
         let host = Builder::new().name("reader").spawn(|| panic!("no paper")).unwrap();
         let id = host.id();
-        let error: JoinError = host.join().map(|()| ()).unwrap_err();
+        let error: JoinError = host.join().unwrap_err();
         assert!(
             error.to_string().starts_with(&format!("host {id} `reader` panicked: no paper (at ")),
             "{error}"

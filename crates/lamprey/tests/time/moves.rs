@@ -86,7 +86,7 @@ fn a_boxed_one_is_attached_inline_where_that_was_asked_for() {
             let _ = rx.recv_async().await;
             RAN.store(true, Ordering::SeqCst);
         });
-        let parasite = lamprey::Builder::new().attach_inline(true).parasite(boxed);
+        let parasite = lamprey::Builder::new().attach_inline(true).parasite(boxed).unwrap();
         tx.send(()).unwrap();
         assert!(RAN.load(Ordering::SeqCst));
         parasite.join().unwrap();

@@ -2,6 +2,7 @@
 
 use crate::sched::reason::Wait;
 use crate::sched::thread::{Kind, State, Thread};
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -28,8 +29,33 @@ pub(crate) struct Found {
 pub(crate) struct Polled {
     /// Its future's type.
     pub(crate) name: &'static str,
-    /// Known with debug assertions only: it costs eight bytes for each parasite.
-    pub(crate) spawn_site: Option<&'static Location<'static>>,
+    /// The name that it was given.
+    pub(super) given: Short,
+    pub(super) spawn_site: &'static Location<'static>,
+}
+
+/// The beginning of a name, copied: a signal handler must not count references.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Short {
+    bytes: [u8; NAME],
+    length: usize,
+}
+
+/// Bytes of a name that are copied.
+const NAME: usize = 64;
+
+impl Short {
+    pub(super) fn of(text: &str) -> Self {
+        let length = text.len().min(NAME);
+        let mut bytes = [0; NAME];
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self { bytes, length }
+    }
+
+    /// Empty if there is no name.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes[..self.length])
+    }
 }
 
 impl fmt::Display for Found {
@@ -52,8 +78,11 @@ impl fmt::Display for Found {
 
 impl fmt::Display for Polled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "parasite `{}`", self.name)?;
-        self.spawn_site.map_or(Ok(()), |site| write!(f, " spawned at {site}"))
+        match &*self.given.text() {
+            "" => write!(f, "parasite `{}`", self.name)?,
+            given => write!(f, "parasite `{given}` ({})", self.name)?,
+        }
+        write!(f, " spawned at {}", self.spawn_site)
     }
 }
 

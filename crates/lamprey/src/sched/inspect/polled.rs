@@ -1,7 +1,7 @@
 //! What a thread runs, for messages: its own code, or a stackless parasite on its stack. It may be read at
 //! any instruction, also in a signal handler.
 
-use super::found::Polled;
+use super::found::{Polled, Short};
 use crate::sched::parasite::carrier::is_carrier;
 use crate::sched::parasite::task::Task;
 use crate::sched::thread::{Kind, Thread};
@@ -16,11 +16,8 @@ impl Thread {
         // SAFETY: `polling` names a task only while it is alive (`act_for` resets it before the right to run
         // is given up); the fields read are constant.
         let task: &Task = unsafe { task.as_ref() };
-        #[cfg(debug_assertions)]
-        let spawn_site = Some(task.spawn_site);
-        #[cfg(not(debug_assertions))]
-        let spawn_site = None;
-        Some(Polled { name: (task.body.name)(), spawn_site })
+        let given = Short::of(task.given_name().map_or("", |name| name));
+        Some(Polled { name: (task.body.name)(), given, spawn_site: task.spawn_site })
     }
 
     /// Where the program spawned it; `None` for a host of the runtime's own.

@@ -32,7 +32,7 @@
 //! DONE is stored with Release and loaded with Acquire: the observer reads what the handler has written. The
 //! number is stored with Release and taken with Acquire: the handler writes after the observer has read.
 
-use super::found::{Found, Polled, wait_of};
+use super::found::{Found, Polled, Short, wait_of};
 use super::sample::{Registers, Sample};
 use super::unwind::Walker;
 use crate::sched::reason::Wait;
@@ -49,8 +49,6 @@ mod tests;
 
 /// Threads that are copied, the running one first.
 const MOST: usize = 32;
-/// Bytes of a name that are copied.
-const NAME: usize = 64;
 /// How long the observer waits for a handler that has begun.
 const COPYING: Duration = Duration::from_secs(1);
 
@@ -69,8 +67,7 @@ pub(in crate::sched) enum Look {
 #[derive(Clone, Copy)]
 struct Seen {
     id: u64,
-    name: [u8; NAME],
-    name_length: usize,
+    name: Short,
     kind: Kind,
     spawn_site: Option<&'static Location<'static>>,
     wait: Option<Wait>,
@@ -162,14 +159,9 @@ fn await_answer(tid: libc::pid_t, deadline: Instant) -> bool {
 
 impl Seen {
     fn of(thread: &Thread, is_running: bool) -> Self {
-        let text = thread.label.name.as_deref().unwrap_or("").as_bytes();
-        let name_length = text.len().min(NAME);
-        let mut name = [0; NAME];
-        name[..name_length].copy_from_slice(&text[..name_length]);
         Self {
             id: thread.label.id.get(),
-            name,
-            name_length,
+            name: Short::of(thread.label.name.as_deref().unwrap_or("")),
             kind: thread.kind,
             spawn_site: thread.spawn_site(),
             wait: if is_running { None } else { wait_of(thread) },
@@ -178,10 +170,10 @@ impl Seen {
     }
 
     fn found(&self, worker: usize) -> Found {
-        let name = String::from_utf8_lossy(&self.name[..self.name_length]);
+        let name = self.name.text();
         Found {
             id: self.id,
-            name: (self.name_length != 0).then(|| name.into()),
+            name: (!name.is_empty()).then(|| name.into()),
             kind: self.kind,
             worker,
             spawn_site: self.spawn_site,

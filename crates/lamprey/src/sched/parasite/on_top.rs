@@ -6,6 +6,8 @@
 //! idle (in the worker's cache) --begin--> running on top of its spawner --ends--> idle
 //!                                           \--blocks--> a listed thread like a host --ends--> idle
 //! ```
+//! A parasite with a name, or a stack of another size, has a context of its own: it is made for that parasite, and is
+//! spent (in `Parasites::spent`) when the parasite ends, until it is freed from another stack.
 //!
 //! # Invariants
 //! 1. An idle context is suspended in [`context_main`], at a point where nothing on its stack needs a
@@ -47,7 +49,24 @@ impl Worker {
             Some(context) => context,
             None => self.new_context()?,
         };
-        // SAFETY: an idle or new context: no other code has it until it runs.
+        // SAFETY: it is idle or new; the caller promises the rest.
+        unsafe { self.run_in(context, call, site, attach_inline) };
+        Ok(context)
+    }
+
+    /// [`run_on_top`](Self::run_on_top) in this context.
+    ///
+    /// # Safety
+    /// `call` lives until this returns; the context is idle or new, and in no cache.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn run_in(
+        &self,
+        context: NonNull<Context>,
+        call: NonNull<Call>,
+        site: &'static Location<'static>,
+        attach_inline: bool,
+    ) {
+        // SAFETY: no other code has the context until it runs.
         unsafe {
             let context = context.as_ref();
             context.thread.label.id.set(self.new_id());
@@ -61,13 +80,33 @@ impl Worker {
             context.thread.state.set(State::Runnable);
             self.attach_thread(&context.thread);
         }
-        Ok(context)
     }
 
     #[cold]
     fn new_context(&self) -> io::Result<NonNull<Context>> {
-        let stack = self.stacks.pool.take(self.shared.stack_size as usize)?;
-        let label = Label::internal(0, self.shared.stack_size);
+        self.make_context(Label::internal(0, self.shared.stack_size), context_main)
+    }
+
+    /// A context for one parasite, which has a name, or a stack of another size.
+    ///
+    /// # Errors
+    /// There is no stack.
+    #[cold]
+    pub(crate) fn own_context(
+        &self,
+        name: Option<Arc<str>>,
+        stack_size: u32,
+    ) -> io::Result<NonNull<Context>> {
+        self.free_spent();
+        self.make_context(Label { name, ..Label::internal(0, stack_size) }, own_context_main)
+    }
+
+    fn make_context(
+        &self,
+        label: Label,
+        main: unsafe extern "C" fn(usize, *mut ()) -> !,
+    ) -> io::Result<NonNull<Context>> {
+        let stack = self.stacks.pool.take(label.stack_size as usize)?;
         let context = NonNull::from(Box::leak(Box::new(Context {
             thread: Thread::parasite(&NO_HOST, label),
             call: Cell::new(ptr::null()),
@@ -75,11 +114,11 @@ impl Worker {
             next: Cell::new(ptr::null_mut()),
         })));
         // SAFETY: no other code has the new context. The stack is used by this context alone, and
-        // `context_main` never returns.
+        // neither `main` returns.
         unsafe {
             let thread = &context.as_ref().thread;
             thread.reach().begin(Arc::as_ptr(&self.seat));
-            thread.sp.set(swapstack::init(stack.top(), context_main, context.as_ptr().cast()));
+            thread.sp.set(swapstack::init(stack.top(), main, context.as_ptr().cast()));
             thread.stack.set(Some(stack));
         }
         Ok(context)
@@ -108,6 +147,25 @@ impl Worker {
             // SAFETY: it was idle, and is popped.
             unsafe { self.free_context(context) };
         }
+        self.free_spent();
+    }
+
+    fn free_spent(&self) {
+        while let Some(context) = self.parasites.spent.pop() {
+            // SAFETY: its parasite has ended and switched away for good; it is popped.
+            unsafe { self.free_context(context) };
+        }
+    }
+
+    /// [`retire`](Self::retire) for a context of one parasite: the next one frees it, when its stack is no
+    /// longer in use.
+    fn retire_own(&self, context: &Context) -> NonNull<Thread> {
+        let thread = &context.thread;
+        crate::sched::cancel::state::must_be_outside(thread);
+        thread.state.set(State::Finished);
+        self.free_spent();
+        self.parasites.spent.push(context);
+        NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
     }
 
     /// The parasite of `context` is over: returns the thread to run next. The context is idle once that
@@ -149,6 +207,27 @@ unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
         let next = worker.retire(context);
         worker.switch_to(&context.thread, next);
     }
+}
+
+/// Base of the stack of a parasite with a context of its own: one call.
+///
+/// # Safety
+/// Entered only through a context that `own_context` made.
+unsafe extern "C" fn own_context_main(_word: usize, data: *mut ()) -> ! {
+    // SAFETY: `make_context` passed the context, which lives as long as this stack is used.
+    let context = unsafe { &*data.cast::<Context>() };
+    let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
+    // SAFETY: invariant 2: alive until the parasite blocks; `run` reads what it needs before that.
+    unsafe {
+        let call = NonNull::new_unchecked(context.call.get().cast_mut());
+        (call.as_ref().run)(call, context);
+    }
+    if !context.packet.get().is_null() {
+        worker.delist(&context.thread);
+    }
+    let next = worker.retire_own(context);
+    worker.switch_to(&context.thread, next);
+    crate::bug::bug!("a parasite was resumed after its end")
 }
 
 /// The scheduler never starts, ends or frees a parasite.

@@ -32,6 +32,8 @@ pub(crate) struct Parasites {
     pub(crate) slab: Slab,
     /// The idle stacks of the stackful parasites.
     pub(crate) contexts: Contexts,
+    /// Contexts of their own, of parasites that have ended.
+    pub(crate) spent: Contexts,
     pub(in crate::sched) carriers: Carriers,
     pub(in crate::sched) starts: Starts,
 }
@@ -45,6 +47,7 @@ impl Parasites {
             offers: Offers::new(),
             slab,
             contexts: Contexts::new(),
+            spent: Contexts::new(),
             carriers: Carriers::new(),
             starts: Starts::new(),
         }

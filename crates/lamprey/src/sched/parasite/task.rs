@@ -1,5 +1,4 @@
-//! The header of a stackless parasite, in front of its future: 32 bytes (40 with debug assertions). What
-//! tokio calls the task header.
+//! The header of a stackless parasite, in front of its future: 40 bytes. What tokio calls the task header.
 //!
 //! # Invariants
 //! 1. A task is in a block of its home worker's slab ([`crate::memory::slab`]), from which the home is found:
@@ -22,9 +21,10 @@ use crate::sched::completion::Completion;
 use crate::sched::waiter::Waiter;
 use crate::sync_shim::Cell;
 use std::ops::Range;
-#[cfg(all(debug_assertions, not(loom)))]
+#[cfg(not(loom))]
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The header of a stackless parasite.
 #[repr(C)]
@@ -35,12 +35,12 @@ pub(crate) struct Task {
     pub(crate) life: Life,
     pub(crate) completion: Completion,
     /// Where it was spawned, for messages.
-    #[cfg(all(debug_assertions, not(loom)))]
+    #[cfg(not(loom))]
     pub(crate) spawn_site: &'static Location<'static>,
 }
 
-#[cfg(not(any(loom, debug_assertions)))]
-const _: () = assert!(size_of::<Task>() == 32);
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Task>() == 40);
 
 /// It is attached inside the call that unblocks it.
 pub(crate) const INLINE: u8 = 1;
@@ -72,7 +72,24 @@ pub(crate) struct TaskBody {
     pub(crate) elsewhere: unsafe fn(NonNull<Task>) -> Range<usize>,
     /// The name of the future's type.
     pub(crate) name: fn() -> &'static str,
+    /// Of a parasite that was given a name: the object that this table is a part of.
+    pub(crate) named: Option<NamedPtr>,
 }
+
+/// The table of one parasite that was given a name: a parasite without one has nothing to store.
+pub(crate) struct Named {
+    pub(crate) body: TaskBody,
+    pub(crate) name: Arc<str>,
+}
+
+/// Leaked when the parasite is placed, freed with its block.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedPtr(pub(crate) NonNull<Named>);
+
+// SAFETY: what it points to does not change, and may be read on any thread.
+unsafe impl Send for NamedPtr {}
+// SAFETY: what it points to does not change, and may be read on any thread.
+unsafe impl Sync for NamedPtr {}
 
 /// How a woken parasite gets to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +105,12 @@ pub(crate) enum Form {
 }
 
 impl Task {
+    /// The name that it was given.
+    pub(crate) fn given_name(&self) -> Option<&Arc<str>> {
+        // SAFETY: it lives as long as the task.
+        self.body.named.map(|named| unsafe { &(*named.0.as_ptr()).name })
+    }
+
     /// The waiter of the host of a HOSTED task.
     pub(crate) fn host(&self) -> Waiter {
         let host = NonNull::new(self.link.get());

@@ -26,10 +26,11 @@ pub const PLACES: &[Place] = &[
     place("a parasite's poll in the call that unblocks it", |case| {
         let theirs = case.clone();
         let (tx, rx) = channel();
-        let waits = Builder::new().attach_inline(true).parasite(async move {
+        let asked = Builder::new().attach_inline(true).parasite(async move {
             let _ = rx.recv_async().await;
             theirs.act();
         });
+        let Ok(waits) = asked else { return };
         let _ = tx.send(());
         let _ = waits.join();
     }),
