@@ -1,7 +1,48 @@
-//! The bounded channel: a ring of places between senders and receivers.
+//! The bounded channel: a ring of slots between senders and receivers.
 //!
-//! Invariant: a place is taken by a value, or granted to a sender that has been woken for it, or free; a
-//! value is free to be received, or granted to a receiver (`channel::gate`).
+//! # Examples
+//! Two stages of a pipeline with a buffer between them. The first is held back when it is four lines ahead;
+//! the statistics, which must not hold up anything, are dropped when their buffer is full.
+//! ```
+//! use lamprey::TrySendError;
+//! use std::collections::BTreeMap;
+//!
+//! const LOG: &str = "GET /a 200\nGET /b 404\nbroken\nGET /a 200\nPOST /a 500\n";
+//!
+//! lamprey::run(|| {
+//!     let (lines, line) = lamprey::bounded::<String>(4);
+//!     let (stats, stat) = lamprey::bounded::<usize>(1);
+//!
+//!     let reader = lamprey::spawn(move || {
+//!         for text in LOG.lines() {
+//!             lines.send(text.to_owned())?; // waits while the buffer is full
+//!         }
+//!         Ok::<(), lamprey::SendError<String>>(())
+//!     });
+//!     let counter = lamprey::spawn(move || {
+//!         let mut codes = BTreeMap::new();
+//!         for (n, text) in line.iter().enumerate() {
+//!             if let Some(code) = text.split(' ').nth(2) {
+//!                 *codes.entry(code.to_owned()).or_insert(0) += 1;
+//!             }
+//!             match stats.try_send(n) {
+//!                 Ok(()) | Err(TrySendError::Full(_)) => {} // a later one will do
+//!                 Err(TrySendError::Disconnected(_)) => break,
+//!             }
+//!         }
+//!         codes
+//!     });
+//!
+//!     let codes = counter.join().unwrap();
+//!     reader.join().unwrap().unwrap();
+//!     assert_eq!(codes.into_iter().collect::<Vec<_>>(), [("200".into(), 2), ("404".into(), 1), ("500".into(), 1)]);
+//!     assert_eq!(stat.recv(), Ok(0)); // the first; the others were dropped
+//! });
+//! ```
+//!
+//! # Invariants
+//! A slot is taken by a value, or granted to a sender that has been woken for it, or free. A value is free to
+//! be received, or granted to a receiver (`channel::gate`).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};

@@ -1,7 +1,48 @@
-//! The broadcast channel: each receiver sees the values in order, out of a ring of the last n.
+//! The broadcast channel: each receiver gets the values in order, out of a ring of the last n.
 //!
-//! Invariant: the value number `first + i` is at place `i` of the ring. A receiver's `next` is at most one
-//! past the last. The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
+//! # Examples
+//! A ticker. The archive keeps up and gets every price; a display that was away learns how many it has missed
+//! and goes on with the oldest that is left.
+//! ```
+//! use lamprey::broadcast::{self, RecvError};
+//!
+//! #[derive(Clone, Debug, PartialEq)]
+//! struct Price {
+//!     of: &'static str,
+//!     cents: u32,
+//! }
+//!
+//! /// All prices until the ticker ends; how many were missed.
+//! fn read(mut prices: broadcast::Receiver<Price>) -> (Vec<u32>, u64) {
+//!     let (mut cents, mut missed) = (Vec::new(), 0);
+//!     loop {
+//!         match prices.recv() {
+//!             Ok(price) => cents.push(price.cents),
+//!             Err(RecvError::Lagged(count)) => missed += count,
+//!             Err(RecvError::Disconnected) => return (cents, missed),
+//!         }
+//!     }
+//! }
+//!
+//! lamprey::run(|| {
+//!     let (ticker, display) = lamprey::broadcast(3);
+//!     let mut archive = ticker.subscribe();
+//!     let mut archived = Vec::new();
+//!     for cents in 100..110 {
+//!         let receivers = ticker.send(Price { of: "tea", cents }).unwrap(); // never waits
+//!         assert_eq!(receivers, 2);
+//!         archived.push(archive.recv().unwrap().cents);
+//!     }
+//!     drop(ticker);
+//!     assert_eq!(archived, (100..110).collect::<Vec<_>>());
+//!     let (shown, missed) = lamprey::spawn(move || read(display)).join().unwrap();
+//!     assert_eq!((shown, missed), (vec![107, 108, 109], 7));
+//! });
+//! ```
+//!
+//! # Invariants
+//! The value number `first + i` is in slot `i` of the ring. A receiver's `next` is at most one past the last.
+//! The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
 
 use super::err::SendError;
 use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};

@@ -1,10 +1,65 @@
 //! The mailbox: a queue without a bound, from many senders to one receiver.
 //!
-//! Values lie in chunks, a list of which is filled under the lock and taken out of it as a whole by the
-//! receiver, who reads it in peace. Chunks are allocated outside of the lock too.
+//! # Examples
+//! An actor: one thread that owns some state, and handles that send it messages. A send never waits, so an
+//! actor may send to itself, and destructors may send.
+//! ```
+//! use lamprey::{mailbox, oneshot};
+//! use std::collections::HashMap;
 //!
-//! Invariant: the values of the receiver's own list are older than all in the state. Of the chunks in the
-//! state only the last may have room, and only an only one may be empty.
+//! enum Message {
+//!     Deposit { account: u32, amount: i64 },
+//!     Transfer { from: u32, to: u32, amount: i64, done: oneshot::Sender<Result<(), &'static str>> },
+//!     Balance { account: u32, reply: oneshot::Sender<i64> },
+//! }
+//!
+//! /// The actor. It ends when the last handle is gone.
+//! fn bank(mut messages: mailbox::Receiver<Message>) -> i64 {
+//!     let mut accounts: HashMap<u32, i64> = HashMap::new();
+//!     for message in messages.iter() {
+//!         match message {
+//!             Message::Deposit { account, amount } => *accounts.entry(account).or_default() += amount,
+//!             Message::Transfer { from, to, amount, done } => {
+//!                 let is_covered = accounts.get(&from).is_some_and(|&has| has >= amount);
+//!                 if is_covered {
+//!                     *accounts.entry(from).or_default() -= amount;
+//!                     *accounts.entry(to).or_default() += amount;
+//!                 }
+//!                 let _ = done.send(is_covered.then_some(()).ok_or("not covered")); // if still wanted
+//!             }
+//!             Message::Balance { account, reply } => {
+//!                 let _ = reply.send(accounts.get(&account).copied().unwrap_or(0));
+//!             }
+//!         }
+//!     }
+//!     accounts.values().sum()
+//! }
+//!
+//! lamprey::run(|| {
+//!     let (tx, rx) = mailbox();
+//!     let actor = lamprey::spawn(move || bank(rx));
+//!     tx.send(Message::Deposit { account: 1, amount: 10 }).unwrap();
+//!     let transfer = |amount| {
+//!         let (done, result) = oneshot();
+//!         tx.send(Message::Transfer { from: 1, to: 2, amount, done }).unwrap();
+//!         result.recv().unwrap()
+//!     };
+//!     assert_eq!([transfer(7), transfer(7)], [Ok(()), Err("not covered")]);
+//!     let (reply, balance) = oneshot();
+//!     tx.send(Message::Balance { account: 2, reply }).unwrap();
+//!     assert_eq!(balance.recv(), Ok(7));
+//!     drop(tx);
+//!     assert_eq!(actor.join().unwrap(), 10);
+//! });
+//! ```
+//!
+//! # How it is done
+//! Values lie in chunks. Senders fill a list of chunks under the lock; the receiver takes the list out as a
+//! whole and reads it without the lock. Chunks are allocated outside of the lock too.
+//!
+//! # Invariants
+//! The values of the receiver's own list are older than all in the state. Of the chunks in the state only the
+//! last may have room, and only a single one may be empty.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};

@@ -1,12 +1,56 @@
-//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read,
-//! each at its own pace.
+//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read, each at its
+//! own pace.
 //!
-//! The stream is a list: each link holds a message and the next link, and is written once. A receiver is
-//! a place in the list, so what a receiver has yet to read is kept by that receiver, and freed behind the last
-//! one.
+//! # Examples
+//! A journal of changes. One subscriber keeps a copy of the state, one counts; both get every change, and one
+//! that subscribes late takes its copy from another by cloning its receiver.
+//! ```
+//! use lamprey::multicast;
+//! use std::collections::BTreeMap;
 //!
-//! Invariant: `last` is the link that is empty; all before it are full. A message is in its link before the
-//! receivers are woken.
+//! #[derive(Clone)]
+//! enum Change {
+//!     Set(&'static str, u32),
+//!     Remove(&'static str),
+//! }
+//!
+//! /// The state after all changes.
+//! fn replay(changes: multicast::Receiver<Change>) -> BTreeMap<&'static str, u32> {
+//!     let mut state = BTreeMap::new();
+//!     for change in changes {
+//!         match change {
+//!             Change::Set(key, value) => drop(state.insert(key, value)),
+//!             Change::Remove(key) => drop(state.remove(key)),
+//!         }
+//!     }
+//!     state
+//! }
+//!
+//! lamprey::run(|| {
+//!     let (journal, changes) = multicast();
+//!     let counted = journal.subscribe();
+//!     let counter = lamprey::spawn(move || counted.into_iter().count());
+//!     journal.send(Change::Set("a", 1)).unwrap();
+//!     journal.send(Change::Set("b", 2)).unwrap();
+//!     let copy = changes.clone(); // reads from the same change on
+//!     let replicas = [changes, copy].map(|changes| lamprey::spawn(move || replay(changes)));
+//!     journal.send(Change::Remove("a")).unwrap();
+//!     journal.send(Change::Set("b", 3)).unwrap();
+//!     drop(journal);
+//!     for replica in replicas {
+//!         assert_eq!(replica.join().unwrap(), BTreeMap::from([("b", 3)]));
+//!     }
+//!     assert_eq!(counter.join().unwrap(), 4);
+//! });
+//! ```
+//!
+//! # How it is done
+//! The stream is a list: each link holds a message and the next link, and is written once. A receiver is a
+//! place in the list, so what it has yet to read is kept by it, and freed behind the last receiver.
+//!
+//! # Invariants
+//! `last` is the link that is empty; all before it are full. A message is in its link before the receivers are
+//! woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};

@@ -1,4 +1,42 @@
-//! The oneshot: one value, once, from one sender to one receiver. What may happen when is in `packet`.
+//! The oneshot: one value, once, from one sender to one receiver. The protocol is in `packet`.
+//!
+//! # Examples
+//! A search in two places at once. The slower one stops as soon as its answer is not wanted any more, because
+//! the receiver of its answer is gone.
+//! ```
+//! use lamprey::event::{Event, choose};
+//! use lamprey::oneshot;
+//!
+//! /// Looks for a multiple of both, and gives up when no thread waits for it.
+//! fn search(from: u64, tx: oneshot::Sender<u64>) -> Result<(), &'static str> {
+//!     for n in from.. {
+//!         if n % 77 == 0 && n % 13 == 0 {
+//!             return tx.send(n).map_err(|_| "too late");
+//!         }
+//!         if tx.is_closed() {
+//!             return Err("given up");
+//!         }
+//!         lamprey::yield_now();
+//!     }
+//!     Err("there is none")
+//! }
+//!
+//! lamprey::run(|| {
+//!     let ((near, mut near_rx), (far, mut far_rx)) = (oneshot(), oneshot());
+//!     let near = lamprey::spawn(move || search(1_000, near));
+//!     let far = lamprey::spawn(move || search(1_002_000_000_000_000, far));
+//!     let found = choose((near_rx.recv_evt(), far_rx.recv_evt())).sync().unwrap();
+//!     assert_eq!(found % 1001, 0);
+//!     drop((near_rx, far_rx)); // tells the other one
+//!     let ends = [near.join().unwrap(), far.join().unwrap()];
+//!     assert!(ends.contains(&Ok(())));
+//!
+//!     // A sender that is dropped has not sent.
+//!     let (tx, rx) = oneshot::<u64>();
+//!     lamprey::spawn(move || drop(tx));
+//!     assert!(rx.recv().is_err());
+//! });
+//! ```
 
 mod packet;
 

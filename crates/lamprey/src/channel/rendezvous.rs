@@ -28,6 +28,33 @@ use std::time::Duration;
 ///     assert_eq!(rx.iter().sum::<i32>(), 6);
 /// });
 /// ```
+/// Three workers take jobs from one channel and give results to another. Nothing is buffered, so the input is
+/// read no faster than the workers take it, and each end of the work is the end of a channel:
+/// ```
+/// lamprey::run(|| {
+///     let (jobs, job) = lamprey::channel::<u64>();
+///     let (results, result) = lamprey::channel();
+///     for _ in 0..3 {
+///         let (job, results) = (job.clone(), results.clone());
+///         lamprey::spawn(move || {
+///             // Until the sender of jobs is gone.
+///             for n in job {
+///                 let factorial: u64 = (1..=n).product();
+///                 if results.send((n, factorial)).is_err() {
+///                     return; // no thread wants results any more
+///                 }
+///             }
+///         });
+///     }
+///     drop((job, results)); // the workers have their own
+///     lamprey::spawn(move || (1..=10).for_each(|n| jobs.send(n).unwrap()));
+///
+///     // Until the last worker is gone.
+///     let mut factorials: Vec<_> = result.iter().collect();
+///     factorials.sort();
+///     assert_eq!((factorials.len(), factorials[9]), (10, (10, 3_628_800)));
+/// });
+/// ```
 /// Values cross kernel threads, so they must be `Send`:
 /// ```compile_fail,E0277
 /// let (tx, rx) = lamprey::channel::<std::rc::Rc<u8>>();

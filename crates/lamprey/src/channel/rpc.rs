@@ -1,7 +1,60 @@
-//! Requests with replies: a rendezvous channel for the requests, and a oneshot with each for its reply.
+//! Calls with replies: a rendezvous channel for the requests, and a oneshot with each for its reply.
 //!
-//! A client that gives up drops its end of the oneshot, which the server can see and wait for: the negative
-//! acknowledgement of the book on Concurrent ML.
+//! # Examples
+//! A key-value store: one thread owns the map, clients call it. A request that makes no sense gets no reply;
+//! a reply that takes longer can be given by another thread, so the server goes on.
+//! ```
+//! use lamprey::rpc::{self, CallError};
+//! use std::collections::HashMap;
+//!
+//! #[derive(PartialEq)]
+//! enum Request {
+//!     Set(&'static str, String),
+//!     Get(&'static str),
+//!     /// The sum of all lengths, which takes a while.
+//!     Size,
+//! }
+//!
+//! fn serve(requests: rpc::Server<Request, String>) {
+//!     let mut map: HashMap<&'static str, String> = HashMap::new();
+//!     for (request, reply) in &requests {
+//!         match request {
+//!             Request::Set(key, value) => {
+//!                 // An error: the client has given up meanwhile.
+//!                 let _ = reply.send(map.insert(key, value).unwrap_or_default());
+//!             }
+//!             Request::Get(key) => match map.get(key) {
+//!                 Some(value) => drop(reply.send(value.clone())),
+//!                 None => drop(reply), // the client gets `NoReply`
+//!             },
+//!             Request::Size => {
+//!                 let values: Vec<_> = map.values().cloned().collect();
+//!                 lamprey::spawn(move || reply.send(values.concat().len().to_string()));
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! lamprey::run(|| {
+//!     let (client, server) = rpc::rpc();
+//!     let server = lamprey::spawn(move || serve(server));
+//!     assert_eq!(client.call(Request::Set("a", "one".into())), Ok(String::new()));
+//!     assert_eq!(client.call(Request::Get("a")), Ok("one".into()));
+//!     assert!(matches!(client.call(Request::Get("b")), Err(CallError::NoReply)));
+//!     let callers = ["three", "four"].map(|text| {
+//!         let client = client.clone();
+//!         lamprey::spawn(move || drop(client.call(Request::Set(text, text.into()))))
+//!     });
+//!     callers.into_iter().for_each(|caller| caller.join().unwrap());
+//!     assert_eq!(client.call(Request::Size), Ok("12".into()));
+//!     drop(client); // the server's loop ends
+//!     server.join().unwrap();
+//! });
+//! ```
+//!
+//! # How a client gives up
+//! It drops its end of the oneshot, which the server can see and wait for ([`Reply::abandoned_async`]): the
+//! negative acknowledgement of the book on Concurrent ML.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
 use super::future::Exchange;

@@ -1,11 +1,50 @@
 //! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
 //!
-//! Each swap is a choice between a send and a receive on one rendezvous channel. The message is a shared slot
-//! with the sender's value, and a channel for the answer. The receiver takes the value out of the slot and
-//! answers with its own. So after two threads have met, either both have swapped, or (the receiver was
-//! cancelled in between) the sender's value is still in its slot, and it offers it again. A sender that must
-//! not wait for the answer takes its value back if it is still in the slot; the receiver then finds the slot
-//! empty and tries again.
+//! # Examples
+//! Two buffers that go back and forth. One thread fills a buffer while another empties the other one; when both
+//! are ready they swap, so neither allocates and neither copies.
+//! ```
+//! use lamprey::SwapChannel;
+//!
+//! const BLOCKS: u32 = 4;
+//!
+//! /// Fills a buffer for each block and gives it away for an empty one.
+//! fn produce(place: &SwapChannel<Vec<u32>>) {
+//!     let mut buffer = Vec::with_capacity(8);
+//!     for block in 0..BLOCKS {
+//!         buffer.extend((0..8).map(|n| block * 8 + n));
+//!         buffer = place.swap(buffer); // waits for the consumer
+//!         assert!(buffer.is_empty() && buffer.capacity() == 8);
+//!     }
+//! }
+//!
+//! /// Gives an empty buffer away for each full one.
+//! fn consume(place: &SwapChannel<Vec<u32>>) -> u32 {
+//!     let (mut buffer, mut sum) = (Vec::with_capacity(8), 0);
+//!     for _ in 0..BLOCKS {
+//!         buffer = place.swap(buffer);
+//!         sum += buffer.drain(..).sum::<u32>();
+//!     }
+//!     sum
+//! }
+//!
+//! lamprey::run(|| {
+//!     let place = SwapChannel::new();
+//!     let sum = lamprey::scope(|s| {
+//!         s.spawn(|| produce(&place));
+//!         s.spawn(|| consume(&place)).join().unwrap()
+//!     });
+//!     assert_eq!(sum, (0..BLOCKS * 8).sum());
+//! });
+//! ```
+//!
+//! # How it is done
+//! Each offers both to send and to receive, on one rendezvous channel; one of the two halves is chosen. What
+//! is sent is a place with the value, and the way back. Whoever receives takes the other's value and answers
+//! with its own, so of two that have met, either both have swapped, or (the receiver was cancelled in
+//! between) the sender finds its value where it was, and offers it again. A sender that must not wait for the
+//! answer takes its value back, if the receiver has not got it yet; that finds the place empty then, and has
+//! met nobody.
 
 use super::rendezvous::{self, Receiver, Sender};
 use super::{RecvError, RecvEvt, SendError, SendEvt, TryRecvError, oneshot};

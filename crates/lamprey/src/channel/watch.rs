@@ -1,8 +1,51 @@
-//! The watch channel: one value that is replaced, and receivers that are told so.
+//! The watch channel: one value that is replaced, and receivers that learn that it was.
 //!
-//! Versions count the replacements, so a change between two looks is seen, however many there were. The value
-//! is an `Arc`: it is cloned, changed and dropped outside of the lock. While somebody works on a copy of it
-//! (`send_modify`), other senders wait for their turn, so no change gets lost.
+//! # Examples
+//! The configuration of a server. Workers take the newest one between two requests; a worker that was busy sees
+//! one change, however often the configuration was replaced meanwhile.
+//! ```
+//! use lamprey::event::{Event, choose};
+//! use lamprey::watch;
+//!
+//! #[derive(Clone, PartialEq, Debug)]
+//! struct Config {
+//!     greeting: &'static str,
+//!     log: bool,
+//! }
+//!
+//! fn worker(mut config: watch::Receiver<Config>, requests: lamprey::Receiver<&'static str>) -> Vec<String> {
+//!     let (mut replies, mut current) = (Vec::new(), config.get());
+//!     loop {
+//!         // `Some`: a request; `None`: the configuration has changed.
+//!         let next = choose((requests.recv_evt().wrap(Some), config.changed_evt().wrap(|_| None)));
+//!         match next.sync() {
+//!             Some(Ok(name)) => replies.push(format!("{}, {name}", current.greeting)),
+//!             Some(Err(_)) => return replies, // no more requests
+//!             None => current = config.get(),
+//!         }
+//!     }
+//! }
+//!
+//! lamprey::run(|| {
+//!     let (config, rx) = watch(Config { greeting: "Hello", log: false });
+//!     let (requests, requests_rx) = lamprey::channel();
+//!     let mut observer = config.subscribe();
+//!     let worker = lamprey::spawn(move || worker(rx, requests_rx));
+//!     requests.send("Ada").unwrap();
+//!     config.send_modify(|config| config.log = true);
+//!     config.send_modify(|config| config.greeting = "Servus");
+//!     assert_eq!(observer.changed(), Ok(()));
+//!     assert_eq!(observer.get(), Config { greeting: "Servus", log: true });
+//!     assert!(!observer.has_changed()); // both changes were seen at once
+//!     drop(requests);
+//!     assert_eq!(worker.join().unwrap(), ["Hello, Ada"]);
+//! });
+//! ```
+//!
+//! # How it is done
+//! A version counts the replacements, so a change between two looks is seen, however many there were. The value
+//! is an `Arc`: it is cloned, changed and dropped outside of the lock. While one sender works on a copy of it
+//! (`send_modify`), other senders wait, so that no change gets lost.
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
 use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};

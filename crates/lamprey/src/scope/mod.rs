@@ -152,6 +152,36 @@ pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env
 /// assert_eq!(n, 7);
 /// # });
 /// ```
+/// The caller says what a panic does: of a batch, the documents that can be read are kept; of a transaction, all
+/// parts succeed or none.
+/// ```
+/// use lamprey::{Panics, scope::scope_with};
+/// use std::panic::{AssertUnwindSafe, catch_unwind};
+///
+/// /// The numbers in each document, which children parse at the same time.
+/// fn sums(documents: &[&str], panics: Panics) -> Vec<Option<i32>> {
+///     scope_with(panics, |s| {
+///         let children: Vec<_> = documents
+///             .iter()
+///             .map(|text| {
+///                 // Children borrow what lives longer than the scope.
+///                 s.spawn(move || text.split(' ').map(|word| word.parse::<i32>().unwrap()).sum())
+///             })
+///             .collect();
+///         children.into_iter().map(|child| child.join().ok()).collect()
+///     })
+/// }
+///
+/// lamprey::run(|| {
+///     let documents = ["1 2 3", "four", "5 6"];
+///     // A panic stays with its child.
+///     assert_eq!(sums(&documents, Panics::Report), [Some(6), None, Some(11)]);
+///     // The first panic cancels the other children, and leaves the scope once all have ended.
+///     let all_or_none = catch_unwind(AssertUnwindSafe(|| sums(&documents, Panics::Propagate)));
+///     assert!(all_or_none.is_err());
+///     assert_eq!(sums(&documents[..1], Panics::Propagate), [Some(6)]);
+/// });
+/// ```
 #[doc(alias = "nursery")]
 #[doc(alias = "errgroup")]
 #[doc(alias = "JoinSet")]

@@ -82,6 +82,51 @@ use std::time::Duration;
 /// assert_eq!(attempts.load(Ordering::Relaxed), 3);
 /// # });
 /// ```
+/// A service of three children. Those that were added after one that failed rely on it, so they are started
+/// again with it; what failed goes to the service's own log:
+/// ```
+/// use lamprey::scope::{Backoff, Restart, Strategy, Supervisor};
+/// use lamprey::sync::Mutex;
+/// use std::time::Duration;
+///
+/// lamprey::run(|| {
+///     let (rows, input) = lamprey::bounded(10);
+///     (1..=10).for_each(|row| rows.send(row).unwrap());
+///     drop(rows);
+///     let (store, mut log) = (Mutex::new(Vec::new()), Vec::new());
+///
+///     let supervisor = Supervisor::new()
+///         .strategy(Strategy::RestForOne)
+///         .limit(5, Duration::from_secs(60))
+///         .backoff(Backoff::new(Duration::from_millis(1)))
+///         .on_failure(|report| log.push(report.to_string()));
+///     let orders = supervisor.handle();
+///     supervisor
+///         // Runs until it is cancelled.
+///         .child("heartbeat", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)))
+///         .child("importer", Restart::OnFailure, || {
+///             for row in &input {
+///                 if row == 5 {
+///                     return Err("row 5 is broken".into()); // the next run begins with row 6
+///                 }
+///                 store.lock().unwrap().push(row);
+///             }
+///             Ok(())
+///         })
+///         .child("closer", Restart::OnFailure, || {
+///             while store.lock().unwrap().len() < 9 {
+///                 lamprey::yield_now();
+///             }
+///             orders.stop(); // the service has done its work
+///             Ok(())
+///         })
+///         .run()
+///         .unwrap();
+///
+///     assert_eq!(*store.lock().unwrap(), [1, 2, 3, 4, 6, 7, 8, 9, 10]);
+///     assert!(log.len() == 1 && log[0].contains("row 5 is broken"), "{log:?}");
+/// });
+/// ```
 #[doc(alias = "restart")]
 #[doc(alias = "one_for_one")]
 #[must_use = "a supervisor does nothing before `run`"]
