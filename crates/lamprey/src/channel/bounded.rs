@@ -45,7 +45,7 @@
 //! be received, or granted to a receiver (`channel::gate`).
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use super::iter::iterates;
 #[cfg(not(loom))]
 use crate::events::algebra::{Try, tried_evt};
@@ -60,8 +60,8 @@ use std::time::{Duration, Instant};
 
 const SENDERS: usize = 0;
 const RECEIVERS: usize = 1;
-const SEND: Place = Place::new(SENDERS, Wait::Send);
-const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
+const SEND: WaitSpec = WaitSpec::new(SENDERS, Wait::Send);
+const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
 /// A channel with a buffer of `capacity` values: `send` waits while it is full, `recv` while it is empty.
 ///
@@ -93,11 +93,11 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     if let Err(error) = values.try_reserve_exact(capacity) {
         panic!("bounded({capacity}): no memory for so many values of {} bytes: {error}", size_of::<T>());
     }
-    let gate = Arc::new(Gate::new(Ring { values, capacity, senders: 1, receivers: 1 }));
+    let gate = Arc::new(Gate::new(Buffer { values, capacity, senders: 1, receivers: 1 }));
     (Sender(gate.clone()), Receiver(gate))
 }
 
-struct Ring<T> {
+struct Buffer<T> {
     values: VecDeque<T>,
     capacity: usize,
     senders: usize,
@@ -105,14 +105,14 @@ struct Ring<T> {
 }
 
 /// The sending end of a [`bounded()`] channel.
-pub struct Sender<T>(Arc<Gate<Ring<T>>>);
+pub struct Sender<T>(Arc<Gate<Buffer<T>>>);
 
 /// The receiving end of a [`bounded()`] channel.
-pub struct Receiver<T>(Arc<Gate<Ring<T>>>);
+pub struct Receiver<T>(Arc<Gate<Buffer<T>>>);
 
 /// One try to send what is in `value`; full again where that comes back.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn send<T>(section: &mut Section<'_, Ring<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
+fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
     if section.state.receivers == 0 {
         return value.take().map(|value| Err(SendError(value)));
     }
@@ -127,7 +127,7 @@ fn send<T>(section: &mut Section<'_, Ring<T>>, value: &mut Option<T>) -> Option<
 
 /// One try to receive.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
+fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>> {
     let is_over = section.state.senders == 0;
     // Once no more values come, nobody is to wait for what has been granted to another.
     if section.state.values.len() <= section.reserved(RECEIVERS) && !is_over {
@@ -141,11 +141,11 @@ fn recv<T>(section: &mut Section<'_, Ring<T>>) -> Option<Result<T, RecvError>> {
 /// [`send`] as an operation with a name.
 struct SendOp<T>(Option<T>);
 
-impl<T> Op<Ring<T>> for SendOp<T> {
+impl<T> Op<Buffer<T>> for SendOp<T> {
     type Output = Result<(), SendError<T>>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Ring<T>>) -> Option<Self::Output> {
+    fn attempt(&mut self, section: &mut Section<'_, Buffer<T>>) -> Option<Self::Output> {
         send(section, &mut self.0)
     }
 }
@@ -153,23 +153,23 @@ impl<T> Op<Ring<T>> for SendOp<T> {
 /// [`recv`] as an operation with a name.
 struct RecvOp;
 
-impl<T> Op<Ring<T>> for RecvOp {
+impl<T> Op<Buffer<T>> for RecvOp {
     type Output = Result<T, RecvError>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Ring<T>>) -> Option<Self::Output> {
+    fn attempt(&mut self, section: &mut Section<'_, Buffer<T>>) -> Option<Self::Output> {
         recv(section)
     }
 }
 
 named_future! {
     /// The future of [`Sender::send_async`].
-    SendFuture<'a, T>(Ring<T>, SendOp<T>) -> Result<(), SendError<T>>
+    SendFuture<'a, T>(Buffer<T>, SendOp<T>) -> Result<(), SendError<T>>
 }
 
 named_future! {
     /// The future of [`Receiver::recv_async`].
-    RecvFuture<'a, T>(Ring<T>, RecvOp) -> Result<T, RecvError>
+    RecvFuture<'a, T>(Buffer<T>, RecvOp) -> Result<T, RecvError>
 }
 
 #[cfg(not(loom))]

@@ -45,7 +45,7 @@
 //! The ring holds `Arc`s: a value is cloned, if at all, outside of the lock.
 
 use super::err::SendError;
-use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -57,7 +57,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const RECEIVERS: usize = 0;
-const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
+const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
 /// A channel whose every receiver gets every value that is sent while it is there; the last `capacity` values
 /// are kept.

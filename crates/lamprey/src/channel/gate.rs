@@ -1,11 +1,10 @@
 //! A monitor for channels that have a state of their own: the state, two wait queues, and a lock around all.
 //!
-//! It has Mesa semantics: an operation tries under the lock, and if it cannot be done it queues its node in
-//! the same section and blocks; when it is woken, it tries again ([`wait`] for threads, [`future`] for
-//! futures, [`node`] for the wait node). A wake comes with a **grant**: a unit (a value, a free place) that
-//! stays in the state, reserved for the woken waiter. Operations that arrive later leave as many units alone
-//! as have been granted, so no waiter is overtaken. A waiter that gives up with a grant hands it to the next,
-//! so no unit is lost.
+//! GateWaiter is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
+//! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
+//! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
+//! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so
+//! nobody is overtaken; and a waiter that goes away with a grant hands it to the next, so nothing is lost.
 //!
 //! # States
 //! The lock's states are those of [`Guarded`]: a section works on the state, the queues and the nodes linked
@@ -58,8 +57,8 @@ use crate::queue::list::{List, Node};
 use crate::sched::Wait;
 use crate::sched::parasite::task::Form;
 use crate::sync_shim::left_out;
+use node::GateWaiter;
 pub(crate) use node::Owed;
-use node::Waiting;
 use std::ptr::NonNull;
 
 /// A state, its two wait queues, and the lock around them.
@@ -71,7 +70,7 @@ struct Inner<S> {
 }
 
 struct Queue {
-    list: List<Waiting>,
+    list: List<GateWaiter>,
     /// Units that have been granted and not yet been used or declined.
     granted: usize,
     /// The number of `wake_all` calls so far.
@@ -80,14 +79,14 @@ struct Queue {
 
 /// The queue and position where an operation waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct WaitSpec {
     pub(crate) queue: usize,
     /// In front of all other waiters.
     pub(crate) in_front: bool,
     pub(crate) reason: Wait,
 }
 
-impl Place {
+impl WaitSpec {
     pub(crate) const fn new(queue: usize, reason: Wait) -> Self {
         Self { queue, in_front: false, reason }
     }
@@ -256,7 +255,7 @@ impl<S> Section<'_, S> {
     /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place.queue`
     /// does not change while it is linked.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn push(&mut self, place: Place, node: NonNull<Node<Waiting>>) {
+    unsafe fn push(&mut self, place: WaitSpec, node: NonNull<Node<GateWaiter>>) {
         let queue = &mut self.queues[place.queue];
         // SAFETY: as promised by the caller; the lock is held.
         unsafe {
@@ -269,7 +268,7 @@ impl<S> Section<'_, S> {
     ///
     /// # Safety
     /// If it is linked, then in this queue.
-    unsafe fn leave(&mut self, place: Place, node: &Node<Waiting>) -> bool {
+    unsafe fn leave(&mut self, place: WaitSpec, node: &Node<GateWaiter>) -> bool {
         // SAFETY: as promised by the caller; the lock is held.
         unsafe { self.queues[place.queue].list.remove(NonNull::from(node)) }
     }
@@ -277,7 +276,7 @@ impl<S> Section<'_, S> {
     /// The node's owner uses up its grant, if it has one: the reserved unit is free for the next operation
     /// that tries. Returns whether it had one.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn accept(&mut self, place: Place, node: &Node<Waiting>) -> bool {
+    fn accept(&mut self, place: WaitSpec, node: &Node<GateWaiter>) -> bool {
         let granted = node.value.granted.replace(false);
         if granted {
             self.queues[place.queue].granted -= 1;
@@ -285,8 +284,8 @@ impl<S> Section<'_, S> {
         granted
     }
 
-    /// The node's owner gives up: a grant that it has goes to the next waiter.
-    fn decline(&mut self, place: Place, node: &Node<Waiting>) {
+    /// The node's owner goes: a grant that it has is the next one's.
+    fn decline(&mut self, place: WaitSpec, node: &Node<GateWaiter>) {
         let granted = self.accept(place, node);
         if left_out!(GateDecline) {
             return;

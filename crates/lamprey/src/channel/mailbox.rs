@@ -62,7 +62,7 @@
 //! last may have room, and only a single one may be empty.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};
+use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -76,7 +76,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const RECEIVER: usize = 0;
-const RECV: Place = Place::new(RECEIVER, Wait::Recv);
+const RECV: WaitSpec = WaitSpec::new(RECEIVER, Wait::Recv);
 
 type Chunks<T> = LinkedList<VecDeque<T>>;
 

@@ -53,7 +53,7 @@
 //! woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
-use super::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque, or_cancelled};
+use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
 use super::iter::iterates;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -66,7 +66,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const RECEIVERS: usize = 0;
-const RECV: Place = Place::new(RECEIVERS, Wait::Recv);
+const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
 /// A channel whose every receiver gets every message that is sent after the receiver was made. Nothing is lost and
 /// sends never wait: the memory of what the slowest receiver has not read is the limit.

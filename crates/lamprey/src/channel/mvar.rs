@@ -67,21 +67,21 @@ mod op;
 pub use err::{PutError, TakeError};
 pub use op::ReadFuture;
 
-use super::gate::{Gate, Interrupted, Op, Place, named_future, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, WaitSpec, named_future, or_cancelled};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
 use crate::time;
-use op::{Cell, LendOp, Loan, PutOp, SwapOp, TakeOp};
+use op::{LendOp, Loan, MVarState, PutOp, SwapOp, TakeOp};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const TAKERS: usize = 0;
 const PUTTERS: usize = 1;
-const TAKE: Place = Place::new(TAKERS, Wait::Take);
-const PUT: Place = Place::new(PUTTERS, Wait::Put);
+const TAKE: WaitSpec = WaitSpec::new(TAKERS, Wait::Take);
+const PUT: WaitSpec = WaitSpec::new(PUTTERS, Wait::Put);
 /// Readers go before takers, because a reader leaves the value for those behind it.
-const READ: Place = Place { in_front: true, ..TAKE };
+const READ: WaitSpec = WaitSpec { in_front: true, ..TAKE };
 
 /// A variable for one value: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is
 /// empty. Clones are the same variable.
@@ -106,17 +106,17 @@ const READ: Place = Place { in_front: true, ..TAKE };
 /// # });
 /// ```
 #[doc(alias = "SyncVar")]
-pub struct MVar<T>(Arc<Gate<Cell<T>>>);
+pub struct MVar<T>(Arc<Gate<MVarState<T>>>);
 
 impl<T> MVar<T> {
     /// A full variable.
     pub fn new(value: T) -> Self {
-        Self(Arc::new(Gate::new(Cell::Full(value))))
+        Self(Arc::new(Gate::new(MVarState::Full(value))))
     }
 
     /// An empty variable.
     pub fn empty() -> Self {
-        Self(Arc::new(Gate::new(Cell::Empty)))
+        Self(Arc::new(Gate::new(MVarState::Empty)))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -289,7 +289,7 @@ impl<T> MVar<T> {
 
     /// True if the variable is empty now. While its value is being read it counts as full.
     pub fn is_empty(&self) -> bool {
-        self.0.with(|section| matches!(section.state, Cell::Empty))
+        self.0.with(|section| matches!(section.state, MVarState::Empty))
     }
 }
 
@@ -340,17 +340,17 @@ impl<T: Clone> MVar<T> {
 
 named_future! {
     /// The future of [`MVar::take_async`].
-    TakeFuture<'a, T>(Cell<T>, TakeOp) -> Result<T, TakeError>
+    TakeFuture<'a, T>(MVarState<T>, TakeOp) -> Result<T, TakeError>
 }
 
 named_future! {
     /// The future of [`MVar::put_async`].
-    PutFuture<'a, T>(Cell<T>, PutOp<T>) -> Result<(), PutError<T>>
+    PutFuture<'a, T>(MVarState<T>, PutOp<T>) -> Result<(), PutError<T>>
 }
 
 named_future! {
     /// The future of [`MVar::swap_async`].
-    SwapFuture<'a, T>(Cell<T>, SwapOp<T>) -> Result<T, PutError<T>>
+    SwapFuture<'a, T>(MVarState<T>, SwapOp<T>) -> Result<T, PutError<T>>
 }
 
 impl<T> Clone for MVar<T> {

@@ -1,6 +1,6 @@
 //! A send or a receive as an event.
 //!
-//! # States (`State`)
+//! # States (`OfferState`)
 //! ```text
 //! New --offer--> Offered --withdraw--> New (lost), Met or Closed (won)
 //!  └──attempt, offer--> Met or Closed --finish--> Done
@@ -154,12 +154,12 @@ impl<S: End> fmt::Debug for SendEvt<S> {
 /// The branch of a send or receive event.
 pub struct Offer<E: End> {
     end: E,
-    state: Cell<State>,
+    state: Cell<OfferState>,
     node: PartyNode<E::Item>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum OfferState {
     New,
     Offered,
     Met,
@@ -174,7 +174,7 @@ unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 impl<E: End> Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(end: E, slot: MaybeUninit<E::Item>) -> Self {
-        Self { end, state: Cell::new(State::New), node: Party::node(None, slot) }
+        Self { end, state: Cell::new(OfferState::New), node: Party::node(None, slot) }
     }
 
     /// Moves the value between the slots of this branch and `peer`.
@@ -185,7 +185,7 @@ impl<E: End> Offer<E> {
     unsafe fn meet(&self, peer: NonNull<PartyNode<E::Item>>) {
         let party = &self.node.value;
         let form = self.end.chan().form();
-        self.state.set(State::Met);
+        self.state.set(OfferState::Met);
         // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
         unsafe {
             match E::SIDE {
@@ -221,7 +221,7 @@ impl<E: End> Branch for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         self.node.value.set_offer(choice.0);
-        self.state.set(State::Offered);
+        self.state.set(OfferState::Offered);
         // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
         match unsafe { self.end.chan().meeting.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
             Offering::Waiting => Offered::Waiting,
@@ -235,7 +235,7 @@ impl<E: End> Branch for Offer<E> {
                 Offered::Won
             }
             Offering::Lost => {
-                self.state.set(State::New);
+                self.state.set(OfferState::New);
                 Offered::Lost
             }
         }
@@ -244,24 +244,24 @@ impl<E: End> Branch for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
         match self.state.get() {
-            State::New => return false,
-            State::Met | State::Closed => return true,
-            State::Offered => {}
-            State::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+            OfferState::New => return false,
+            OfferState::Met | OfferState::Closed => return true,
+            OfferState::Offered => {}
+            OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
         }
         let node = NonNull::from(&self.node);
         // SAFETY: queued by the owner of this branch, with this side.
         let state = if unsafe { self.end.chan().meeting.leave(E::SIDE, node) } {
-            State::New
+            OfferState::New
         } else {
             match self.node.value.settled() {
-                At::Met => State::Met,
-                At::Closed => State::Closed,
-                _ => State::New,
+                At::Met => OfferState::Met,
+                At::Closed => OfferState::Closed,
+                _ => OfferState::New,
             }
         };
         self.state.set(state);
-        state != State::New
+        state != OfferState::New
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -269,9 +269,9 @@ impl<E: End> Branch for Offer<E> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<E::Output> {
-        let met = match self.state.replace(State::Done) {
-            State::Met => true,
-            State::Closed => false,
+        let met = match self.state.replace(OfferState::Done) {
+            OfferState::Met => true,
+            OfferState::Closed => false,
             _ => crate::bug::bug!("an offer that did not win gave a result"),
         };
         // SAFETY: the node is ours in Met and Closed, and the slot is not used again, since the state is Done
@@ -280,11 +280,11 @@ impl<E: End> Branch for Offer<E> {
     }
 
     fn is_refused(&self) -> bool {
-        self.state.get() == State::Closed
+        self.state.get() == OfferState::Closed
     }
 
     fn refuse(&self) -> bool {
-        self.state.set(State::Closed);
+        self.state.set(OfferState::Closed);
         true
     }
 }
@@ -293,11 +293,11 @@ impl<E: End> Drop for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let state = self.state.get();
-        if E::SIDE == Side::Sender && state != State::Met && state != State::Done {
+        if E::SIDE == Side::Sender && state != OfferState::Met && state != OfferState::Done {
             // SAFETY: not queued (the branch was withdrawn), and full in these states.
             drop(unsafe { self.node.value.take().assume_init() });
-        } else if E::SIDE == Side::Receiver && state == State::Met {
-            // SAFETY: the node is ours in Met, and the slot is full.
+        } else if E::SIDE == Side::Receiver && state == OfferState::Met {
+            // SAFETY: ours, and full.
             Chan::put_back(self.end.chan(), unsafe { self.node.value.take() });
         }
     }

@@ -48,7 +48,7 @@ use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;
-use packet::{Found, Packet, Seen};
+use packet::{Found, OneshotCell, Seen};
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -70,13 +70,13 @@ use std::time::{Duration, Instant};
 #[doc(alias = "promise")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
-    let packet = Packet::new();
+    let packet = OneshotCell::new();
     (Sender { packet, is_watching: false }, Receiver(Some(packet)))
 }
 
 /// The sending end of a [`oneshot()`].
 pub struct Sender<T> {
-    packet: NonNull<Packet<T>>,
+    packet: NonNull<OneshotCell<T>>,
     /// As the packet's bit, but for the receiver's end.
     is_watching: bool,
 }
@@ -94,7 +94,7 @@ pub struct Sender<T> {
 /// ```
 pub struct Receiver<T>(
     /// `None` once the sender's end has been seen: the packet is freed.
-    Option<NonNull<Packet<T>>>,
+    Option<NonNull<OneshotCell<T>>>,
 );
 
 // SAFETY: what crosses is a `T` and waiters, under the packet's protocol.
@@ -108,7 +108,7 @@ unsafe impl<T: Send> Sync for Receiver<T> {}
 
 impl<T> Sender<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn packet(&self) -> &Packet<T> {
+    fn packet(&self) -> &OneshotCell<T> {
         // SAFETY: alive until this side has ended, if not longer.
         unsafe { self.packet.as_ref() }
     }
@@ -136,7 +136,7 @@ impl<T> Sender<T> {
             // SAFETY: the packet is ours, with the value that we have written.
             Found::Ended => unsafe {
                 let value = this.packet().take();
-                Packet::free(this.packet);
+                OneshotCell::free(this.packet);
                 Err(SendError(value))
             },
         }
@@ -234,7 +234,7 @@ impl<T> Drop for Sender<T> {
             // SAFETY: taken out of the word.
             Found::Other(Some(waiter)) => unsafe { waiter.run_kept(Form::Soon) },
             // SAFETY: the packet is ours, without a value.
-            Found::Ended => unsafe { Packet::free(self.packet) },
+            Found::Ended => unsafe { OneshotCell::free(self.packet) },
         }
     }
 }
@@ -253,7 +253,7 @@ impl<T> Receiver<T> {
                 // SAFETY: the packet is ours, with a value if it was SENT.
                 unsafe {
                     let value = (seen == Seen::Sent).then(|| packet.as_ref().take());
-                    Packet::free(packet);
+                    OneshotCell::free(packet);
                     Ok(value.ok_or(RecvError))
                 }
             }

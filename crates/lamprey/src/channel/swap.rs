@@ -75,14 +75,14 @@ use std::time::Duration;
 #[doc(alias = "Exchanger")]
 #[doc(alias = "exchange")]
 pub struct SwapChannel<T> {
-    tx: Sender<Offer<T>>,
-    rx: Receiver<Offer<T>>,
+    tx: Sender<SwapOffer<T>>,
+    rx: Receiver<SwapOffer<T>>,
 }
 
 /// A value until it is swapped, shared with the partner.
 struct Mine<T>(Arc<Mutex<Option<T>>>);
 
-struct Offer<T> {
+struct SwapOffer<T> {
     theirs: Mine<T>,
     answer: oneshot::Sender<T>,
 }
@@ -129,13 +129,19 @@ impl<T> SwapChannel<T> {
         &'a self,
         mine: &Mine<T>,
     ) -> Choose<(
-        Wrap<SendEvt<&'a Sender<Offer<T>>>, impl FnOnce(Result<(), SendError<Offer<T>>>) -> Met<T> + use<T>>,
-        Wrap<RecvEvt<&'a Receiver<Offer<T>>>, impl FnOnce(Result<Offer<T>, RecvError>) -> Met<T> + use<T>>,
+        Wrap<
+            SendEvt<&'a Sender<SwapOffer<T>>>,
+            impl FnOnce(Result<(), SendError<SwapOffer<T>>>) -> Met<T> + use<T>,
+        >,
+        Wrap<
+            RecvEvt<&'a Receiver<SwapOffer<T>>>,
+            impl FnOnce(Result<SwapOffer<T>, RecvError>) -> Met<T> + use<T>,
+        >,
     )> {
         let (answer, answered) = oneshot::oneshot();
         let (ours, theirs) = (mine.share(), mine.share());
         choose((
-            self.tx.send_evt(Offer { theirs, answer }).wrap(move |sent| match sent {
+            self.tx.send_evt(SwapOffer { theirs, answer }).wrap(move |sent| match sent {
                 Ok(()) => Met::Offered(answered),
                 Err(_) => Met::Nobody,
             }),

@@ -48,7 +48,7 @@
 //! (`send_modify`), other senders wait, so that no change gets lost.
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
-use super::gate::{Gate, Interrupted, Op, Place, Section, named_future, or_cancelled};
+use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
 use crate::time;
@@ -58,8 +58,8 @@ use std::time::{Duration, Instant};
 
 const RECEIVERS: usize = 0;
 const SENDERS: usize = 1;
-const CHANGED: Place = Place::new(RECEIVERS, Wait::Watch);
-const TURN: Place = Place::new(SENDERS, Wait::Watch);
+const CHANGED: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Watch);
+const TURN: WaitSpec = WaitSpec::new(SENDERS, Wait::Watch);
 
 /// A channel that holds one value, first `value`: senders replace it, receivers get the last one and can wait
 /// for the next.
@@ -85,12 +85,12 @@ const TURN: Place = Place::new(SENDERS, Wait::Watch);
 #[doc(alias = "latest")]
 #[doc(alias = "signal")]
 pub fn watch<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state = State { value: Arc::new(value), version: 0, senders: 1, receivers: 1, is_held: false };
+    let state = WatchState { value: Arc::new(value), version: 0, senders: 1, receivers: 1, is_held: false };
     let gate = Arc::new(Gate::new(state));
     (Sender(gate.clone()), Receiver { gate, seen: 0 })
 }
 
-struct State<T> {
+struct WatchState<T> {
     value: Arc<T>,
     version: u64,
     senders: usize,
@@ -100,25 +100,25 @@ struct State<T> {
 }
 
 /// The sending end of a [`watch()`] channel.
-pub struct Sender<T>(Arc<Gate<State<T>>>);
+pub struct Sender<T>(Arc<Gate<WatchState<T>>>);
 
 /// The receiving end of a [`watch()`] channel. A clone has seen what its original has seen.
 pub struct Receiver<T> {
-    gate: Arc<Gate<State<T>>>,
+    gate: Arc<Gate<WatchState<T>>>,
     seen: u64,
 }
 
 /// Puts another value in; gives the old one, to be dropped outside of the lock.
-fn replace<T>(section: &mut Section<'_, State<T>>, value: Arc<T>) -> Arc<T> {
+fn replace<T>(section: &mut Section<'_, WatchState<T>>, value: Arc<T>) -> Arc<T> {
     section.state.version += 1;
     section.wake_all(RECEIVERS);
     std::mem::replace(&mut section.state.value, value)
 }
 
 /// The turn of a `send_modify`; ends with it, also if it unwinds.
-struct Turn<'a, T>(&'a Gate<State<T>>);
+struct ModifyGuard<'a, T>(&'a Gate<WatchState<T>>);
 
-impl<T> Drop for Turn<'_, T> {
+impl<T> Drop for ModifyGuard<'_, T> {
     fn drop(&mut self) {
         self.0.with(|section| {
             section.state.is_held = false;
@@ -212,7 +212,7 @@ impl<T: Clone> Sender<T> {
         let Ok(old) = turn else {
             panic!("a host that is unwinding must not wait for its turn to change a value")
         };
-        let turn = Turn(&self.0);
+        let turn = ModifyGuard(&self.0);
         let mut value = T::clone(&old);
         change(&mut value);
         let value = Arc::new(value);
@@ -229,7 +229,7 @@ impl<T: Clone> Sender<T> {
     }
 }
 
-fn get<T: Clone>(gate: &Gate<State<T>>) -> T {
+fn get<T: Clone>(gate: &Gate<WatchState<T>>) -> T {
     let value = gate.with(|section| section.state.value.clone());
     Arc::unwrap_or_clone(value)
 }
@@ -242,7 +242,7 @@ impl<T: Clone> Receiver<T> {
 }
 
 /// One look whether there is something new, which is then seen.
-fn changed<T>(section: &mut Section<'_, State<T>>, seen: &mut u64) -> Option<Result<(), RecvError>> {
+fn changed<T>(section: &mut Section<'_, WatchState<T>>, seen: &mut u64) -> Option<Result<(), RecvError>> {
     if *seen != section.state.version {
         *seen = section.state.version;
         return Some(Ok(()));
@@ -253,18 +253,18 @@ fn changed<T>(section: &mut Section<'_, State<T>>, seen: &mut u64) -> Option<Res
 /// [`changed`] as an operation with a name.
 struct ChangedOp<'a>(&'a mut u64);
 
-impl<T> Op<State<T>> for ChangedOp<'_> {
+impl<T> Op<WatchState<T>> for ChangedOp<'_> {
     type Output = Result<(), RecvError>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, State<T>>) -> Option<Self::Output> {
+    fn attempt(&mut self, section: &mut Section<'_, WatchState<T>>) -> Option<Self::Output> {
         changed(section, self.0)
     }
 }
 
 named_future! {
     /// The future of [`Receiver::changed_async`].
-    ChangedFuture<'a, T>(State<T>, ChangedOp<'a>) -> Result<(), RecvError>
+    ChangedFuture<'a, T>(WatchState<T>, ChangedOp<'a>) -> Result<(), RecvError>
 }
 
 impl<T> Receiver<T> {

@@ -12,7 +12,7 @@
 //! # Checked by
 //! `model::barrier` (loom, with a broken variant), `model::gate` (the gate), `tests/sync/barrier.rs`.
 
-use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, opaque};
+use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::{Wait, coop};
@@ -25,7 +25,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 0;
-const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
+const WAIT: WaitSpec = WaitSpec::new(QUEUE, Wait::Barrier);
 
 /// Makes `n` threads wait for each other, repeatedly.
 ///
@@ -49,10 +49,10 @@ const WAIT: Place = Place::new(QUEUE, Wait::Barrier);
 #[doc(alias = "CyclicBarrier")]
 pub struct Barrier {
     n: usize,
-    gate: Gate<State>,
+    gate: Gate<BarrierState>,
 }
 
-struct State {
+struct BarrierState {
     arrived: usize,
     round: u64,
 }
@@ -105,7 +105,7 @@ impl Barrier {
         /// static START: lamprey::sync::Barrier = lamprey::sync::Barrier::new(2);
         /// ```
         pub const fn new(n: usize) -> Self {
-            Self { n, gate: Gate::new(State { arrived: 0, round: 0 }) }
+            Self { n, gate: Gate::new(BarrierState { arrived: 0, round: 0 }) }
         }
     }
 
@@ -230,10 +230,10 @@ impl Barrier {
 /// Whether the round of that number is over.
 struct PassedOp(u64);
 
-impl Op<State> for PassedOp {
+impl Op<BarrierState> for PassedOp {
     type Output = ();
 
-    fn attempt(&mut self, section: &mut Section<'_, State>) -> Option<()> {
+    fn attempt(&mut self, section: &mut Section<'_, BarrierState>) -> Option<()> {
         (section.state.round != self.0).then_some(())
     }
 }
@@ -244,7 +244,7 @@ pub struct BarrierWaitFuture<'a> {
     /// `None` once it has returned.
     barrier: Option<&'a Barrier>,
     /// `Some` from the first poll on. Dropped before the arrival.
-    passed: Option<GateFuture<'a, State, PassedOp>>,
+    passed: Option<GateFuture<'a, BarrierState, PassedOp>>,
     arrival: Option<Arrival<'a>>,
 }
 

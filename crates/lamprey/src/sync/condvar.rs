@@ -19,8 +19,8 @@
 
 use super::err::LockError;
 #[cfg(not(loom))]
-use super::line::{Claim, Offer};
-use super::line::{Comes, Ended, Kind, Line, Turn};
+use super::line::{Claim, LineOffer};
+use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::mutex::{Mutex, MutexGuard};
 use super::order::Site;
 use super::policy::{LockOptions, Wake};
@@ -73,7 +73,7 @@ pub struct Notified {
 /// The last `want` of one who has a single notification. Rounds are even.
 const SINGLE: u32 = 1;
 
-impl Kind for Notified {
+impl LockKind for Notified {
     fn arrive(&mut self, _: &mut bool, want: &mut u32, comes: Comes) -> bool {
         if comes == Comes::First {
             self.single = 0;
@@ -82,16 +82,16 @@ impl Kind for Notified {
         false
     }
 
-    fn take(&mut self, _: &mut bool, want: &mut u32) -> Turn {
+    fn take(&mut self, _: &mut bool, want: &mut u32) -> Decision {
         if *want != self.round {
-            return Turn::Has;
+            return Decision::Has;
         }
         if self.single == 0 {
-            return Turn::Waits;
+            return Decision::Waits;
         }
         self.single -= 1;
         *want = SINGLE;
-        Turn::Has
+        Decision::Has
     }
 
     fn give_back(&mut self, _: &mut bool, want: u32) {
@@ -283,7 +283,7 @@ impl Condvar {
         let mutex = MutexGuard::mutex(&guard);
         let mut guard = Some(guard);
         let mut notified =
-            std::pin::pin!(crate::events::protocol::Waiting::new(Offer::new(Wanted(&self.line))));
+            std::pin::pin!(crate::events::protocol::Waiting::new(LineOffer::new(Wanted(&self.line))));
         let want = std::future::poll_fn(|cx| {
             // Not put off: pending, it is in the line.
             let polled = notified.as_mut().poll_at_once(cx);
@@ -346,7 +346,7 @@ impl Condvar {
         }
         let let_go = || guard.and_then(MutexGuard::unlock_quietly);
         match self.line.acquire_then(0, deadline, Wait::Condvar, let_go) {
-            Ended::Has(want) => (self.lock_notified(mutex, want, site), false),
+            LineEnd::Has(want) => (self.lock_notified(mutex, want, site), false),
             _ => (mutex.lock_again(site), true),
         }
     }

@@ -62,8 +62,8 @@ mod offer;
 mod wait;
 
 pub(crate) use self::edit::Comes;
-pub use self::offer::{Claim, Offer};
-pub(crate) use self::wait::Ended;
+pub use self::offer::{Claim, LineOffer};
+pub(crate) use self::wait::LineEnd;
 
 use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
@@ -86,7 +86,7 @@ pub(super) const BATCH: usize = if cfg!(loom) { 2 } else { 8 };
 
 /// The decision for the first waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum Decision {
     /// It waits on.
     Waits,
     /// It has what it wants: the state is changed.
@@ -99,17 +99,18 @@ pub enum Turn {
 /// The rules of a lock: a small state, changed under EDIT. No method may panic, block or run code of the
 /// program.
 ///
-/// `held` is the HELD bit: a kind that sets it promises that `arrive` returns false as long as it is set.
-/// `want` is the argument of `acquire`, and may be changed: its last value is returned to that caller.
-pub trait Kind: Copy {
-    /// A thread arrives: true if it has what it wants. If not, it queues, or gives up if it only tries (the
-    /// changed state is then discarded).
+/// `held` is the bit of the word: a kind that sets it promises that `arrive` says no for as long as it is
+/// set. `want` is what the caller of `acquire` asked for, and may be changed: its last value comes back to
+/// that caller.
+pub trait LockKind: Copy {
+    /// Somebody comes (`behind`: others wait): true if it has what it wants. If not, it queues (or goes, if
+    /// it only tries: then the changed state is forgotten).
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
-        comes != Comes::Behind && self.take(held, want) == Turn::Has
+        comes != Comes::Behind && self.take(held, want) == Decision::Has
     }
 
-    /// The decision for the first waiter. The state is changed only if it is not `Waits`.
-    fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn;
+    /// What is to become of the first in line. The state is changed only if that is not `Waits`.
+    fn take(&mut self, held: &mut bool, want: &mut u32) -> Decision;
 
     /// A thread releases what it was granted with `want`.
     fn give_back(&mut self, held: &mut bool, want: u32);
@@ -338,8 +339,8 @@ impl<S> Line<S> {
     }
 }
 
-impl<S: Kind> Line<S> {
-    /// Runs `work` on ring and state, serves the waiters that can go on then, and delivers their wakes.
+impl<S: LockKind> Line<S> {
+    /// Works on ring and state; then serves those who can go on with that, and gives them their wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn edit<R>(&self, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let word = self.enter();

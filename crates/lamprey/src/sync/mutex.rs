@@ -20,7 +20,7 @@ pub use self::event::LockEvt;
 pub use self::guard::MutexGuard;
 
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
-use super::line::{Comes, Ended, Kind, Line, Turn};
+use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::LockOptions;
@@ -85,7 +85,7 @@ const TRIES: u32 = 0;
 /// To be handed the lock.
 pub(super) const HAND_OVER: u32 = 1;
 
-impl Kind for Exclusive {
+impl LockKind for Exclusive {
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
         if *held && comes == Comes::Again {
             *want = HAND_OVER;
@@ -93,13 +93,13 @@ impl Kind for Exclusive {
         !std::mem::replace(held, true)
     }
 
-    fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn {
+    fn take(&mut self, held: &mut bool, want: &mut u32) -> Decision {
         match *want {
-            _ if *held => Turn::Waits,
-            TRIES => Turn::Tries,
+            _ if *held => Decision::Waits,
+            TRIES => Decision::Tries,
             _ => {
                 *held = true;
-                Turn::Has
+                Decision::Has
             }
         }
     }
@@ -211,11 +211,11 @@ impl<T: ?Sized> Mutex<T> {
         timeout: Duration,
     ) -> Result<MutexGuard<'_, T>, LockTimeoutError<MutexGuard<'_, T>>> {
         coop::turn();
-        let ended = if self.line.try_hold() { Ended::Has(()) } else { self.wait(time::deadline(timeout)) };
+        let ended = if self.line.try_hold() { LineEnd::Has(()) } else { self.wait(time::deadline(timeout)) };
         match ended {
-            Ended::Has(()) => {}
-            Ended::TimedOut => return Err(LockTimeoutError::TimedOut),
-            Ended::Unwinding => return Err(LockTimeoutError::Unwinding),
+            LineEnd::Has(()) => {}
+            LineEnd::TimedOut => return Err(LockTimeoutError::TimedOut),
+            LineEnd::Unwinding => return Err(LockTimeoutError::Unwinding),
         }
         self.id.locked(Location::caller());
         self.guard().map_err(LockTimeoutError::Poisoned)
@@ -301,9 +301,9 @@ impl<T: ?Sized> Mutex<T> {
 
     /// Takes the lock when that could not be done in one step.
     #[inline(never)]
-    fn wait(&self, deadline: Option<Instant>) -> Ended<()> {
+    fn wait(&self, deadline: Option<Instant>) -> LineEnd<()> {
         if self.line.barge() || (self.line.spin_while_held() && self.line.barge()) {
-            return Ended::Has(());
+            return LineEnd::Has(());
         }
         self.line.acquire(TRIES, deadline, Wait::Lock).without_want()
     }
@@ -355,7 +355,7 @@ impl<T: ?Sized> Mutex<T> {
     /// [`lock`](Self::lock) again. The order of locks has been seen when it was locked first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lock_again(&self, site: Site) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
-        if !self.line.try_hold() && self.wait(None) != Ended::Has(()) {
+        if !self.line.try_hold() && self.wait(None) != LineEnd::Has(()) {
             return Err(LockError::Unwinding);
         }
         self.id.locked(site);

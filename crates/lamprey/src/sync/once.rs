@@ -27,7 +27,7 @@ pub use lazy::{LazyLock, LazyLockForceFuture};
 pub use lock::{OnceLock, OnceLockWaitFuture};
 
 use super::order;
-use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Place, Section, named_future};
+use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, named_future};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
@@ -44,7 +44,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 0;
-const WAIT: Place = Place::new(QUEUE, Wait::Once);
+const WAIT: WaitSpec = WaitSpec::new(QUEUE, Wait::Once);
 
 /// Runs code one time only, however many threads ask for it; all of them go on when it has run.
 ///
@@ -102,7 +102,7 @@ struct Running<'a> {
 
 /// The answer to a thread that asks to run the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum Begin {
     Run { poisoned: bool },
     Done,
     Poisoned,
@@ -369,16 +369,16 @@ impl Once {
         BeginFuture { once: self, turn: self.gate.future(WAIT, BeginOp { force }) }
     }
 
-    fn running(&self, turn: Turn, is_tracked: bool) -> Option<Running<'_>> {
+    fn running(&self, turn: Begin, is_tracked: bool) -> Option<Running<'_>> {
         match turn {
-            Turn::Run { poisoned } => Some(Running {
+            Begin::Run { poisoned } => Some(Running {
                 once: self,
                 state: OnceState { poisoned },
                 end: Cell::new(Phase::Poisoned),
                 is_tracked,
             }),
-            Turn::Done => None,
-            Turn::Poisoned => poisoned(),
+            Begin::Done => None,
+            Begin::Poisoned => poisoned(),
         }
     }
 
@@ -397,7 +397,7 @@ impl Once {
 
     /// Waits until code has run to its end, whoever fails before.
     fn wait_for_success_async(&self, reason: Wait) -> GateFuture<'_, Phase, EndedOp> {
-        self.gate.future(Place::new(QUEUE, reason), EndedOp { force: true })
+        self.gate.future(WaitSpec::new(QUEUE, reason), EndedOp { force: true })
     }
 
     /// Waits until code has run to its end, whoever fails before.
@@ -405,7 +405,7 @@ impl Once {
         if self.is_completed() {
             return Ok(());
         }
-        self.gate.wait(Place::new(QUEUE, reason), deadline, |section| ended(section, true)).map(drop)
+        self.gate.wait(WaitSpec::new(QUEUE, reason), deadline, |section| ended(section, true)).map(drop)
     }
 
     /// Waits for the end of the code.
@@ -420,15 +420,15 @@ impl Once {
     }
 }
 
-/// Begins, if no thread is running the code.
-fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Turn> {
+/// Begins, if nobody is at it.
+fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Begin> {
     let turn = match *section.state {
         Phase::Running => return None,
-        Phase::Done => Turn::Done,
-        Phase::Poisoned if !force => Turn::Poisoned,
-        phase => Turn::Run { poisoned: phase == Phase::Poisoned },
+        Phase::Done => Begin::Done,
+        Phase::Poisoned if !force => Begin::Poisoned,
+        phase => Begin::Run { poisoned: phase == Phase::Poisoned },
     };
-    if let Turn::Run { .. } = turn {
+    if let Begin::Run { .. } = turn {
         *section.state = Phase::Running;
     }
     Some(turn)
@@ -449,9 +449,9 @@ struct BeginOp {
 }
 
 impl Op<Phase> for BeginOp {
-    type Output = Turn;
+    type Output = Begin;
 
-    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<Turn> {
+    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<Begin> {
         begin(section, self.force)
     }
 }

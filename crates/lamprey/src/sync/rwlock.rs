@@ -12,10 +12,10 @@ mod sharing;
 pub use self::event::RwLockEvt;
 pub use self::guard::{Reading, RwLockReadGuard, RwLockWriteGuard, Writing};
 
-use self::guard::Mode;
+use self::guard::RwMode;
 use self::sharing::Sharing;
 use super::err::{LockError, LockTimeoutError, Poisoned, TryLockError};
-use super::line::{Ended, Line};
+use super::line::{Line, LineEnd};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::LockOptions;
@@ -399,12 +399,12 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    fn take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
+    fn take<M: RwMode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
         coop::turn();
         M::before(self, site);
         // Without a place to wait in, and without the look at the calling thread that it takes.
         if self.line.try_acquire(M::WANT).is_none() {
-            let Ended::Has(_) = self.line.acquire(M::WANT, None, M::REASON) else {
+            let LineEnd::Has(_) = self.line.acquire(M::WANT, None, M::REASON) else {
                 return Err(LockError::Unwinding);
             };
         }
@@ -412,29 +412,29 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
-    fn try_take<M: Mode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
+    fn try_take<M: RwMode>(&self, site: Site) -> Result<M::Guard<'_, T>, TryLockError<M::Guard<'_, T>>> {
         if self.line.try_acquire(M::WANT).is_none() {
             return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.guard::<M>(Some(site)).map_err(TryLockError::Poisoned)
     }
 
-    fn take_in<M: Mode>(
+    fn take_in<M: RwMode>(
         &self,
         timeout: Duration,
         site: Site,
     ) -> Result<M::Guard<'_, T>, LockTimeoutError<M::Guard<'_, T>>> {
         coop::turn();
         match self.line.acquire(M::WANT, time::deadline(timeout), M::REASON) {
-            Ended::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
-            Ended::TimedOut => Err(LockTimeoutError::TimedOut),
-            Ended::Unwinding => Err(LockTimeoutError::Unwinding),
+            LineEnd::Has(_) => self.guard::<M>(Some(site)).map_err(LockTimeoutError::Poisoned),
+            LineEnd::TimedOut => Err(LockTimeoutError::TimedOut),
+            LineEnd::Unwinding => Err(LockTimeoutError::Unwinding),
         }
     }
 
     /// Of one who has just got what `M` wants; taken by the calling thread at `site`, or for a future.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn guard<M: Mode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
+    fn guard<M: RwMode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
         // SAFETY: the line has given us what it wants, which is the guard's from now on.
         let guard = unsafe { M::guard(self, site) };
         self.poison.check(guard)

@@ -16,7 +16,7 @@ mod permit;
 pub use err::{AcquireError, AcquireTimeoutError, TryAcquireError};
 pub use permit::{AcquireEvt, SemaphorePermit};
 
-use super::line::{Comes, Ended, Kind, Line, Turn};
+use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::policy::LockOptions;
 use crate::events::protocol::Synced;
 use crate::sched::{Wait, coop};
@@ -40,21 +40,21 @@ pub struct Permits {
     closed: bool,
 }
 
-impl Kind for Permits {
+impl LockKind for Permits {
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
-        (self.closed || comes != Comes::Behind) && self.take(held, want) == Turn::Has
+        (self.closed || comes != Comes::Behind) && self.take(held, want) == Decision::Has
     }
 
-    fn take(&mut self, _: &mut bool, want: &mut u32) -> Turn {
+    fn take(&mut self, _: &mut bool, want: &mut u32) -> Decision {
         if self.closed {
             if !left_out!(SemaphoreClosed) {
                 *want = CLOSED;
             }
-            return Turn::Has;
+            return Decision::Has;
         }
-        let Some(rest) = self.free.checked_sub((*want).into()) else { return Turn::Waits };
+        let Some(rest) = self.free.checked_sub((*want).into()) else { return Decision::Waits };
         self.free = rest;
-        Turn::Has
+        Decision::Has
     }
 
     fn give_back(&mut self, _: &mut bool, want: u32) {
@@ -413,10 +413,10 @@ impl Semaphore {
     fn wait_until(&self, n: u32, deadline: Option<Instant>) -> Result<(), AcquireTimeoutError> {
         coop::turn();
         match self.line.acquire(checked(n), deadline, Wait::Permit) {
-            Ended::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
-            Ended::Has(_) => Ok(()),
-            Ended::TimedOut => Err(AcquireTimeoutError::TimedOut),
-            Ended::Unwinding => Err(AcquireTimeoutError::Unwinding),
+            LineEnd::Has(CLOSED) => Err(AcquireTimeoutError::Closed),
+            LineEnd::Has(_) => Ok(()),
+            LineEnd::TimedOut => Err(AcquireTimeoutError::TimedOut),
+            LineEnd::Unwinding => Err(AcquireTimeoutError::Unwinding),
         }
     }
 

@@ -6,8 +6,8 @@
 //! 2. The result of an operation stays in the state until the poll that returns it, so a dropped future has
 //!    taken nothing. A grant that it has goes to the next waiter.
 
-use super::node::{Waiting, forget};
-use super::{Gate, Place, Section};
+use super::node::{GateWaiter, forget};
+use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::parasite::task::Form;
 use crate::sched::{self, Waiter};
@@ -24,9 +24,9 @@ pub(crate) struct GateFuture<'a, S, F> {
     /// `None` once the future has returned its result.
     gate: Option<&'a Gate<S>>,
     op: F,
-    place: Place,
+    place: WaitSpec,
     is_queued: bool,
-    node: Node<Waiting>,
+    node: Node<GateWaiter>,
     _pinned: PhantomPinned,
 }
 
@@ -55,13 +55,13 @@ enum Look<R> {
 impl<S> Gate<S> {
     /// Does `op` as [`wait`](Self::wait) does, for async code.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn future<F: Op<S>>(&self, place: Place, op: F) -> GateFuture<'_, S, F> {
+    pub(crate) fn future<F: Op<S>>(&self, place: WaitSpec, op: F) -> GateFuture<'_, S, F> {
         GateFuture {
             gate: Some(self),
             op,
             place,
             is_queued: false,
-            node: Waiting::node(None),
+            node: GateWaiter::node(None),
             _pinned: PhantomPinned,
         }
     }

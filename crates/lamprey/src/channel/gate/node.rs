@@ -12,8 +12,8 @@ use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::task::Context;
 
-/// The payload of a node.
-pub(super) struct Waiting {
+/// What a node carries.
+pub(super) struct GateWaiter {
     pub(super) waiter: Cell<Option<Waiter>>,
     /// A unit is reserved for it.
     pub(super) granted: Cell<bool>,
@@ -32,7 +32,7 @@ pub(crate) enum Owed {
     Late(Waiter),
 }
 
-impl Waiting {
+impl GateWaiter {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn node(waiter: Option<Waiter>) -> Node<Self> {
         Node::new(Self { waiter: Cell::new(waiter), granted: Cell::new(false), round: Cell::new(0) })

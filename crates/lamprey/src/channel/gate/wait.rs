@@ -1,7 +1,7 @@
 //! Waiting of threads at a [`Gate`](super::Gate).
 
-use super::node::Waiting;
-use super::{Gate, Place, Section};
+use super::node::GateWaiter;
+use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, coop};
@@ -25,7 +25,7 @@ impl<S> Gate<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wait<R>(
         &self,
-        place: Place,
+        place: WaitSpec,
         deadline: Option<Instant>,
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
@@ -39,12 +39,12 @@ impl<S> Gate<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn wait_in_line<R>(
         &self,
-        mut place: Place,
+        mut place: WaitSpec,
         deadline: Option<Instant>,
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Result<R, Interrupted> {
         loop {
-            let (node, mut tried) = (Waiting::node(None), None);
+            let (node, mut tried) = (GateWaiter::node(None), None);
             let enter = |me| {
                 node.value.waiter.set(Some(me));
                 tried = self.try_or_queue(place, &node, &mut op);
@@ -76,8 +76,8 @@ impl<S> Gate<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_or_queue<R>(
         &self,
-        place: Place,
-        node: &Node<Waiting>,
+        place: WaitSpec,
+        node: &Node<GateWaiter>,
         op: &mut impl FnMut(&mut Section<'_, S>) -> Option<R>,
     ) -> Option<R> {
         self.with(|section| {
@@ -95,7 +95,12 @@ impl<S> Gate<S> {
     /// cancelled thread unwinds from here.
     #[cold]
     #[inline(never)]
-    fn after_early(&self, place: Place, node: &Node<Waiting>, waited: Waited) -> Result<(), Interrupted> {
+    fn after_early(
+        &self,
+        place: WaitSpec,
+        node: &Node<GateWaiter>,
+        waited: Waited,
+    ) -> Result<(), Interrupted> {
         match waited {
             Waited::Refused => Err(Interrupted::Unwinding),
             Waited::Left(Early::TimedOut) => Err(Interrupted::TimedOut),

@@ -6,14 +6,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-pub(super) enum Cell<T> {
+pub(super) enum MVarState<T> {
     Empty,
     Full(T),
     /// A reader clones the value.
     Lent,
 }
 
-impl<T> Cell<T> {
+impl<T> MVarState<T> {
     fn take(&mut self) -> Option<T> {
         match std::mem::replace(self, Self::Empty) {
             Self::Full(value) => Some(value),
@@ -28,11 +28,11 @@ impl<T> Cell<T> {
 /// One try to take the value.
 pub(super) struct TakeOp;
 
-impl<T> Op<Cell<T>> for TakeOp {
+impl<T> Op<MVarState<T>> for TakeOp {
     type Output = Result<T, TakeError>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Cell<T>>) -> Option<Self::Output> {
+    fn attempt(&mut self, section: &mut Section<'_, MVarState<T>>) -> Option<Self::Output> {
         if section.reserved(TAKERS) > 0 {
             return None;
         }
@@ -45,15 +45,15 @@ impl<T> Op<Cell<T>> for TakeOp {
 /// One try to put the value.
 pub(super) struct PutOp<T>(pub(super) Option<T>);
 
-impl<T> Op<Cell<T>> for PutOp<T> {
+impl<T> Op<MVarState<T>> for PutOp<T> {
     type Output = Result<(), PutError<T>>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Cell<T>>) -> Option<Self::Output> {
-        if section.reserved(PUTTERS) > 0 || !matches!(section.state, Cell::Empty) {
+    fn attempt(&mut self, section: &mut Section<'_, MVarState<T>>) -> Option<Self::Output> {
+        if section.reserved(PUTTERS) > 0 || !matches!(section.state, MVarState::Empty) {
             return None;
         }
-        *section.state = Cell::Full(self.0.take()?);
+        *section.state = MVarState::Full(self.0.take()?);
         section.offer(TAKERS, 1);
         Some(Ok(()))
     }
@@ -62,16 +62,16 @@ impl<T> Op<Cell<T>> for PutOp<T> {
 /// One try to exchange the value for another.
 pub(super) struct SwapOp<T>(pub(super) Option<T>);
 
-impl<T> Op<Cell<T>> for SwapOp<T> {
+impl<T> Op<MVarState<T>> for SwapOp<T> {
     type Output = Result<T, PutError<T>>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Cell<T>>) -> Option<Self::Output> {
+    fn attempt(&mut self, section: &mut Section<'_, MVarState<T>>) -> Option<Self::Output> {
         if section.reserved(TAKERS) > 0 {
             return None;
         }
         let old = section.state.take()?;
-        *section.state = Cell::Full(self.0.take()?);
+        *section.state = MVarState::Full(self.0.take()?);
         section.offer(TAKERS, 1);
         Some(Ok(old))
     }
@@ -80,25 +80,25 @@ impl<T> Op<Cell<T>> for SwapOp<T> {
 /// One try to borrow the value. It stays in the variable for those to which it has been granted.
 pub(super) struct LendOp;
 
-impl<T> Op<Cell<T>> for LendOp {
+impl<T> Op<MVarState<T>> for LendOp {
     type Output = T;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&mut self, section: &mut Section<'_, Cell<T>>) -> Option<T> {
+    fn attempt(&mut self, section: &mut Section<'_, MVarState<T>>) -> Option<T> {
         let value = section.state.take()?;
-        *section.state = Cell::Lent;
+        *section.state = MVarState::Lent;
         Some(value)
     }
 }
 
 /// A value that is being read. It goes back when this is dropped, also if `clone` panics.
 pub(super) struct Loan<'a, T> {
-    gate: &'a Gate<Cell<T>>,
+    gate: &'a Gate<MVarState<T>>,
     value: Option<T>,
 }
 
 impl<T: Clone> Loan<'_, T> {
-    pub(super) fn read(gate: &Gate<Cell<T>>, value: T) -> T {
+    pub(super) fn read(gate: &Gate<MVarState<T>>, value: T) -> T {
         let loan = Loan { gate, value: Some(value) };
         loan.value.clone().unwrap_or_else(|| crate::bug::bug!("the value of an MVar was lent twice"))
     }
@@ -109,7 +109,7 @@ impl<T> Drop for Loan<'_, T> {
         let value = &mut self.value;
         self.gate.with(|section| {
             if let Some(value) = value.take() {
-                *section.state = Cell::Full(value);
+                *section.state = MVarState::Full(value);
                 section.offer(TAKERS, 1);
             }
         });
@@ -119,8 +119,8 @@ impl<T> Drop for Loan<'_, T> {
 /// The future of [`MVar::read_async`](super::MVar::read_async).
 #[must_use = "a future does nothing until it is awaited"]
 pub struct ReadFuture<'a, T> {
-    pub(super) gate: &'a Gate<Cell<T>>,
-    pub(super) lent: GateFuture<'a, Cell<T>, LendOp>,
+    pub(super) gate: &'a Gate<MVarState<T>>,
+    pub(super) lent: GateFuture<'a, MVarState<T>, LendOp>,
 }
 
 impl<T: Clone> Future for ReadFuture<'_, T> {

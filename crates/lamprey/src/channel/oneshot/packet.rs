@@ -43,7 +43,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// See the module's text.
-pub(super) struct Packet<T> {
+pub(super) struct OneshotCell<T> {
     word: AtomicPtr<()>,
     value: UnsafeCell<MaybeUninit<T>>,
     watcher: UnsafeCell<Option<Waiter>>,
@@ -87,7 +87,7 @@ fn is_code(word: *mut ()) -> bool {
     matches!(word.addr(), SENT | OVER | GONE | GOING)
 }
 
-impl<T> Packet<T> {
+impl<T> OneshotCell<T> {
     pub(super) fn new() -> NonNull<Self> {
         let packet = Self {
             word: AtomicPtr::new(ptr::null_mut()),

@@ -1,7 +1,7 @@
 //! The operations on a line under EDIT, and the wakes that they leave pending.
 
 use super::super::policy::{Order, Wake};
-use super::{BATCH, HELD, Kind, Turn, WOKEN};
+use super::{BATCH, Decision, HELD, LockKind, WOKEN};
 use crate::channel::{At, Owed, Party, PartyNode};
 use crate::events::protocol::{Choice, Offered};
 use crate::queue::list::List;
@@ -45,7 +45,7 @@ impl<'a, S> Edit<'a, S> {
     }
 }
 
-impl<S: Kind> Edit<'_, S> {
+impl<S: LockKind> Edit<'_, S> {
     fn comes(&self) -> Comes {
         if self.list.is_empty() { Comes::First } else { Comes::Behind }
     }
@@ -148,25 +148,25 @@ impl<S: Kind> Edit<'_, S> {
             // SAFETY: the holder of EDIT owns the slot of a linked node; written when the node was made.
             let turn =
                 party.slot.with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
-            if turn == Turn::Waits {
+            if turn == Decision::Waits {
                 break;
             }
             // SAFETY: linked in this list.
             unsafe { self.list.remove(node) };
             // If `accept` returns false, the node of the stale offer may be freed already.
             if party.accept() {
-                (*self.state, self.held, self.woken) = (state, held, turn == Turn::Tries);
-                batch.push(end(party, turn == Turn::Has));
+                (*self.state, self.held, self.woken) = (state, held, turn == Decision::Tries);
+                batch.push(end(party, turn == Decision::Has));
             }
         }
     }
 }
 
-/// [`Kind::arrive`], also for a thread that is queued in front: it would be the first waiter.
+/// [`LockKind::arrive`], also of one who goes before those who wait: then it is the first in line.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn arrives<S: Kind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
+fn arrives<S: LockKind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
     let is_first = comes == Comes::Behind && order == Order::Lifo;
-    state.arrive(held, want, comes) || (is_first && state.take(held, want) == Turn::Has)
+    state.arrive(held, want, comes) || (is_first && state.take(held, want) == Decision::Has)
 }
 
 /// Ends the wait of a node that was just taken out; if it is an offer, its choice is synched.

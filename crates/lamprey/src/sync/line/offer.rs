@@ -1,6 +1,6 @@
 //! An acquisition as an event: an offer of a choice, or the wait of a future.
 //!
-//! # States (`State`)
+//! # States (`LineOfferState`)
 //! ```text
 //! New --offer--> Offered --withdraw--> New (lost) or Has (won)
 //!  └──attempt, offer--> Has --finish--> Done          New --refuse--> Refused --finish--> Done
@@ -11,7 +11,7 @@
 //! 2. In Has the state of the line counts this branch as a holder. A branch that is dropped in Has releases
 //!    that.
 
-use super::{Kind, Line, want_of};
+use super::{Line, LockKind, want_of};
 use crate::channel::{At, Party, PartyNode};
 use crate::events::protocol::{Branch, ChoiceRef, Offered};
 use crate::sync_shim::left_out;
@@ -23,8 +23,8 @@ use std::task::{Context, Poll};
 /// What an event wants from a line, and how it makes its result.
 pub trait Claim {
     /// The lock's rules.
-    type Kind: Kind;
-    /// The result type of the event.
+    type Kind: LockKind;
+    /// What the event gives.
     type Output;
     fn line(&self) -> &Line<Self::Kind>;
     fn want(&self) -> u32;
@@ -34,15 +34,15 @@ pub trait Claim {
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output;
 }
 
-/// The branch of any lock's event.
-pub struct Offer<C: Claim> {
+/// The branch of the event of any lock.
+pub struct LineOffer<C: Claim> {
     claim: C,
-    state: Cell<State>,
+    state: Cell<LineOfferState>,
     node: PartyNode<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum LineOfferState {
     New,
     Offered,
     Has(u32),
@@ -50,31 +50,31 @@ enum State {
     Done,
 }
 
-// SAFETY: other kernel threads reach the node only through the line's protocol.
-unsafe impl<C: Claim + Send> Send for Offer<C> {}
+// SAFETY: the node is reached by other kernel threads through the line only, under its protocol.
+unsafe impl<C: Claim + Send> Send for LineOffer<C> {}
 
-impl<C: Claim> Offer<C> {
+impl<C: Claim> LineOffer<C> {
     pub(crate) fn new(claim: C) -> Self {
         let node = Party::node(None, MaybeUninit::new(claim.want()));
-        Self { claim, state: Cell::new(State::New), node }
+        Self { claim, state: Cell::new(LineOfferState::New), node }
     }
 
     /// # Safety
     /// The node is ours, and has been granted.
-    unsafe fn has(&self) -> State {
+    unsafe fn has(&self) -> LineOfferState {
         // SAFETY: as promised by the caller.
-        State::Has(unsafe { want_of(&self.node.value) })
+        LineOfferState::Has(unsafe { want_of(&self.node.value) })
     }
 }
 
-impl<C: Claim> Branch for Offer<C> {
+impl<C: Claim> Branch for LineOffer<C> {
     type Output = C::Output;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         let got = self.claim.line().try_acquire(self.claim.want());
         if let Some(want) = got {
-            self.state.set(State::Has(want));
+            self.state.set(LineOfferState::Has(want));
         }
         got.is_some()
     }
@@ -86,7 +86,7 @@ impl<C: Claim> Branch for Offer<C> {
         party.set_offer(choice.0);
         // SAFETY: the node is not queued, so its slot is ours.
         party.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
-        self.state.set(State::Offered);
+        self.state.set(LineOfferState::Offered);
         let line = self.claim.line();
         // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
         let offered =
@@ -95,17 +95,17 @@ impl<C: Claim> Branch for Offer<C> {
             Offered::Waiting => {}
             // SAFETY: the node was not queued, and has been granted.
             Offered::Won => self.state.set(unsafe { self.has() }),
-            Offered::Lost => self.state.set(State::New),
+            Offered::Lost => self.state.set(LineOfferState::New),
         }
         offered
     }
 
     fn withdraw(&self) -> bool {
         match self.state.get() {
-            State::New => return false,
-            State::Has(_) | State::Refused => return true,
-            State::Offered => {}
-            State::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+            LineOfferState::New => return false,
+            LineOfferState::Has(_) | LineOfferState::Refused => return true,
+            LineOfferState::Offered => {}
+            LineOfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
         }
         // SAFETY: queued by the owner of this branch.
         let has_left = unsafe { self.claim.line().leave(NonNull::from(&self.node)) };
@@ -113,34 +113,34 @@ impl<C: Claim> Branch for Offer<C> {
             // SAFETY: taken out and ended, with a grant.
             unsafe { self.has() }
         } else {
-            State::New
+            LineOfferState::New
         };
         self.state.set(state);
-        state != State::New
+        state != LineOfferState::New
     }
 
     fn decide(&self, _: bool) {}
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<C::Output> {
-        let got = match self.state.replace(State::Done) {
-            State::Has(want) => Some(want),
-            State::Refused => None,
+        let got = match self.state.replace(LineOfferState::Done) {
+            LineOfferState::Has(want) => Some(want),
+            LineOfferState::Refused => None,
             _ => crate::bug::bug!("an offer that did not win gave a result"),
         };
         Poll::Ready(self.claim.output(got, context.is_some()))
     }
 
     fn refuse(&self) -> bool {
-        self.state.set(State::Refused);
+        self.state.set(LineOfferState::Refused);
         true
     }
 }
 
-impl<C: Claim> Drop for Offer<C> {
+impl<C: Claim> Drop for LineOffer<C> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        if let State::Has(want) = self.state.get()
+        if let LineOfferState::Has(want) = self.state.get()
             && !left_out!(LineKeep)
         {
             self.claim.line().release(want);

@@ -1,7 +1,7 @@
 //! Waiting of threads in a line: hosts, stackful parasites, OS threads.
 
 use super::edit::Batch;
-use super::{Kind, Line, want_of};
+use super::{Line, LockKind, want_of};
 use crate::channel::{At, Owed, Party, PartyNode};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
@@ -14,36 +14,36 @@ use std::time::Instant;
 /// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Ended<W = u32> {
-    /// The caller has what it wanted, with the last value of `want`.
+pub(crate) enum LineEnd<W = u32> {
+    /// The caller has what it wanted; this is the last value of `want`.
     Has(W),
     TimedOut,
     /// It would have had to wait, and unwinds.
     Unwinding,
 }
 
-impl Ended {
-    /// For kinds that do not use `want`.
+impl LineEnd {
+    /// For those whose `want` says nothing.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn without_want(self) -> Ended<()> {
+    pub(crate) fn without_want(self) -> LineEnd<()> {
         match self {
-            Self::Has(_) => Ended::Has(()),
-            Self::TimedOut => Ended::TimedOut,
-            Self::Unwinding => Ended::Unwinding,
+            Self::Has(_) => LineEnd::Has(()),
+            Self::TimedOut => LineEnd::TimedOut,
+            Self::Unwinding => LineEnd::Unwinding,
         }
     }
 }
 
-impl<S: Kind> Line<S> {
-    /// Takes `want`, waiting until `deadline` at most.
+impl<S: LockKind> Line<S> {
+    /// Takes what it wants, waiting for that until `deadline` at most.
     ///
     /// # Cancellation
     /// A cancelled thread unwinds from here and leaves the line unchanged: what it was granted goes to the
     /// next.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> Ended {
+    pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> LineEnd {
         if sched::must_not_block() {
-            return self.try_acquire(want).map_or(Ended::Unwinding, Ended::Has);
+            return self.try_acquire(want).map_or(LineEnd::Unwinding, LineEnd::Has);
         }
         self.acquire_then(want, deadline, reason, || None)
     }
@@ -59,7 +59,7 @@ impl<S: Kind> Line<S> {
         deadline: Option<Instant>,
         reason: Wait,
         queued: impl FnOnce() -> Option<Owed>,
-    ) -> Ended {
+    ) -> LineEnd {
         let mut queued = Some(queued);
         // Called only once: it lets woken parasites run, and a parasite that blocks here after we have been
         // woken would wait for our next try.
@@ -69,8 +69,8 @@ impl<S: Kind> Line<S> {
         loop {
             // SAFETY: unlinked; stays here until the wait has ended.
             if unsafe { self.join(NonNull::from(&node), again) } {
-                // SAFETY: the node is not queued.
-                return Ended::Has(unsafe { want_of(&node.value) });
+                // SAFETY: not queued.
+                return LineEnd::Has(unsafe { want_of(&node.value) });
             }
             if let Some(owed) = queued.take().and_then(|queued| queued()) {
                 return self.out_of_line(&node, owed, reason);
@@ -87,8 +87,8 @@ impl<S: Kind> Line<S> {
                 return self.after_early(&node, waited, left);
             }
             match node.value.at() {
-                // SAFETY: taken out and ended.
-                At::Met => return Ended::Has(unsafe { want_of(&node.value) }),
+                // SAFETY: taken out and let go.
+                At::Met => return LineEnd::Has(unsafe { want_of(&node.value) }),
                 At::Closed => {}
                 _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
             }
@@ -101,19 +101,19 @@ impl<S: Kind> Line<S> {
     /// Does not wait: it has been given `owed`, a wake that may run code of the program.
     #[cold]
     #[inline(never)]
-    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> Ended {
+    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> LineEnd {
         // SAFETY: queued by this thread.
         let enter = || if unsafe { self.leave(NonNull::from(node)) } { Entered::Done } else { Entered::Owed };
         let _: Waited = wait::wait_again(reason, None, enter, || true);
         owed.deliver(Form::AsTask);
         // SAFETY: the node is ours again.
-        Ended::Has(unsafe { want_of(&node.value) })
+        LineEnd::Has(unsafe { want_of(&node.value) })
     }
 
     /// The wait ended early; `left` has the wakes of our leaving.
     #[cold]
     #[inline(never)]
-    fn after_early(&self, node: &PartyNode<u32>, waited: Waited, left: Option<Batch>) -> Ended {
+    fn after_early(&self, node: &PartyNode<u32>, waited: Waited, left: Option<Batch>) -> LineEnd {
         if let Some(batch) = left {
             self.deliver(batch);
         }
@@ -129,19 +129,19 @@ impl<S: Kind> Line<S> {
             sched::unwind_cancelled();
         }
         match at {
-            At::Met => Ended::Has(want),
+            At::Met => LineEnd::Has(want),
             At::Closed => self.try_last(want),
-            _ => Ended::TimedOut,
+            _ => LineEnd::TimedOut,
         }
     }
 
-    /// Last try of a thread whose time is up, but that was woken to try again.
-    fn try_last(&self, mut want: u32) -> Ended {
+    /// Its time is up, but it has been woken to try again.
+    fn try_last(&self, mut want: u32) -> LineEnd {
         let has = self.edit(|edit| {
             edit.woken &= left_out!(LinePass);
             edit.arrive_or_go(&mut want)
         });
-        if has { Ended::Has(want) } else { Ended::TimedOut }
+        if has { LineEnd::Has(want) } else { LineEnd::TimedOut }
     }
 
     /// Spins a moment for a holder on another kernel thread. A runtime with one worker has no other: there a

@@ -1,6 +1,6 @@
 //! A lock as an event.
 
-use super::super::line::{Claim, Line, Offer};
+use super::super::line::{Claim, Line, LineOffer};
 use super::super::order::Site;
 use super::{Exclusive, HAND_OVER, LockError, Mutex, MutexGuard};
 use crate::events::Event;
@@ -29,11 +29,11 @@ impl<T: ?Sized> Clone for LockEvt<'_, T> {
 awaitable!({'a, T: ?Sized} LockEvt<'a, T>, Result<MutexGuard<'a, T>, LockError<MutexGuard<'a, T>>>);
 
 impl<'a, T: ?Sized> Event for LockEvt<'a, T> {
-    type Branch = Offer<Self>;
+    type Branch = LineOffer<Self>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn branch(self) -> Offer<Self> {
-        Offer::new(self)
+    fn branch(self) -> LineOffer<Self> {
+        LineOffer::new(self)
     }
 }
 

@@ -12,12 +12,12 @@ use std::fmt::Write as _;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
-struct Graph(HashMap<usize, Place>);
+struct Graph(HashMap<usize, SeenAt>);
 
 /// The edges of a lock.
 #[derive(Default)]
-struct Place {
-    /// The locks taken while this one was held.
+struct SeenAt {
+    /// What was taken while this was held.
     after: HashMap<usize, Taken>,
     /// The locks held while this one was taken.
     before: HashSet<usize>,

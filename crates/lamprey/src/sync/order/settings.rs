@@ -5,19 +5,19 @@ use std::sync::OnceLock;
 const NAME: &str = "LAMPREY_LOCK_ORDER";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum OrderCheck {
     Report,
     Panic,
     Off,
 }
 
-fn mode() -> Mode {
-    static MODE: OnceLock<Mode> = OnceLock::new();
+fn mode() -> OrderCheck {
+    static MODE: OnceLock<OrderCheck> = OnceLock::new();
     *MODE.get_or_init(|| {
-        let Some(value) = std::env::var_os(NAME) else { return Mode::Report };
+        let Some(value) = std::env::var_os(NAME) else { return OrderCheck::Report };
         match value.to_str() {
-            Some("panic") => Mode::Panic,
-            Some("off") => Mode::Off,
+            Some("panic") => OrderCheck::Panic,
+            Some("off") => OrderCheck::Off,
             _ => {
                 crate::bug::say!(
                     "{NAME} is {value:?}; set it to `panic` (a report becomes a panic) or `off`, or unset it"
@@ -29,11 +29,11 @@ fn mode() -> Mode {
 }
 
 pub(super) fn is_off() -> bool {
-    mode() == Mode::Off
+    mode() == OrderCheck::Off
 }
 
 pub(super) fn is_panic() -> bool {
-    mode() == Mode::Panic
+    mode() == OrderCheck::Panic
 }
 
 /// Reports a possible deadlock. During a panic it never panics again.

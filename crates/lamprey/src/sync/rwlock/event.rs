@@ -1,11 +1,11 @@
 //! Taking a lock as an event, to read or to write.
 
-use super::guard::Mode;
+use super::guard::RwMode;
 use super::sharing::Sharing;
 use super::{LockError, RwLock};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
-use crate::sync::line::{Claim, Line, Offer};
+use crate::sync::line::{Claim, Line, LineOffer};
 use crate::sync::order::Site;
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,18 +31,18 @@ impl<T: ?Sized, M> Clone for RwLockEvt<'_, T, M> {
     }
 }
 
-awaitable!({'a, T: ?Sized, M: Mode} RwLockEvt<'a, T, M>, Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>);
+awaitable!({'a, T: ?Sized, M: RwMode} RwLockEvt<'a, T, M>, Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>);
 
-impl<'a, T: ?Sized, M: Mode> Event for RwLockEvt<'a, T, M> {
-    type Branch = Offer<Self>;
+impl<'a, T: ?Sized, M: RwMode> Event for RwLockEvt<'a, T, M> {
+    type Branch = LineOffer<Self>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn branch(self) -> Offer<Self> {
-        Offer::new(self)
+    fn branch(self) -> LineOffer<Self> {
+        LineOffer::new(self)
     }
 }
 
-impl<'a, T: ?Sized, M: Mode> Claim for RwLockEvt<'a, T, M> {
+impl<'a, T: ?Sized, M: RwMode> Claim for RwLockEvt<'a, T, M> {
     type Kind = Sharing;
     type Output = Result<M::Guard<'a, T>, LockError<M::Guard<'a, T>>>;
 

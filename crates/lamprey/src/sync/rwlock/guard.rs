@@ -37,7 +37,7 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 
 /// In which way a lock is taken, and what holds it then. (Not a trait of the guards: a type that names a
 /// lifetime twice is too much for the check whether a future is `Send`.)
-pub trait Mode {
+pub trait RwMode {
     type Guard<'a, T: ?Sized + 'a>;
     const WANT: u32;
     const REASON: Wait;
@@ -60,7 +60,7 @@ pub enum Reading {}
 #[derive(Debug)]
 pub enum Writing {}
 
-impl Mode for Reading {
+impl RwMode for Reading {
     type Guard<'a, T: ?Sized + 'a> = RwLockReadGuard<'a, T>;
     const WANT: u32 = READ;
     const REASON: Wait = Wait::Read;
@@ -71,7 +71,7 @@ impl Mode for Reading {
     }
 
     /// # Safety
-    /// As for [`Mode::guard`].
+    /// As for [`RwMode::guard`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockReadGuard<'a, T> {
         let held = site.map_or_else(Shared::unwatched, |site| lock.id.locked_shared(site));
@@ -79,7 +79,7 @@ impl Mode for Reading {
     }
 }
 
-impl Mode for Writing {
+impl RwMode for Writing {
     type Guard<'a, T: ?Sized + 'a> = RwLockWriteGuard<'a, T>;
     const WANT: u32 = WRITE;
     const REASON: Wait = Wait::Write;
@@ -90,7 +90,7 @@ impl Mode for Writing {
     }
 
     /// # Safety
-    /// As for [`Mode::guard`].
+    /// As for [`RwMode::guard`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockWriteGuard<'a, T> {
         if let Some(site) = site {

@@ -7,7 +7,7 @@
 //! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take
 //!    thousands of years.
 
-use crate::sync::line::{Kind, Turn};
+use crate::sync::line::{Decision, LockKind};
 use crate::sync_shim::left_out;
 
 /// The rules: how many read; HELD if one writes.
@@ -27,17 +27,17 @@ impl Sharing {
     }
 }
 
-impl Kind for Sharing {
-    fn take(&mut self, held: &mut bool, want: &mut u32) -> Turn {
+impl LockKind for Sharing {
+    fn take(&mut self, held: &mut bool, want: &mut u32) -> Decision {
         if *held || (*want == WRITE && self.readers != 0 && !left_out!(RwCount)) {
-            return Turn::Waits;
+            return Decision::Waits;
         }
         if *want == WRITE {
             *held = true;
         } else {
             self.readers += 1;
         }
-        Turn::Has
+        Decision::Has
     }
 
     fn give_back(&mut self, held: &mut bool, want: u32) {
@@ -56,9 +56,9 @@ mod tests {
     #[test]
     fn readers_beyond_32_bits_still_keep_writers_out() {
         let (mut sharing, mut held) = (Sharing { readers: u64::from(u32::MAX) }, false);
-        assert_eq!(sharing.take(&mut held, &mut { READ }), Turn::Has);
+        assert_eq!(sharing.take(&mut held, &mut { READ }), Decision::Has);
         assert_eq!(sharing.readers, 1 << 32);
-        assert_eq!(sharing.take(&mut held, &mut { WRITE }), Turn::Waits);
+        assert_eq!(sharing.take(&mut held, &mut { WRITE }), Decision::Waits);
         sharing.give_back(&mut held, READ);
         assert_eq!((sharing.readers, held), (u64::from(u32::MAX), false));
     }

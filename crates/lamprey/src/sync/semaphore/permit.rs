@@ -3,7 +3,7 @@
 use super::{AcquireError, CLOSED, Permits, Semaphore};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
-use crate::sync::line::{Claim, Line, Offer};
+use crate::sync::line::{Claim, Line, LineOffer};
 use std::fmt;
 use std::ops::Deref;
 
@@ -75,10 +75,10 @@ impl<S> AcquireEvt<S> {
 }
 
 impl<S: Deref<Target = Semaphore> + Clone> Event for AcquireEvt<S> {
-    type Branch = Offer<Self>;
+    type Branch = LineOffer<Self>;
 
-    fn branch(self) -> Offer<Self> {
-        Offer::new(self)
+    fn branch(self) -> LineOffer<Self> {
+        LineOffer::new(self)
     }
 }
 
