@@ -81,4 +81,5 @@ macro_rules! host_local {
     };
 }
 
+#[cfg(debug_assertions)]
 pub(crate) use host_local;
