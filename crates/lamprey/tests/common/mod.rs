@@ -4,8 +4,12 @@
 #[path = "../../../swapstack/tests/common/program.rs"]
 mod program;
 
+mod at_rest;
 pub mod awaiting;
 pub mod beside;
+
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub use at_rest::*;
 
 use std::panic::Location;
 use std::path::Path;
@@ -142,18 +146,6 @@ pub fn alone(test: &str) {
 pub fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
-
-/// Starts a host and returns once it is blocked in `call` (on a runtime with one worker).
-pub fn blocked<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> lamprey::JoinHandle<T> {
-    let begun = counter();
-    let theirs = begun.clone();
-    let host = lamprey::spawn(move || {
-        tick(&theirs);
-        call()
-    });
-    yield_until("its start", || count(&begun) == 1);
-    host
 }
 
 /// Counts its drops.
