@@ -186,14 +186,7 @@ mod bounded_channel {
             let (tx, rx) = bounded(1);
             let other = rx.clone();
             let runtime = runtime(1);
-            let begun = counter();
-            let theirs = begun.clone();
-            drop(runtime.handle().spawn(move || {
-                tick(&theirs);
-                other.recv()
-            }));
-            eventually("its start", || count(&begun) == 1);
-            std::thread::sleep(SETTLE);
+            drop(blocked_in(&runtime.handle(), move || other.recv()));
             drop(runtime);
             tx.send(5).unwrap();
             assert_eq!(rx.recv(), Ok(5));
@@ -1032,16 +1025,13 @@ mod endings {
     fn ends_in<T>(call: impl FnOnce() -> T + Send + 'static) {
         within(FOREVER, || {
             let runtime = runtime(1);
-            let (drops, begun) = (counter(), counter());
-            let (held, theirs) = (Counted(drops.clone()), begun.clone());
-            let host = runtime.handle().spawn(move || {
+            let drops = counter();
+            let held = Counted(drops.clone());
+            let host = blocked_in(&runtime.handle(), move || {
                 let _held = held;
-                tick(&theirs);
                 call();
                 unreachable!("the call came back");
             });
-            eventually("its call", || count(&begun) == 1);
-            std::thread::sleep(SETTLE / 4);
             drop(runtime);
             assert_eq!(count(&drops), 1);
             assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
