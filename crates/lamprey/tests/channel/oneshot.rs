@@ -125,14 +125,7 @@ fn a_cancelled_receiver_is_gone() {
     within(FOREVER, || {
         let (tx, rx) = oneshot::<u8>();
         let runtime = runtime(1);
-        let begun = counter();
-        let theirs = begun.clone();
-        drop(runtime.handle().spawn(move || {
-            tick(&theirs);
-            rx.recv()
-        }));
-        eventually("its start", || count(&begun) == 1);
-        std::thread::sleep(SETTLE);
+        drop(blocked_in(&runtime.handle(), move || rx.recv()));
         drop(runtime);
         assert!(tx.is_closed());
     });
