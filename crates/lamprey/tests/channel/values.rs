@@ -1,7 +1,7 @@
 //! No value is lost, doubled or dropped twice: under timeouts that race, disconnection, panics and the end of
 //! the runtime, with hosts of several runtimes and OS threads on one channel.
 
-use crate::common::{Counted, FOREVER, SETTLE, count, counter, run, runtime, tick, within};
+use crate::common::{Counted, FOREVER, count, counter, eventually, run, runtime, tick, within};
 use lamprey::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, channel, spawn, yield_now};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -194,7 +194,7 @@ fn a_sender_of_another_runtime_outlives_the_receivers() {
         let receiving = a.handle().spawn(move || rx.iter().for_each(drop));
         let (ours, theirs) = (made.clone(), dropped.clone());
         let sending = b.handle().spawn(move || while tx.send(value(&ours, &theirs)).is_ok() {});
-        std::thread::sleep(SETTLE);
+        eventually("some have been received", || count(&dropped) >= 100);
         drop(a);
         assert!(matches!(receiving.join(), Err(lamprey::JoinError::Cancelled(_))));
         sending.join().unwrap();
