@@ -4,7 +4,7 @@ use crate::common::*;
 use lamprey::net::{TcpListener, TcpStream};
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -290,8 +290,7 @@ fn a_nonblocking_stream_fails_instead_of_waiting() {
 fn a_reset_peer_gives_an_error_to_the_host_that_waits() {
     run(1, || {
         let (mut stream, peer) = pair_with_std();
-        let reader = lamprey::spawn(move || stream.read(&mut [0]).unwrap_err().kind());
-        lamprey::sleep(SETTLE);
+        let reader = blocked(move || stream.read(&mut [0]).unwrap_err().kind());
         // Closing without lingering sends a reset.
         rustix::net::sockopt::set_socket_linger(&peer, Some(Duration::ZERO)).unwrap();
         drop(peer);
@@ -348,6 +347,22 @@ fn half_a_connection_can_be_closed() {
     });
 }
 
+/// Whether the peer has closed its half, as far as the kernel has heard.
+fn is_at_its_end(stream: &TcpStream) -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let mut polled = [PollFd::new(stream, PollFlags::RDHUP)];
+    poll(&mut polled, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap();
+    polled[0].revents().contains(PollFlags::RDHUP)
+}
+
+/// How many bytes that were sent have not arrived yet.
+fn unacknowledged(stream: &std::net::TcpStream) -> libc::c_int {
+    let mut bytes = 0;
+    // SAFETY: TIOCOUTQ writes a `c_int` to the address it is given.
+    assert_eq!(unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) }, 0);
+    bytes
+}
+
 /// What comes after a read that has emptied the socket ends the next one. `and_then` makes it come, together
 /// with the bytes (so that there is no edge for it alone) or after they were read.
 fn after_a_short_read(and_then: fn(std::net::TcpStream), outcome: Result<usize, ErrorKind>) {
@@ -362,14 +377,12 @@ fn after_a_short_read(and_then: fn(std::net::TcpStream), outcome: Result<usize, 
             peer.write_all(b"last").unwrap();
             if together {
                 and_then(peer);
-                lamprey::sleep(SETTLE);
+                eventually("the end has arrived", || is_at_its_end(&stream));
+                lamprey::sleep(Duration::from_millis(1)); // the worker asks for readiness meanwhile
                 assert_eq!(stream.read(&mut buf).unwrap(), 4);
             } else {
                 assert_eq!(stream.read(&mut buf).unwrap(), 4);
-                lamprey::spawn(move || {
-                    lamprey::sleep(SETTLE);
-                    and_then(peer);
-                });
+                lamprey::spawn(move || and_then(peer)); // runs when this host waits
             }
             assert_eq!(stream.read(&mut buf).map_err(|error| error.kind()), outcome);
         }
@@ -412,7 +425,7 @@ fn bytes_behind_an_urgent_one_are_seen() {
             peer.write_all(b"before").unwrap();
             rustix::net::send(&peer, b"!", rustix::net::SendFlags::OOB).unwrap();
             peer.write_all(b"behind").unwrap();
-            lamprey::sleep(SETTLE);
+            eventually("all have arrived", || unacknowledged(&peer) == 0);
             let (mut received, mut buf) = (Vec::new(), [0; 64]);
             while received.len() < 12 {
                 let count = stream.read(&mut buf).unwrap();
@@ -441,11 +454,10 @@ fn shutting_down_for_reading_ends_a_read_that_waits() {
     run(1, || {
         let (a, _b) = pair();
         let a = Arc::new(a);
-        let reader = lamprey::spawn({
+        let reader = blocked({
             let a = a.clone();
             move || (&*a).read(&mut [0]).unwrap()
         });
-        lamprey::sleep(SETTLE);
         a.shutdown(Shutdown::Read).unwrap();
         assert_eq!(reader.join().unwrap(), 0);
     });
@@ -471,14 +483,13 @@ fn vectored_calls_fill_and_send_several_buffers() {
 fn peeking_waits_and_takes_nothing() {
     run(1, || {
         let (mut a, mut b) = pair();
-        let peeker = lamprey::spawn(move || {
+        let peeker = blocked(move || {
             let mut buf = [0; 4];
             let seen = b.peek(&mut buf).unwrap();
             assert_eq!(&buf[..seen], b"peek");
             b.read_exact(&mut buf).unwrap();
             buf
         });
-        lamprey::sleep(SETTLE);
         a.write_all(b"peek").unwrap();
         assert_eq!(&peeker.join().unwrap(), b"peek");
     });
@@ -575,13 +586,12 @@ fn a_stream_goes_on_after_its_runtime_has_ended() {
             (a, b)
         });
         let second = runtime(1);
-        let reader = second.handle().spawn(move || {
+        let reader = blocked_in(&second.handle(), move || {
             let mut b = b;
             let mut text = String::new();
             b.read_to_string(&mut text).unwrap();
             text
         });
-        std::thread::sleep(SETTLE);
         second.run(move || a.write_all(b"still here").unwrap());
         assert_eq!(reader.join().unwrap(), "still here");
     });
@@ -603,14 +613,13 @@ fn a_host_waits_on_while_the_runtime_that_served_its_socket_ends() {
             }
         });
         let second = runtime(1);
-        let reader = second.handle().spawn(move || {
+        let reader = blocked_in(&second.handle(), move || {
             let mut buf = [0; 4];
             (&*b).read_exact(&mut buf).unwrap();
             buf
         });
-        std::thread::sleep(SETTLE);
         drop(first);
-        std::thread::sleep(SETTLE);
+        all_blocked(&second.handle(), || true);
         a.write_all(b"data").unwrap();
         assert_eq!(&reader.join().unwrap(), b"data");
     });
@@ -632,15 +641,14 @@ fn a_runtime_that_ends_unwinds_the_hosts_that_wait_for_sockets() {
         runtime.run(move || {
             let (listener, _) = listener();
             let (a, mut b) = pair();
-            lamprey::spawn(move || {
+            drop(blocked(move || {
                 let _flags = (reading, a);
                 b.read_exact(&mut [0]).unwrap();
-            });
-            lamprey::spawn(move || {
+            }));
+            drop(blocked(move || {
                 let _flag = accepting;
                 listener.accept().unwrap();
-            });
-            lamprey::sleep(SETTLE);
+            }));
         });
         assert!(ended.iter().all(|flag| !flag.load(Ordering::SeqCst)));
         drop(runtime);
