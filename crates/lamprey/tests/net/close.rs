@@ -35,10 +35,9 @@ fn close_while_hosts_accept() {
         let waiting: Vec<_> = (0..3)
             .map(|_| {
                 let listener = listener.clone();
-                lamprey::spawn(move || listener.accept())
+                blocked_in(&here(), move || listener.accept())
             })
             .collect();
-        lamprey::sleep(SETTLE);
         listener.close();
         waiting.into_iter().for_each(|host| assert_closed(host.join().unwrap()));
         assert_closed(listener.accept());
@@ -52,10 +51,9 @@ fn close_while_hosts_read() {
         let waiting: Vec<_> = (0..3)
             .map(|_| {
                 let stream = stream.clone();
-                lamprey::spawn(move || (&*stream).read(&mut [0]))
+                blocked_in(&here(), move || (&*stream).read(&mut [0]))
             })
             .collect();
-        lamprey::sleep(SETTLE);
         stream.close();
         stream.close();
         waiting.into_iter().for_each(|host| assert_closed(host.join().unwrap()));
@@ -69,8 +67,7 @@ fn close_while_a_host_writes() {
     run(1, || {
         let (stream, _peer) = pair();
         let theirs = stream.clone();
-        let writer = lamprey::spawn(move || fill(&theirs));
-        lamprey::sleep(SETTLE);
+        let writer = blocked(move || fill(&theirs));
         stream.close();
         // The write that waits fails as closed; one that came in between the two steps of `close`, as a
         // broken pipe.
@@ -86,21 +83,20 @@ fn close_while_os_threads_wait() {
     within(FOREVER, || {
         let listener = listener();
         let (stream, _peer) = pair();
-        let acceptor = std::thread::spawn({
+        let acceptor = blocked_os({
             let listener = listener.clone();
             move || listener.accept()
         });
         let readers: Vec<_> = (0..2)
             .map(|_| {
                 let stream = stream.clone();
-                std::thread::spawn(move || (&*stream).read(&mut [0]))
+                blocked_os(move || (&*stream).read(&mut [0]))
             })
             .collect();
-        let writer = std::thread::spawn({
+        let writer = blocked_os({
             let stream = stream.clone();
             move || fill(&stream)
         });
-        std::thread::sleep(SETTLE);
         listener.close();
         stream.close();
         assert_closed(acceptor.join().unwrap());
@@ -114,8 +110,7 @@ fn close_while_an_os_thread_waits_for_what_no_shutdown_reaches() {
     within(FOREVER, || {
         let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
         let theirs = socket.clone();
-        let receiver = std::thread::spawn(move || theirs.recv(&mut [0]));
-        std::thread::sleep(SETTLE);
+        let receiver = blocked_os(move || theirs.recv(&mut [0]));
         socket.close();
         assert_closed(receiver.join().unwrap());
     });
@@ -127,15 +122,13 @@ fn close_by_an_os_thread_while_a_host_waits_and_the_other_way_round() {
         let runtime = runtime(1);
         let (first, _peer) = pair();
         let theirs = first.clone();
-        let host = runtime.handle().spawn(move || (&*theirs).read(&mut [0]));
-        std::thread::sleep(SETTLE);
+        let host = blocked_in(&runtime.handle(), move || (&*theirs).read(&mut [0]));
         first.close();
         assert_closed(host.join().unwrap());
 
         let (second, _peer) = pair();
         let theirs = second.clone();
-        let thread = std::thread::spawn(move || (&*theirs).read(&mut [0]));
-        std::thread::sleep(SETTLE);
+        let thread = blocked_os(move || (&*theirs).read(&mut [0]));
         runtime.run(move || second.close());
         assert_closed(thread.join().unwrap());
     });
@@ -147,11 +140,14 @@ fn incoming_ends_when_the_listener_is_closed() {
         let listener = listener();
         let address = listener.local_addr().unwrap();
         let theirs = listener.clone();
-        let served = lamprey::spawn(move || theirs.incoming().map(Result::unwrap).count());
+        let accepted = counter();
+        let seen = accepted.clone();
+        let served =
+            lamprey::spawn(move || theirs.incoming().inspect(|_| tick(&seen)).map(Result::unwrap).count());
         for _ in 0..3 {
             TcpStream::connect(address).unwrap();
         }
-        lamprey::sleep(SETTLE);
+        yield_until("all are accepted, and the server waits", || count(&accepted) == 3);
         listener.close();
         assert_eq!(served.join().unwrap(), 3);
         assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
