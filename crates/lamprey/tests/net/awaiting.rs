@@ -5,7 +5,7 @@ use crate::common::*;
 use futures::executor::block_on;
 use futures::future::{join, join_all, join3, try_join};
 use lamprey::net::{Closed, TcpListener, TcpStream, ToSocketAddrs, UdpSocket, UnixListener, UnixStream};
-use lamprey::{sleep_async, spawn, wait, with_timeout_async};
+use lamprey::{sleep_async, wait, with_timeout_async};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::future::poll_fn;
@@ -456,8 +456,8 @@ fn close_while_futures_wait() {
             Box::pin(async { listener.accept_with_backoff_async().await.map(drop) }),
             Box::pin(async { socket.recv_async(&mut datagram).await.map(drop) }),
         ]);
+        // The others are polled first, so they wait.
         let close = async {
-            sleep_async(SETTLE).await;
             listener.close();
             socket.close();
             a.close();
@@ -494,11 +494,8 @@ fn closed_by_a_host_while_a_task_waits() {
         let (a, _b) = shared_pair();
         let closer = a.clone();
         let runtime = runtime(1);
-        let task = thread::spawn(move || in_tokio(read_1(&a)));
-        runtime.run(move || {
-            lamprey::sleep(SETTLE);
-            closer.close();
-        });
+        let task = blocked_os(move || in_tokio(read_1(&a)));
+        runtime.run(move || closer.close());
         assert_closed(task.join().unwrap());
     });
 }
@@ -572,8 +569,7 @@ fn a_runtime_ends_while_a_future_waits() {
         assert_eq!(wakes.count(), 2);
         drop(never_again);
         // It goes on elsewhere, by another reactor.
-        let reader = thread::spawn(move || block_on(read));
-        thread::sleep(SETTLE);
+        let reader = blocked_os(move || block_on(read));
         (&*b).write_all(b"x").unwrap();
         assert_eq!(reader.join().unwrap().unwrap(), b'x');
     });
@@ -586,8 +582,7 @@ fn a_runtime_ends_while_a_task_of_another_executor_waits_on_it() {
         let (a, b) = shared_pair();
         let (_, waker) = Wakes::new();
         let read = waiting_on(&gone, &a, &waker);
-        let reader = thread::spawn(move || in_tokio(read));
-        thread::sleep(SETTLE);
+        let reader = blocked_os(move || in_tokio(read));
         drop(gone);
         (&*b).write_all(b"x").unwrap();
         assert_eq!(reader.join().unwrap().unwrap(), b'x');
@@ -600,8 +595,7 @@ fn a_socket_waited_for_outside_first_serves_a_host_next() {
         let (a, b) = shared_pair();
         assert!(block_on(with_timeout_async(Duration::from_millis(2), read_1(&a))).is_err());
         let host = runtime(1).run(|| {
-            let reader = spawn(move || block_on_read(&a));
-            lamprey::sleep(SETTLE);
+            let reader = blocked(move || block_on_read(&a));
             (&*b).write_all(b"x").unwrap();
             reader.join().unwrap()
         });
@@ -665,11 +659,17 @@ fn an_accept_loop_waits_for_descriptors() {
         let mut held: Vec<_> = (0..).map_while(|_| std::fs::File::open("/dev/null").ok()).collect();
         let refused = listener.accept_async().await.unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(libc::EMFILE));
-        let give_back = async {
-            sleep_async(SETTLE).await;
-            held.clear();
-        };
-        let (accepted, ()) = join(listener.accept_with_backoff_async(), give_back).await;
+        let mut accept = pin!(listener.accept_patiently_async());
+        let mut tries = 0;
+        let accepted = poll_fn(|context| {
+            tries += 1;
+            if tries == 4 {
+                held.clear(); // it has waited three times
+            }
+            accept.as_mut().poll(context)
+        });
+        let accepted = accepted.await;
+        assert!(tries >= 4, "accepted at try {tries}");
         assert_eq!(accepted.unwrap().1, peer.local_addr().unwrap());
     });
 }
