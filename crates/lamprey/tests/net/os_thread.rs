@@ -12,9 +12,10 @@ fn tcp_between_os_threads() {
     within(FOREVER, || {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
+        let reader = OsThread::current();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            thread::sleep(SETTLE);
+            eventually("the reader waits", || reader.is_asleep());
             stream.write_all(&pattern(3 << 20)).unwrap();
         });
         let mut received = Vec::new();
@@ -74,11 +75,10 @@ fn an_os_thread_that_unwinds_may_wait() {
     within(FOREVER, || {
         let (mut a, b) = UnixStream::pair().unwrap();
         let (tx, rx) = std::sync::mpsc::channel();
-        let thread = thread::spawn(move || {
+        let thread = blocked_os(move || {
             let _guard = ReadsOnDrop(b, tx);
             std::panic::resume_unwind(Box::new("on purpose"));
         });
-        thread::sleep(SETTLE);
         a.write_all(b"x").unwrap();
         assert_eq!(rx.recv().unwrap(), 1);
         assert!(thread.join().is_err());

@@ -103,8 +103,7 @@ fn closing_ends_a_receive_that_waits() {
     run(1, || {
         let socket = std::sync::Arc::new(socket());
         let theirs = socket.clone();
-        let receiver = lamprey::spawn(move || theirs.recv(&mut [0]).unwrap_err());
-        lamprey::sleep(SETTLE);
+        let receiver = blocked(move || theirs.recv(&mut [0]).unwrap_err());
         socket.close();
         let error = receiver.join().unwrap();
         assert!(error.get_ref().unwrap().is::<lamprey::net::Closed>());

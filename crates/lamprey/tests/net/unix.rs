@@ -100,10 +100,9 @@ fn a_full_queue_makes_connecting_wait() {
         let clients: Vec<_> = (0..5)
             .map(|_| {
                 let path = place.0.clone();
-                lamprey::spawn(move || UnixStream::connect(path).map(drop))
+                blocked(move || UnixStream::connect(path).map(drop))
             })
             .collect();
-        lamprey::sleep(SETTLE);
         assert!(clients.iter().any(|client| !client.is_finished()), "the queue is never full");
         let listener = UnixListener::from_std(listener).unwrap();
         for _ in 0..5 {
@@ -150,8 +149,7 @@ fn closing_ends_an_accept_that_waits_and_refuses_new_connections() {
         let place = Place::new("close");
         let listener = Arc::new(UnixListener::bind(&place.0).unwrap());
         let theirs = listener.clone();
-        let acceptor = lamprey::spawn(move || theirs.accept().unwrap_err());
-        lamprey::sleep(SETTLE);
+        let acceptor = blocked(move || theirs.accept().unwrap_err());
         listener.close();
         assert!(acceptor.join().unwrap().get_ref().unwrap().is::<lamprey::net::Closed>());
         assert_eq!(UnixStream::connect(&place.0).unwrap_err().kind(), ErrorKind::ConnectionRefused);
