@@ -7,6 +7,7 @@ use lamprey::net::{TcpListener, TcpStream};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream as Peer;
 use std::process::Stdio;
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// Descriptors that the server may have. Its peers want more connections than that.
@@ -144,13 +145,21 @@ fn everything_else_is_an_error() {
     // An OS thread waits and is reached by `close` although no descriptor was left for its bell.
     let listener = std::sync::Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
     let theirs = listener.clone();
-    let hoard: Vec<_> =
-        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    let ((tell, told), (let_go, held_up)) = (mpsc::channel(), mpsc::channel::<()>());
+    let begun = counter();
+    let begins = begun.clone();
     let acceptor = std::thread::spawn(move || {
+        tell.send(OsThread::current()).unwrap(); // has a descriptor
+        let _ = held_up.recv();
+        tick(&begins);
         theirs.set_nonblocking(false).unwrap();
         theirs.accept_with_backoff().unwrap_err()
     });
-    std::thread::sleep(SETTLE);
+    let acceptor_state = told.recv().unwrap();
+    let hoard: Vec<_> =
+        std::iter::repeat_with(|| std::fs::File::open("/dev/null")).map_while(Result::ok).collect();
+    drop(let_go);
+    eventually("waits for a connection", || count(&begun) == 1 && acceptor_state.is_asleep());
     listener.close();
     let error = within(FOREVER, move || acceptor.join().unwrap());
     assert!(error.get_ref().unwrap().is::<lamprey::net::Closed>());
