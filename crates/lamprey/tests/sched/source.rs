@@ -1,6 +1,8 @@
 //! Event loops of the program's own, and `suspend`.
 
-use crate::common::{FOREVER, SETTLE, count, counter, eventually, outcome, role, run, runtime, tick, within};
+use crate::common::{
+    FOREVER, OsThread, count, counter, eventually, outcome, role, run, runtime, tick, within,
+};
 use lamprey::net::TcpStream;
 use lamprey::{
     Abandoned, Handle, Notifier, Runtime, Source, WakeToken, channel, sleep, spawn, suspend, yield_now,
@@ -9,7 +11,7 @@ use std::future::Future;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -404,7 +406,10 @@ impl Source for Notified {
 fn a_notifier_ends_with_a_handle(start: fn() -> lamprey::ParasiteHandle<String>) {
     let dropped = counter();
     let theirs = dropped.clone();
+    let kernel_thread = Arc::new(OnceLock::new());
+    let its = kernel_thread.clone();
     let source = move || {
+        assert!(its.set(OsThread::current()).is_ok());
         let (worker, loud) = (std::thread::current(), Loud(theirs.clone()));
         let notifier = Notifier::new(move || {
             let _ = &loud;
@@ -419,7 +424,7 @@ fn a_notifier_ends_with_a_handle(start: fn() -> lamprey::ParasiteHandle<String>)
         handle
     });
     drop(runtime);
-    std::thread::sleep(SETTLE); // until the worker has forgotten itself, almost always
+    eventually("the worker has forgotten itself", || kernel_thread.get().unwrap().has_ended());
     let polled = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
     assert!(matches!(polled, Poll::Ready(Ok(text)) if text == "on the heap"));
     assert_eq!(format!("{handle:?}"), "ParasiteHandle { finished: true, .. }");
