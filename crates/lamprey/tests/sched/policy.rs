@@ -1,6 +1,6 @@
 //! Programs with a scheduling policy of their own.
 
-use crate::common::{FOREVER, Fifo, rerun, role, within};
+use crate::common::{FOREVER, Fifo, all_blocked, count, counter, rerun, role, tick, within};
 use lamprey::{Builder, Policy, Ready, Runtime, Unstarted, Why, block, channel, sleep, spawn, yield_now};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::{Arc, Mutex};
@@ -176,8 +176,16 @@ fn the_end_of_a_runtime_passes_through_the_policy() {
     within(FOREVER, || {
         for make in [|| with(2, Fifo::default), || with(2, Lifo::default)] {
             let runtime = make();
-            let hosts: Vec<_> = (0..50).map(|_| runtime.handle().spawn(|| sleep(Duration::MAX))).collect();
-            std::thread::sleep(crate::common::SETTLE);
+            let begun = counter();
+            let sleeper = || {
+                let begun = begun.clone();
+                move || {
+                    tick(&begun);
+                    sleep(Duration::MAX);
+                }
+            };
+            let hosts: Vec<_> = (0..50).map(|_| runtime.handle().spawn(sleeper())).collect();
+            all_blocked(&runtime.handle(), || count(&begun) == 50);
             drop(runtime);
             assert!(
                 hosts.into_iter().all(|host| matches!(host.join(), Err(lamprey::JoinError::Cancelled(_))))
