@@ -1,7 +1,7 @@
 //! The end of a runtime while its hosts are in the middle of something: wherever they are, they unwind, their
 //! destructors run, and whoever joins them learns of it.
 
-use crate::common::{Counted, FOREVER, SETTLE, count, counter, eventually, runtime, tick, within};
+use crate::common::*;
 use lamprey::net::{TcpListener, TcpStream, UdpSocket};
 use lamprey::{
     Handle, JoinError, JoinHandle, Receiver, Runtime, Sender, channel, sleep, spawn, suspend, yield_now,
@@ -31,8 +31,7 @@ fn ends_in(call: impl Fn() + Send + Sync + 'static) {
                     })
                 })
                 .collect();
-            eventually("their calls", || count(&begun) == 10);
-            std::thread::sleep(SETTLE / 4);
+            all_blocked(&runtime.handle(), || count(&begun) == 10);
             drop(runtime);
             assert_eq!(count(&drops), 10, "destructors have run when the drop is over");
             for host in hosts {
@@ -95,7 +94,8 @@ fn in_a_suspend() {
 #[test]
 fn in_a_scope_whose_children_end_first() {
     within(FOREVER, || {
-        for _ in 0..20 {
+        // From the moment at which none of the 600 children has begun to the one at which all have.
+        for round in 0..=20 {
             let runtime = runtime(2);
             let (went_on, begun) = (counter(), counter());
             runtime.run({
@@ -104,23 +104,24 @@ fn in_a_scope_whose_children_end_first() {
                     for n in 0..300 {
                         let (went_on, begun) = (went_on.clone(), begun.clone());
                         drop(lamprey::spawn(move || {
-                            tick(&begun);
                             if n % 3 == 0 {
                                 loop {
                                     lamprey::yield_now();
                                 }
                             }
-                            lamprey::scope(|s| {
-                                (0..3).for_each(|_| drop(s.spawn(|| lamprey::sleep(Duration::MAX))))
-                            });
+                            let child = || {
+                                tick(&begun);
+                                lamprey::sleep(Duration::MAX);
+                            };
+                            lamprey::scope(|s| (0..3).for_each(|_| drop(s.spawn(child))));
                             tick(&went_on);
                         }));
                     }
-                    lamprey::sleep(SETTLE / 4);
+                    eventually("children have begun", || count(&begun) >= round * 30);
                 }
             });
             drop(runtime);
-            assert_eq!(count(&went_on), 0, "of {} hosts", count(&begun));
+            assert_eq!(count(&went_on), 0, "with {} children", count(&begun));
         }
     });
 }
@@ -194,8 +195,7 @@ fn before_the_first_step() {
                 })
             })
             .collect();
-        let stopper = std::thread::spawn(move || drop(runtime));
-        std::thread::sleep(SETTLE);
+        let stopper = blocked_os(move || drop(runtime));
         drop(let_go);
         stopper.join().unwrap();
         busy.join().unwrap();
@@ -210,19 +210,25 @@ fn a_call_on_the_blocking_pool_is_waited_for() {
     within(FOREVER, || {
         let runtime = runtime(1);
         let (done, begun) = (counter(), counter());
-        let (theirs, start) = (done.clone(), begun.clone());
+        let (theirs, start, at_the_end) = (done.clone(), begun.clone(), done.clone());
+        let (let_go, held_up) = std::sync::mpsc::channel::<()>();
         let host = runtime.handle().spawn(move || {
-            lamprey::block(|| {
+            lamprey::block(move || {
                 tick(&start);
-                std::thread::sleep(SETTLE);
+                let _ = held_up.recv();
                 tick(&theirs);
             });
             sleep(Duration::MAX);
         });
         eventually("its start", || count(&begun) == 1);
-        drop(runtime);
-        assert_eq!(count(&done), 1);
-        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
+        let stopper = blocked_os(move || {
+            drop(runtime);
+            count(&at_the_end)
+        });
+        assert!(!stopper.is_finished());
+        drop(let_go);
+        assert_eq!(stopper.join().unwrap(), 1);
+        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
     });
 }
 
@@ -393,12 +399,11 @@ fn spawns_from_other_threads_race_with_the_end() {
 fn a_joiner_outside_is_woken_by_the_end() {
     within(FOREVER, || {
         let runtime = runtime(1);
-        let host = runtime.handle().spawn(|| sleep(Duration::MAX));
-        let joiner = std::thread::spawn(move || host.join());
+        let host = blocked_in(&runtime.handle(), || sleep(Duration::MAX));
+        let joiner = blocked_os(move || host.join());
         let other = crate::common::runtime(1);
-        let second = runtime.handle().spawn(|| sleep(Duration::MAX));
-        let inside = other.handle().spawn(move || second.join());
-        std::thread::sleep(SETTLE);
+        let second = blocked_in(&runtime.handle(), || sleep(Duration::MAX));
+        let inside = blocked_in(&other.handle(), move || second.join());
         drop(runtime);
         assert!(matches!(joiner.join().unwrap(), Err(JoinError::Cancelled(_))));
         assert!(matches!(inside.join().unwrap(), Err(JoinError::Cancelled(_))));
@@ -414,12 +419,11 @@ fn a_runtime_dropped_by_its_own_host_ends() {
             let handle = runtime.handle();
             let drops = counter();
             let held = Counted(drops.clone());
-            let bystander = handle.spawn(move || {
+            let bystander = blocked_in(&handle, move || {
                 let _held = held;
                 sleep(Duration::MAX);
             });
             let dropper = handle.spawn(move || {
-                sleep(SETTLE);
                 drop(runtime);
                 sleep(Duration::MAX);
             });
@@ -439,11 +443,10 @@ fn a_runtime_dropped_while_its_owner_panics() {
         let caught = catch_unwind(AssertUnwindSafe(move || {
             let runtime = runtime(1);
             let held = Counted(theirs);
-            drop(runtime.handle().spawn(move || {
+            drop(blocked_in(&runtime.handle(), move || {
                 let _held = held;
                 sleep(Duration::MAX);
             }));
-            std::thread::sleep(SETTLE);
             panic!("the owner");
         }));
         assert!(caught.is_err());
