@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 const HOUR: Duration = Duration::from_secs(3600);
+const SHORT: Duration = Duration::from_millis(2);
 
 #[test]
 fn a_server_of_parasites_and_clients_that_are_hosts() {
@@ -104,7 +105,7 @@ fn cancelled_they_let_go() {
     run(2, || {
         let drops = counter();
         let waiting = waiting_everywhere(&drops);
-        lamprey::sleep(SETTLE);
+        eventually("all wait", || here().stats().reified + here().stats().inflated >= 4);
         assert_eq!(count(&drops), 0);
         waiting
             .into_iter()
@@ -175,11 +176,11 @@ fn woken_by_the_reactor_of_another_runtime() {
         let (a, b) = UnixStream::pair().unwrap();
         let (a, b) = (Arc::new(a), Arc::new(b));
         // The socket is registered with the first runtime, by a read that goes away again.
-        first.run(|| assert!(lamprey::wait(lamprey::with_timeout_async(SETTLE / 10, read(&a))).is_err()));
+        first.run(|| assert!(lamprey::wait(lamprey::with_timeout_async(SHORT, read(&a))).is_err()));
         let theirs = a.clone();
-        let reader =
-            second.handle().spawn(move || parasite(async move { read(&theirs).await }).join().unwrap());
-        std::thread::sleep(SETTLE);
+        let reader = blocked_in(&second.handle(), move || {
+            parasite(async move { read(&theirs).await }).join().unwrap()
+        });
         (&*b).write_all(b"x").unwrap();
         assert_eq!(reader.join().unwrap(), b'x');
     });

@@ -1,6 +1,6 @@
 //! Stackful parasites: start, block anywhere, resume, end, cancel.
 
-use crate::common::{Counted, SETTLE, count, counter, eventually, run, runtime, tick, yield_until};
+use crate::common::{Counted, count, counter, eventually, run, runtime, tick, yield_until};
 use lamprey::{
     JoinError, ThreadKind, channel, current, parasite, parasite_fn, parasite_fn_local, sleep, spawn,
     yield_now,
@@ -232,7 +232,7 @@ fn the_end_of_the_runtime_unwinds_those_that_are_left() {
         })
         .detach();
     });
-    std::thread::sleep(SETTLE);
+    eventually("all wait", || runtime.stats().reified + runtime.stats().inflated >= 22);
     drop(runtime);
     assert_eq!(count(&drops), 22);
 }
