@@ -217,13 +217,12 @@ fn a_task_of_another_executor_waits_for_the_mutex_that_a_wait_lets_go() {
         let shared = shared(0);
         let theirs = shared.clone();
         let mut guard = shared.0.lock().unwrap();
-        let task = std::thread::spawn(move || {
+        let task = crate::common::blocked_os(move || {
             futures::executor::block_on(async move {
                 *theirs.0.lock_async().await.unwrap() += 1;
                 theirs.1.notify_one();
             });
         });
-        std::thread::sleep(crate::common::SETTLE);
         guard = shared.1.wait_while(guard, |number| *number == 0).unwrap();
         assert_eq!(*guard, 1);
         drop(guard);

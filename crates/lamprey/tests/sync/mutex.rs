@@ -335,12 +335,11 @@ fn a_task_of_another_executor_waits() {
     let mutex = Arc::new(Mutex::new(0));
     let guard = mutex.lock().unwrap();
     let theirs = mutex.clone();
-    let task = std::thread::spawn(move || {
+    let task = crate::common::blocked_os(move || {
         futures::executor::block_on(async move {
             *theirs.lock_async().await.unwrap() += 1;
         });
     });
-    std::thread::sleep(crate::common::SETTLE);
     drop(guard);
     task.join().unwrap();
     assert_eq!(*mutex.lock().unwrap(), 1);

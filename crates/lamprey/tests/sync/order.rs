@@ -2,7 +2,7 @@
 //! on the environment, so each is made in a process of its own.
 #![cfg(debug_assertions)]
 
-use crate::common::{SETTLE, again, blocked, outcome, rerun, role, run};
+use crate::common::{again, blocked, outcome, rerun, role, run};
 use lamprey::sync::{Mutex, RwLock};
 use std::process::Output;
 use std::sync::Arc;
@@ -187,10 +187,9 @@ fn a_host_that_takes_what_it_holds_is_told() {
             let lock: &'static Mutex<u32> = Box::leak(Box::default());
             for _ in 0..2 {
                 let guard = lock.lock().unwrap();
-                let host = lamprey::spawn(move || {
-                    lamprey::sleep(SETTLE);
-                    drop(guard);
-                });
+                // On this worker: it runs once this host waits.
+                let here = lamprey::current().worker().unwrap();
+                let host = lamprey::Builder::new().worker(here).spawn(move || drop(guard)).unwrap();
                 drop(lock.lock().unwrap());
                 host.join().unwrap();
             }
