@@ -1,6 +1,6 @@
 //! How the outcome of a host finds whoever joins it, and what happens when nobody does.
 
-use crate::common::{Counted, SETTLE, count, counter, eventually, rerun, role, run, runtime, tick, within};
+use crate::common::*;
 use lamprey::{Builder, JoinError, JoinHandle, channel, sleep, spawn, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::time::Duration;
@@ -73,8 +73,9 @@ fn a_panic_drops_what_the_host_owns() {
 fn os_threads_join_hosts() {
     let runtime = runtime(2);
     let handle = runtime.handle();
-    let slow = handle.spawn(|| {
-        sleep(SETTLE);
+    let joiner = OsThread::current();
+    let slow = handle.spawn(move || {
+        eventually("the join", || joiner.is_asleep());
         "slow"
     });
     assert_eq!(slow.join().unwrap(), "slow");
@@ -91,11 +92,17 @@ fn os_threads_join_hosts() {
 #[test]
 fn a_handle_can_be_joined_elsewhere_than_it_was_made() {
     run(2, || {
-        let host = spawn(|| {
-            sleep(SETTLE);
-            5
-        });
-        let other = Builder::new().worker(1).spawn(move || host.join().unwrap() + 1).unwrap();
+        let (tx, rx) = channel();
+        let host = spawn(move || rx.recv().unwrap());
+        let begun = counter();
+        let theirs = begun.clone();
+        let joiner = move || {
+            tick(&theirs);
+            host.join().unwrap() + 1
+        };
+        let other = Builder::new().worker(1).spawn(joiner).unwrap();
+        all_blocked(&here(), || count(&begun) == 1);
+        tx.send(5).unwrap();
         assert_eq!(other.join().unwrap(), 6);
     });
 }

@@ -147,8 +147,7 @@ fn values_made_by_a_destructor_of_a_closure_that_never_ran_are_dropped() {
     crate::common::eventually("its start", || count(&started) == 1);
     let capture = Leaves(drops.clone());
     let unstarted = runtime.handle().spawn(move || drop(capture));
-    let stopper = std::thread::spawn(move || drop(runtime));
-    std::thread::sleep(crate::common::SETTLE);
+    let stopper = crate::common::blocked_os(move || drop(runtime));
     drop(let_go);
     stopper.join().unwrap();
     busy.join().unwrap();
