@@ -65,8 +65,7 @@ fn the_others_go_on_meanwhile() {
         let runtime = pool_of_one();
         runtime.run(|| {
             let (put, take) = mpsc::channel();
-            let caller = lamprey::spawn(move || wait(block_async(move || take.recv().unwrap())));
-            lamprey::sleep(SETTLE);
+            let caller = blocked(move || wait(block_async(move || take.recv().unwrap())));
             put.send(3).unwrap();
             assert_eq!(caller.join().unwrap(), 3);
         });

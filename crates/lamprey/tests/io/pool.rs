@@ -119,16 +119,22 @@ fn a_runtime_that_ends_waits_for_the_calls_under_way() {
         let theirs = done.clone();
         let runtime = runtime(1);
         let (started, starts) = mpsc::channel();
+        let (let_go, held_up) = mpsc::channel::<()>();
         runtime.handle().spawn(move || {
-            lamprey::block(|| {
+            lamprey::block(move || {
                 started.send(()).unwrap();
-                thread::sleep(SETTLE);
+                let _ = held_up.recv();
                 theirs.store(true, Ordering::SeqCst);
             })
         });
         starts.recv().unwrap();
-        drop(runtime);
-        assert!(done.load(Ordering::SeqCst));
+        let stopper = blocked_os(move || {
+            drop(runtime);
+            done.load(Ordering::SeqCst)
+        });
+        assert!(!stopper.is_finished());
+        drop(let_go);
+        assert!(stopper.join().unwrap(), "the call was not waited for");
     });
 }
 
