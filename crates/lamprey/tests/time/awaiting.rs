@@ -90,8 +90,29 @@ fn polled_on(runtime: &lamprey::Runtime, length: Duration, waker: std::task::Wak
 
 #[test]
 fn dropped_before_its_first_poll() {
+    const NAME: &str = "dropped_before_its_first_poll";
+    if role().is_none() {
+        // In a process of its own: no other test starts kernel threads there.
+        let (output, text) = rerun(NAME, "child");
+        assert!(output.status.success(), "{text}");
+        return;
+    }
+    let kernel_threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let before = kernel_threads();
+    let (ran, drops) = (counter(), counter());
+    let (theirs, held) = (ran.clone(), Counted(drops.clone()));
+    let limited = async move {
+        let _held = held;
+        tick(&theirs);
+    };
     drop(is_send(sleep_async(HOUR)));
-    drop(is_send(with_timeout_async(HOUR, ready(1))));
+    drop(is_send(with_timeout_async(HOUR, limited)));
+    assert_eq!((count(&ran), count(&drops)), (0, 1));
+    assert_eq!(kernel_threads(), before, "no timer has been set: no thread keeps the time");
+    // It is the first poll that sets one.
+    let mut polled = Box::pin(with_timeout_async(HOUR, pending::<()>()));
+    assert!(poll(&mut polled, &Wakes::new().1).is_pending());
+    assert!(kernel_threads() > before);
 }
 
 #[test]
