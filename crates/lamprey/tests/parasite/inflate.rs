@@ -4,6 +4,7 @@ use crate::common::{FOREVER, count, counter, eventually, run, tick, with_ever_lo
 use lamprey::parasite::{Parasite, inflate, reify};
 use lamprey::{JoinError, Runtime, channel, parasite, parasite_fn, spawn};
 use std::collections::HashSet;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -59,12 +60,29 @@ fn explicitly_a_stackful_one_goes_to_the_queue_and_its_spawner_goes_on() {
 
 #[test]
 fn where_there_is_nothing_to_inflate_nothing_happens() {
+    let ready_at_once = || lamprey::wait(async { futures::poll!(inflate()).is_ready() });
     inflate().sync();
-    lamprey::wait(inflate());
-    run(1, || {
+    assert!(ready_at_once());
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let inside = |ran: &AtomicUsize| {
+        let (me, before) = (lamprey::current(), count(ran));
         inflate().sync();
-        lamprey::wait(inflate());
+        let now = lamprey::current();
+        assert_eq!((now.id(), now.kind()), (me.id(), me.kind()));
+        assert_eq!(count(ran), before, "no other host has had a turn");
+    };
+    runtime.run(|| {
+        let ran = counter();
+        let theirs = ran.clone();
+        let other = spawn(move || tick(&theirs));
+        inside(&ran);
+        let theirs = ran.clone();
+        let parasite = parasite(async move { inside(&theirs) });
+        assert!(ready_at_once());
+        parasite.join().unwrap();
+        other.join().unwrap();
     });
+    assert_eq!(runtime.stats().inflated, 0);
 }
 
 #[test]
