@@ -58,7 +58,16 @@ fn a_sleep_that_began_earlier_and_is_no_longer_ends_first() {
 
 #[test]
 fn no_time_at_all() {
-    run(1, || (0..50).for_each(|_| sleep(Duration::ZERO)));
+    run(1, || {
+        for n in 1..=50 {
+            let turns = counter();
+            let theirs = turns.clone();
+            let other = spawn(move || tick(&theirs));
+            sleep(Duration::ZERO);
+            assert_eq!(count(&turns), 1, "sleep {n} has let nobody run");
+            other.join().unwrap();
+        }
+    });
     sleep(Duration::ZERO);
 }
 
@@ -73,13 +82,16 @@ fn as_long_as_can_be_said() {
         run(1, move || {
             let (tx, rx) = channel();
             let receiver = spawn(move || rx.recv_timeout(length));
-            drop(spawn(move || sleep(length))); // ended with the runtime
+            let sleeper = spawn(move || sleep(length)); // ended with the runtime
             yield_now();
             sleep(Duration::from_millis(1));
             tx.send(1).unwrap();
             assert_eq!(receiver.join().unwrap(), Ok(1));
+            let (tx, _rx) = channel();
             let sender = spawn(move || tx.send_timeout(2, length));
-            drop(sender);
+            yield_now();
+            sleep(Duration::from_millis(1));
+            assert!(!sleeper.is_finished() && !sender.is_finished(), "{length:?} are over");
         });
     }
 }
@@ -162,14 +174,18 @@ fn sleepers_wake_while_others_keep_the_worker_busy() {
             .map(|_| {
                 let done = done.clone();
                 spawn(move || {
+                    let mut turns = 0;
                     while count(&done) == 0 {
+                        turns += 1;
                         yield_now();
                     }
+                    turns
                 })
             })
             .collect();
         sleep(Duration::from_millis(10));
         tick(&done);
-        busy.into_iter().for_each(|host| host.join().unwrap());
+        let turns: Vec<u64> = busy.into_iter().map(|host| host.join().unwrap()).collect();
+        assert!(turns.iter().all(|&turns| turns > 0), "they ran beside the sleeper: {turns:?}");
     });
 }
