@@ -1,11 +1,11 @@
 //! Hosts from their spawn to their end: results, names, places in the source, turns.
 
-use crate::common::{Counted, count, counter, run, runtime, tick, yield_until};
+use crate::common::{Counted, FOREVER, Fifo, count, counter, run, runtime, tick, within, yield_until};
 use lamprey::{Builder, Handle, JoinError, ThreadKind, current, spawn, yield_now};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[test]
 fn every_host_gives_its_own_result() {
@@ -253,17 +253,15 @@ fn hosts_that_wake_each_other_for_ever_hold_up_nobody() {
         let (ping, pinged) = lamprey::channel::<()>();
         let (pong, ponged) = lamprey::channel::<()>();
         let a = spawn(move || while ping.send(()).is_ok() && ponged.recv().is_ok() {});
-        let stop = Arc::new(AtomicBool::new(false));
-        let theirs = stop.clone();
-        let b =
-            spawn(
-                move || {
-                    while !theirs.load(Ordering::Relaxed) && pinged.recv().is_ok() && pong.send(()).is_ok() {}
-                },
-            );
-        for _ in 0..100 {
-            spawn(yield_now).join().unwrap();
-        }
+        let (stop, rounds) = (Arc::new(AtomicBool::new(false)), counter());
+        let (theirs, turns) = (stop.clone(), rounds.clone());
+        let b = spawn(move || {
+            while !theirs.load(Ordering::Relaxed) && pinged.recv().is_ok() && pong.send(()).is_ok() {
+                tick(&turns);
+            }
+        });
+        (0..100).for_each(|_| spawn(yield_now).join().unwrap());
+        assert!(count(&rounds) >= 100, "the two had {} turns beside 100 hosts", count(&rounds));
         stop.store(true, Ordering::Relaxed);
         b.join().unwrap();
         a.join().unwrap();
@@ -272,6 +270,31 @@ fn hosts_that_wake_each_other_for_ever_hold_up_nobody() {
 
 #[test]
 fn yielding_alone_comes_back() {
-    run(1, || (0..10_000).for_each(|_| yield_now()));
+    /// Counts how often it is asked for another host.
+    struct Asked(Fifo, Arc<AtomicUsize>);
+    impl lamprey::Policy for Asked {
+        fn ready(&mut self, thread: lamprey::Ready, why: lamprey::Why) {
+            self.0.ready(thread, why);
+        }
+        fn next(&mut self, unstarted: &mut lamprey::Unstarted<'_>) -> Option<lamprey::Ready> {
+            tick(&self.1);
+            self.0.next(unstarted)
+        }
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+    }
+    let asked = counter();
+    let theirs = asked.clone();
+    let policy = move || Asked(Fifo::default(), theirs.clone());
+    let runtime = lamprey::Runtime::builder().workers(1).policy(policy).build().unwrap();
+    within(FOREVER, move || {
+        runtime.run(|| {
+            let (me, before) = (current().id(), count(&asked));
+            (0..10_000).for_each(|_| yield_now());
+            assert!(count(&asked) - before >= 10_000, "a yield has looked for nobody");
+            assert_eq!(current().id(), me);
+        });
+    });
     yield_now(); // an OS thread
 }
