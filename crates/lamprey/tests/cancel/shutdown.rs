@@ -228,7 +228,7 @@ fn a_call_on_the_blocking_pool_is_waited_for() {
         assert!(!stopper.is_finished());
         drop(let_go);
         assert_eq!(stopper.join().unwrap(), 1);
-        assert!(matches!(host.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(host.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
