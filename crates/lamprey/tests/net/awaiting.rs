@@ -659,7 +659,7 @@ fn an_accept_loop_waits_for_descriptors() {
         let mut held: Vec<_> = (0..).map_while(|_| std::fs::File::open("/dev/null").ok()).collect();
         let refused = listener.accept_async().await.unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(libc::EMFILE));
-        let mut accept = pin!(listener.accept_patiently_async());
+        let mut accept = pin!(listener.accept_with_backoff_async());
         let mut tries = 0;
         let accepted = poll_fn(|context| {
             tries += 1;
