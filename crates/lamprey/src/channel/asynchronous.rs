@@ -1,4 +1,4 @@
-//! Where asynchronous events come from: the ends of channels, and all ordinary events.
+//! The asynchronous events of the ends of channels.
 
 use super::{Receiver, RecvEvt, SendEvt, Sender};
 use crate::events::Spawned;
@@ -28,8 +28,8 @@ impl<T: Send + 'static> Sender<T> {
 }
 
 impl<T: Send + 'static> Receiver<T> {
-    /// An asynchronous receive: [`a_sync`](crate::event::AsyncEvent::a_sync) takes its place among the
-    /// receivers and returns. It has a clone of the receiver with it.
+    /// An asynchronous receive: [`a_sync`](crate::event::AsyncEvent::a_sync) queues a receive and
+    /// returns. The receive has a clone of the receiver with it.
     ///
     /// # Examples
     /// ```

@@ -35,7 +35,7 @@
 //!
 //!     let codes = counter.join().unwrap();
 //!     reader.join().unwrap().unwrap();
-//!     assert_eq!(codes.into_iter().collect::<Vec<_>>(), [("200".into(), 2), ("404".into(), 1), ("500".into(), 1)]);
+//!     assert_eq!(codes, BTreeMap::from([("200".into(), 2), ("404".into(), 1), ("500".into(), 1)]));
 //!     assert_eq!(stat.recv(), Ok(0)); // the first; the others were dropped
 //! });
 //! ```
@@ -65,10 +65,10 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
 /// A channel with a buffer of `capacity` values: `send` waits while it is full, `recv` while it is empty.
 ///
-/// Values come out in the order in which they went in, and who waits is served in order of arrival. Both ends
-/// can be cloned and used from hosts of any runtime, parasites and OS threads alike. When the last sender is
-/// gone, receivers get what is buffered and then [`RecvError`]; when the last receiver is gone, sends fail
-/// and what is buffered is dropped.
+/// Values come out in the order in which they went in, and threads that wait are served in order of arrival.
+/// Both ends can be cloned and used from hosts of any runtime, parasites and OS threads alike. When the last
+/// sender is gone, receivers get what is buffered and then [`RecvError`]; when the last receiver is gone,
+/// sends fail and what is buffered is dropped.
 ///
 /// # Examples
 /// ```
@@ -110,7 +110,7 @@ pub struct Sender<T>(Arc<Gate<Buffer<T>>>);
 /// The receiving end of a [`bounded()`] channel.
 pub struct Receiver<T>(Arc<Gate<Buffer<T>>>);
 
-/// One try to send what is in `value`; full again where that comes back.
+/// One try to send the content of `value`, which stays there if it was not sent.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
     if section.state.receivers == 0 {
@@ -129,7 +129,7 @@ fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Optio
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>> {
     let is_over = section.state.senders == 0;
-    // Once no more values come, nobody is to wait for what has been granted to another.
+    // When no more values come, no receiver waits for a value that is granted to another.
     if section.state.values.len() <= section.reserved(RECEIVERS) && !is_over {
         return None;
     }
@@ -195,7 +195,7 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Puts `value` into the buffer, waiting for a place if need be.
+    /// Puts `value` into the buffer. Waits while the buffer is full.
     ///
     /// # Errors
     /// [`SendError`] with the value if no receiver is left.
@@ -206,7 +206,7 @@ impl<T> Sender<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if
-    /// there is no place, the value comes back as if no receiver were left.
+    /// the buffer is full, the value comes back as if no receiver were left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.send_until(value, None).map_err(|error| SendError(error.into_inner()))
@@ -233,7 +233,7 @@ impl<T> Sender<T> {
         future_evt(self.send_async(value))
     }
 
-    /// Puts `value` into the buffer if there is a place.
+    /// Puts `value` into the buffer if it is not full.
     ///
     /// # Errors
     /// [`TrySendError`] with the value.
@@ -247,13 +247,14 @@ impl<T> Sender<T> {
         coop::tried(sent, Result::is_err)
     }
 
-    /// As [`send`](Self::send), waiting at most `timeout`.
+    /// [`send`](Self::send), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`SendTimeoutError`] with the value.
     ///
     /// # Cancellation
-    /// As for `send`.
+    /// A cancelled host unwinds from here, and the value is dropped; a value that is in the buffer stays
+    /// there.
     pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         self.send_until(value, time::deadline(timeout))
     }
@@ -284,7 +285,7 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Takes the oldest value, waiting for one if need be.
+    /// Takes the oldest value. Waits while the buffer is empty.
     ///
     /// # Errors
     /// [`RecvError`] if nothing is buffered and no sender is left.
@@ -335,13 +336,13 @@ impl<T> Receiver<T> {
         coop::tried(received, Result::is_err)
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    /// [`recv`](Self::recv), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `recv`.
+    /// A cancelled host unwinds from here, and has taken nothing.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

@@ -62,9 +62,9 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 /// A channel whose every receiver gets every value that is sent while it is there; the last `capacity` values
 /// are kept.
 ///
-/// Sends never wait. A receiver that falls more than `capacity` values behind is told how many it has missed
-/// ([`RecvError::Lagged`]) and goes on with the oldest that is left. The last receiver of a value gets it
-/// without a clone if it has left the ring by then.
+/// Sends never wait. A receiver that falls more than `capacity` values behind gets the number of those that
+/// it has missed ([`RecvError::Lagged`]) and goes on with the oldest that is left. The last receiver of a
+/// value gets it without a clone if it has left the ring by then.
 ///
 /// # Examples
 /// ```
@@ -82,14 +82,14 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 /// ```
 ///
 /// # Panics
-/// If `capacity` is 0, or there is no memory for so many places.
+/// If `capacity` is 0, or there is no memory for so many slots.
 #[doc(alias = "pubsub")]
 #[doc(alias = "fanout")]
 pub fn broadcast<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    assert!(capacity > 0, "broadcast(0): a ring needs a place for at least one value");
+    assert!(capacity > 0, "broadcast(0): a ring needs a slot for at least one value");
     let mut ring = VecDeque::new();
     if let Err(error) = ring.try_reserve_exact(capacity) {
-        panic!("broadcast({capacity}): no memory for so many places: {error}");
+        panic!("broadcast({capacity}): no memory for so many slots: {error}");
     }
     let gate = Arc::new(Gate::new(Ring { ring, first: 0, capacity, senders: 1, receivers: 1 }));
     (Sender(gate.clone()), Receiver { gate, next: 0 })
@@ -129,7 +129,7 @@ pub enum RecvError {
 pub enum TryRecvError {
     /// Nothing new was sent.
     Empty,
-    /// As [`RecvError::Lagged`].
+    /// So many values were sent and overwritten before this receiver came to them.
     Lagged(u64),
     /// All has been received and no sender is left.
     Disconnected,
@@ -140,7 +140,7 @@ pub enum TryRecvError {
 pub enum RecvTimeoutError {
     /// Nothing was sent in time.
     Timeout,
-    /// As [`RecvError::Lagged`].
+    /// So many values were sent and overwritten before this receiver came to them.
     Lagged(u64),
     /// All has been received and no sender is left.
     Disconnected,
@@ -152,7 +152,7 @@ impl<T> Ring<T> {
     }
 }
 
-/// One try to receive; the place is moved on by what it gives.
+/// One try to receive; `next` moves on past what it gives.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn recv<T>(section: &mut Section<'_, Ring<T>>, next: &mut u64) -> Option<Result<Arc<T>, RecvError>> {
     let ring = &*section.state;
@@ -275,7 +275,7 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// Takes the next value, waiting for one if need be.
+    /// Takes the next value. Waits while there is none.
     ///
     /// # Errors
     /// [`RecvError`].
@@ -328,13 +328,13 @@ impl<T: Clone> Receiver<T> {
         coop::tried(received, Result::is_err)
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    /// [`recv`](Self::recv), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `recv`.
+    /// A cancelled host unwinds from here, and has missed nothing.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }
@@ -377,8 +377,8 @@ impl<T> Drop for Receiver<T> {
             (section.state.receivers == 0).then_some(section.state.capacity)
         });
         if let Some(capacity) = capacity {
-            // Nobody will see them: a later receiver begins at the end. Made, and dropped, outside of the
-            // lock.
+            // No receiver will see the values: a later one begins at the end. Allocated and dropped outside
+            // of the lock.
             let mut other = VecDeque::with_capacity(capacity);
             self.gate.with(|section| {
                 if section.state.receivers == 0 {
@@ -399,7 +399,7 @@ impl From<RecvError> for RecvTimeoutError {
     }
 }
 
-/// What an error says; `None` for no more senders.
+/// Writes an error: how many values were missed, or with `None` that no sender is left.
 fn say(f: &mut fmt::Formatter<'_>, missed: Option<u64>) -> fmt::Result {
     match missed {
         Some(missed) => write!(f, "{missed} values were missed"),

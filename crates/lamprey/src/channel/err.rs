@@ -1,4 +1,5 @@
-//! What can go wrong on a channel: one small error type for each operation; an unsent value comes back in it.
+//! The errors of channels, a small type for each operation, in the shape of [`std::sync::mpsc`]. An unsent
+//! value comes back in its error.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +11,7 @@ pub struct SendError<T>(pub T);
 /// `try_send` failed. The value comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// No receiver is waiting right now; of a channel with places: none is free.
+    /// No receiver is waiting right now; or, of a channel with a buffer, it is full.
     Full(T),
     /// No receiver is left.
     Disconnected(T),
@@ -19,7 +20,7 @@ pub enum TrySendError<T> {
 /// `send_timeout` failed. The value comes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// No receiver came in time; of a channel with places: none became free.
+    /// No receiver came in time; or, of a channel with a buffer, it stayed full.
     Timeout(T),
     /// No receiver is left.
     Disconnected(T),
@@ -77,7 +78,7 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> fmt::Display for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full(_) => "the channel is full: no receiver waits, and no place is free",
+            Self::Full(_) => "the channel is full: no receiver waits, and no slot is free",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }
@@ -86,7 +87,7 @@ impl<T> fmt::Display for TrySendError<T> {
 impl<T> fmt::Display for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout(_) => "the channel was full: no receiver came in time, and no place became free",
+            Self::Timeout(_) => "the channel was full: no receiver came in time, and no slot became free",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }

@@ -10,7 +10,7 @@ macro_rules! iterates {
         #[derive(Debug)]
         pub struct Iter<'a, $($of),+>(&'a $($mut)? $receiver<$($of),+>);
 
-        /// As [`Iter`], owning its end of the channel.
+        /// [`Iter`], which owns the receiver.
         #[derive(Debug)]
         pub struct IntoIter<$($of),+>($receiver<$($of),+>);
 

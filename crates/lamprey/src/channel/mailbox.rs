@@ -80,7 +80,7 @@ const RECV: WaitSpec = WaitSpec::new(RECEIVER, Wait::Recv);
 
 type Chunks<T> = LinkedList<VecDeque<T>>;
 
-/// A channel without a bound: `send` never waits. The receiver is one, and reads whole batches at once.
+/// A channel without a bound: `send` never waits. There is one receiver, which takes whole batches at once.
 ///
 /// Without a bound nothing holds a sender back that is faster than the receiver: the memory of what waits is
 /// the limit. Where that matters, use [`bounded`](crate::bounded()). When the last sender is gone, the
@@ -121,7 +121,7 @@ pub struct Receiver<T> {
     batch: Chunks<T>,
 }
 
-/// What a send was told.
+/// What a try to send has found.
 enum Sent {
     Done,
     Closed,
@@ -210,7 +210,7 @@ fn pop<T>(batch: &mut Chunks<T>) -> Option<T> {
     }
 }
 
-/// One try to fill the batch, which is empty. What waits is one unit, however much.
+/// One try to fill the batch, which is empty. All values that wait are one unit.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn fill<T>(section: &mut Section<'_, Post<T>>, batch: &mut Chunks<T>) -> Option<Result<(), RecvError>> {
     if section.state.count == 0 {
@@ -274,7 +274,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes the oldest value, waiting for one if need be.
+    /// Takes the oldest value. Waits while there is none.
     ///
     /// # Errors
     /// [`RecvError`] if nothing waits and no sender is left.
@@ -328,13 +328,13 @@ impl<T> Receiver<T> {
         coop::tried(received, Result::is_err)
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    /// [`recv`](Self::recv), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `recv`.
+    /// A cancelled host unwinds from here, and has taken nothing.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }

@@ -1,21 +1,22 @@
 //! Channels. One file for each kind.
 //!
-//! | kind | values | senders, receivers | a send waits for |
+//! | kind | values kept | senders, receivers | a send waits for |
 //! |---|---|---|---|
-//! | [`rendezvous`] | none kept | many, many | a receiver |
-//! | [`bounded`](mod@bounded) | n kept | many, many | a place |
-//! | `mailbox` | all kept | many, one | nobody |
-//! | [`oneshot`](mod@oneshot) | one, once | one, one | nobody |
-//! | `broadcast` | the last n, for each | many, many | nobody; who is slow is told how much it missed |
-//! | `multicast` | all, for each | many, many | nobody |
-//! | `watch` | the last | many, many | nobody |
-//! | `mvar` | one | anyone | that it is empty |
-//! | `swap` | none kept | anyone | a partner |
-//! | `rpc` | none kept | many, many | the reply |
+//! | [`rendezvous`] | none | many, many | a receiver |
+//! | [`bounded`](mod@bounded) | n | many, many | a free slot |
+//! | `mailbox` | all | many, one | nothing |
+//! | [`oneshot`](mod@oneshot) | one, once | one, one | nothing |
+//! | `broadcast` | the last n, for each receiver | many, many | nothing; a slow receiver learns what it missed |
+//! | `multicast` | all, for each receiver | many, many | nothing |
+//! | `watch` | the last | many, many | nothing |
+//! | `mvar` | one | any thread | that it is empty |
+//! | `swap` | none | any thread | a partner |
+//! | `rpc` | none | many, many | the reply |
 //!
 //! `swap` and `rpc` are built on the rendezvous, all others but the oneshot on [`gate`].
-//! When the last sender is gone, receivers get what is there and then an error; when the last receiver is
-//! gone, sends fail and give the value back; who waits is woken.
+//! When the last sender is gone, receivers get what is kept and then an error. When the last receiver is
+//! gone, sends fail and give the value back. In both cases all threads that wait are woken. (`IVar`, a value
+//! that is written once, is in `sync`.)
 //!
 //! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`:
 //! its awaitable form), [`meeting`] the protocol by which two threads find each other, [`party`] what a

@@ -1,5 +1,5 @@
-//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read, each at its
-//! own pace.
+//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read, each at
+//! its own pace.
 //!
 //! # Examples
 //! A journal of changes. One subscriber keeps a copy of the state, one counts; both get every change, and one
@@ -49,8 +49,8 @@
 //! place in the list, so what it has yet to read is kept by it, and freed behind the last receiver.
 //!
 //! # Invariants
-//! `last` is the link that is empty; all before it are full. A message is in its link before the receivers are
-//! woken.
+//! `last` is the link that is empty; all before it are full. A message is in its link before the receivers
+//! are woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
@@ -68,8 +68,8 @@ use std::time::{Duration, Instant};
 const RECEIVERS: usize = 0;
 const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
-/// A channel whose every receiver gets every message that is sent after the receiver was made. Nothing is lost and
-/// sends never wait: the memory of what the slowest receiver has not read is the limit.
+/// A channel whose every receiver gets every message that is sent after the receiver was made. Nothing is
+/// lost and sends never wait: the memory of what the slowest receiver has not read is the limit.
 /// ([`broadcast`](crate::broadcast()) has a bound instead.)
 ///
 /// When the last sender is gone, receivers get what is there and then [`RecvError`]. A send without any
@@ -108,8 +108,8 @@ struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 /// The sending end of a [`multicast()`] channel, and where receivers come from.
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
 
-/// The receiving end of a [`multicast()`] channel, with a place of its own in the stream. A clone reads on from
-/// the same place.
+/// The receiving end of a [`multicast()`] channel, with a place of its own in the stream. A clone reads on
+/// from the same place.
 ///
 /// The book on Concurrent ML calls it a port.
 #[doc(alias = "port")]
@@ -156,8 +156,8 @@ impl<T> Sender<T> {
             section.wake_all(RECEIVERS);
             Some(old)
         });
-        // Outside of the lock: perhaps the last receiver has gone meanwhile, and this was the last to hold the
-        // message.
+        // Outside of the lock: perhaps the last receiver has gone meanwhile, and this was the last to hold
+        // the message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
     }

@@ -2,8 +2,8 @@
 //! [`MVar::put`] until it is empty.
 //!
 //! # Examples
-//! A pool of connections, built from three `MVar`s. One is a lock around the idle connections; one is a signal;
-//! one holds a result.
+//! A pool of connections, built from three `MVar`s. One is a lock around the idle connections; one is a
+//! signal; one holds a result.
 //! ```
 //! use lamprey::MVar;
 //!
@@ -86,9 +86,9 @@ const READ: WaitSpec = WaitSpec { in_front: true, ..TAKE };
 /// A variable for one value: [`take`](Self::take) waits until it is full, [`put`](Self::put) until it is
 /// empty. Clones are the same variable.
 ///
-/// It serves as a channel of one value, as a lock around a value, or as a signal. Threads that wait are served
-/// in order of arrival and woken one at a time; a value that is put goes to the first taker, and no other
-/// thread can overtake it.
+/// It serves as a channel of one value, as a lock around a value, or as a signal. Threads that wait are
+/// served in order of arrival and woken one at a time; a value that is put goes to the first taker, and no
+/// other thread can overtake it.
 ///
 /// # Examples
 /// As a lock around a number; for more see [the module](self).
@@ -294,9 +294,9 @@ impl<T> MVar<T> {
 }
 
 impl<T: Clone> MVar<T> {
-    /// A clone of the value. Waits while the variable is empty, in front of all takers. The value is not taken
-    /// out, but a thread that comes while it is being cloned waits for that. (A `clone` that itself uses the
-    /// variable waits for ever.)
+    /// A clone of the value. Waits while the variable is empty, in front of all takers. The value is not
+    /// taken out, but a thread that comes while it is being cloned waits for that. (A `clone` that itself
+    /// uses the variable waits for ever.)
     ///
     /// # Errors
     /// [`TakeError`] if the variable is empty and the caller is a host that is unwinding from a panic.

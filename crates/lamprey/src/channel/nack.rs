@@ -1,8 +1,8 @@
-//! `with_nack`: an event that is told when it was not chosen.
+//! `with_nack`: an event that learns when it was not chosen.
 //!
-//! A nack is a channel on which nothing is ever sent: it happens when the sending end is dropped, and to all
-//! who wait for it. The branch has that end, so a nack cannot be forgotten: whatever ends the branch ends it.
-//! Being chosen is what needs a call.
+//! A nack is a channel on which nothing is ever sent: it happens when the sender is dropped, for all threads
+//! that wait for it. The branch owns the sender, so a nack cannot be forgotten: whatever drops the branch
+//! drops it. A branch that is chosen keeps the channel open instead.
 
 use super::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
 use crate::events::algebra::awaitable;
@@ -30,7 +30,7 @@ use std::time::Instant;
 /// lamprey::run(|| {
 ///     let (tx, rx) = lamprey::channel();
 ///     let request = with_nack(move |nack| {
-///         // The server learns that nobody waits for its answer any more.
+///         // The server learns that no thread waits for its answer any more.
 ///         lamprey::spawn(move || {
 ///             nack.sync();
 ///             tx.send("given up").unwrap();
@@ -51,8 +51,8 @@ pub fn with_nack<E: Event, F: FnOnce(Nack) -> E>(f: F) -> WithNack<F> {
 #[derive(Debug, Clone)]
 pub struct WithNack<F>(F);
 
-/// The event that another one was not chosen; see [`with_nack`]. It stays so: any number of threads may
-/// synchronise on it, at any time. If the other one is chosen, it never happens.
+/// The event that another one was not chosen; see [`with_nack`]. Once it has happened it stays so: any number
+/// of threads may synchronise on it, at any time. If the other one is chosen, it never happens.
 #[derive(Debug, Clone)]
 pub struct Nack(Receiver<Infallible>);
 
@@ -81,8 +81,8 @@ impl Event for Nack {
     }
 }
 
-/// The branch of a [`Nack`]: that of the receive, but for one thing. Whoever must not wait is not told that
-/// it has happened.
+/// The branch of a [`Nack`]: that of the receive, except that it is not refused. A thread that must not wait
+/// would otherwise take the refusal for the nack.
 pub struct Told(<Closed as Event>::Branch);
 
 impl Branch for Told {
@@ -112,7 +112,7 @@ impl Branch for Told {
     }
 }
 
-/// Dropped, it tells the nack.
+/// The sender of a nack's channel. Dropping it makes the nack happen.
 struct Fuse(Cell<Option<Sender<Infallible>>>);
 
 /// The branch of a [`WithNack`].
@@ -140,7 +140,7 @@ impl<B: Branch> Branch for Nacked<B> {
     }
 
     fn decide(&self, won: bool) {
-        // First: it has been chosen, even if the end of a part that was not should panic.
+        // First: the event has been chosen, even if the destructor of a part that was not chosen panics.
         if won && let Some(tx) = self.fuse.0.take() {
             tx.keep_open();
         }

@@ -57,7 +57,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// A channel for one value. The sender never waits, and can see that nobody will receive.
+/// A channel for one value. The sender never waits, and can see that the receiver is gone.
 ///
 /// # Examples
 /// ```
@@ -77,7 +77,7 @@ pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
 /// The sending end of a [`oneshot()`].
 pub struct Sender<T> {
     packet: NonNull<OneshotCell<T>>,
-    /// As the packet's bit, but for the receiver's end.
+    /// True while the word has the bit W, or the receiver has taken the watcher.
     is_watching: bool,
 }
 
@@ -93,15 +93,15 @@ pub struct Sender<T> {
 /// # });
 /// ```
 pub struct Receiver<T>(
-    /// `None` once the sender's end has been seen: the packet is freed.
+    /// `None` once the sender's end has been seen: then the allocation is freed.
     Option<NonNull<OneshotCell<T>>>,
 );
 
-// SAFETY: what crosses is a `T` and waiters, under the packet's protocol.
+// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `packet`.
 unsafe impl<T: Send> Send for Sender<T> {}
-// SAFETY: a shared sender only looks at the word.
+// SAFETY: a shared sender only reads the word.
 unsafe impl<T: Send> Sync for Sender<T> {}
-// SAFETY: as for the sender.
+// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `packet`.
 unsafe impl<T: Send> Send for Receiver<T> {}
 // SAFETY: a shared receiver can do nothing.
 unsafe impl<T: Send> Sync for Receiver<T> {}
@@ -116,8 +116,8 @@ impl<T> Sender<T> {
     /// Leaves `value` for the receiver.
     ///
     /// # Errors
-    /// [`SendError`] with the value if the receiver is gone. That it is there is no promise that it will
-    /// receive.
+    /// [`SendError`] with the value if the receiver is gone. `Ok` does not mean that the value will be
+    /// received: the receiver may be dropped later.
     ///
     /// # Blocking
     /// Never.
@@ -133,7 +133,7 @@ impl<T> Sender<T> {
                 unsafe { waiter.run_kept(Form::AsTask) };
                 Ok(())
             }
-            // SAFETY: the packet is ours, with the value that we have written.
+            // SAFETY: both sides have ended, so the caller owns the cell, with the value that it has written.
             Found::Ended => unsafe {
                 let value = this.packet().take();
                 OneshotCell::free(this.packet);
@@ -142,7 +142,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// True if the receiver is gone: nobody will have the value.
+    /// True if the receiver is gone: the value would not be received.
     #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
         self.packet().is_gone()
@@ -233,15 +233,15 @@ impl<T> Drop for Sender<T> {
             Found::Other(None) => {}
             // SAFETY: taken out of the word.
             Found::Other(Some(waiter)) => unsafe { waiter.run_kept(Form::Soon) },
-            // SAFETY: the packet is ours, without a value.
+            // SAFETY: both sides have ended, so the caller owns the cell, without a value.
             Found::Ended => unsafe { OneshotCell::free(self.packet) },
         }
     }
 }
 
 impl<T> Receiver<T> {
-    /// What the sender's end has left, if it has come; the packet is freed then. `Err` has the waiter that is
-    /// registered.
+    /// What the sender's end has left, if it has come; then the allocation is freed. `Err` has the waiter
+    /// that is registered.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self) -> Result<Result<T, RecvError>, Option<Waiter>> {
         let Some(packet) = self.0 else { return Ok(Err(RecvError)) };
@@ -250,7 +250,7 @@ impl<T> Receiver<T> {
             Seen::Waits(waiter) => Err(waiter),
             seen => {
                 self.0 = None;
-                // SAFETY: the packet is ours, with a value if it was SENT.
+                // SAFETY: the sender has ended, so the receiver owns the cell, with a value if it was SENT.
                 unsafe {
                     let value = (seen == Seen::Sent).then(|| packet.as_ref().take());
                     OneshotCell::free(packet);
@@ -265,7 +265,7 @@ impl<T> Receiver<T> {
         self.0.is_some_and(|packet| unsafe { packet.as_ref() }.change(from, to))
     }
 
-    /// Takes a waiter that a future has left back; false if the sender has ended.
+    /// Takes back a waiter that a future has left; false if the sender has ended.
     fn forget(&self, old: Option<Waiter>) -> bool {
         let Some(waiter) = old else { return true };
         let is_ours = self.change(old, None);
@@ -296,7 +296,7 @@ impl<T> Receiver<T> {
         } else {
             Waited::Done
         };
-        // Late, it has happened: the caller hears of that, and of its cancellation at its next blocking call.
+        // Cancelled late, the send has happened: the value is returned, and the next blocking call unwinds.
         if waited == Waited::Left(Early::Cancelled) {
             sched::unwind_cancelled();
         }
@@ -337,13 +337,14 @@ impl<T> Receiver<T> {
         coop::tried(received, Result::is_err)
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`; after that it can be tried again.
+    /// [`recv`](Self::recv), waiting at most `timeout`; after that it can be tried again.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `recv`; but the receiver stays, and the value is received by the next call.
+    /// A host that is cancelled before the value is sent unwinds from here; the receiver stays, and the next
+    /// call receives the value.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_until(time::deadline(timeout))
     }
@@ -412,7 +413,7 @@ impl<T> Future for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Nobody polls any more.
+    /// Takes the waiter out of the word: no future is polled any more.
     fn leave(&self) {
         let Some(packet) = self.0 else { return };
         // SAFETY: alive until this side has ended.

@@ -100,7 +100,8 @@ pub struct Client<Q, A>(rendezvous::Sender<Request<Q, A>>);
 /// The end of an [`rpc()`] pair that is asked.
 pub struct Server<Q, A>(rendezvous::Receiver<Request<Q, A>>);
 
-/// Where the reply to one request goes. Dropping it unused tells the client that there will be none.
+/// The way back for the reply to one request. If it is dropped unused, the client gets
+/// [`CallError::NoReply`].
 #[must_use = "dropping it tells the client that there will be no reply"]
 pub struct Reply<A>(oneshot::Sender<A>);
 
@@ -116,13 +117,13 @@ pub enum CallError<Q> {
 /// A call with a timeout failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum CallTimeoutError<Q> {
-    /// As [`CallError::Disconnected`].
+    /// No server is left. The request comes back.
     Disconnected(Q),
     /// No server took the request in time. It comes back.
     NotTaken(Q),
-    /// As [`CallError::NoReply`].
+    /// A server took the request and will not reply: it dropped the [`Reply`].
     NoReply,
-    /// A server took the request and did not reply in time. It is told that the client has given up.
+    /// A server took the request and did not reply in time. It can see that the client has given up.
     Timeout,
 }
 
@@ -133,7 +134,7 @@ impl<Q, A> Client<Q, A> {
     /// [`CallError`].
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here: the request has then not been taken, or the server is told that
+    /// A cancelled host unwinds from here: the request has then not been taken, or the server can see that
     /// the client has given up. A reply that has come by then is returned, and the host unwinds at its next
     /// blocking call.
     ///
@@ -155,8 +156,8 @@ impl<Q, A> Client<Q, A> {
     /// [`CallError`].
     ///
     /// # Cancellation
-    /// If the future is dropped before it is ready, the request has not been taken, or the server is told
-    /// that the client has given up.
+    /// If the future is dropped before it is ready, the request has not been taken, or the server can
+    /// see that the client has given up.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
@@ -166,18 +167,18 @@ impl<Q, A> Client<Q, A> {
     }
 
     /// [`call`](Self::call) as an event. If another is chosen, the request has not been taken and is dropped,
-    /// or the server is told that the client has given up.
+    /// or the server can see that the client has given up.
     pub fn call_evt(&self, request: Q) -> FutureEvt<CallFuture<'_, Q, A>> {
         future_evt(self.call_async(request))
     }
 
-    /// As [`call`](Self::call), waiting at most `timeout` in all.
+    /// [`call`](Self::call), waiting at most `timeout` in all.
     ///
     /// # Errors
     /// [`CallTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `call`.
+    /// A cancelled host unwinds from here, and the server can see that the client has given up.
     pub fn call_timeout(&self, request: Q, timeout: Duration) -> Result<A, CallTimeoutError<Q>> {
         let begin = Instant::now();
         let (reply, mut answer) = oneshot::oneshot();
@@ -219,7 +220,7 @@ impl<Q, A> Future for CallFuture<'_, Q, A> {
 opaque!(CallFuture<'a, Q, A>);
 
 impl<Q, A> Server<Q, A> {
-    /// Takes a request, waiting for one if need be.
+    /// Takes a request. Waits while there is none.
     ///
     /// # Errors
     /// [`RecvError`] if no client is left.
@@ -263,13 +264,13 @@ impl<Q, A> Server<Q, A> {
         self.0.try_recv()
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    /// [`recv`](Self::recv), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `recv`.
+    /// A host that is cancelled before a client gives its request unwinds from here, and has taken nothing.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<(Q, Reply<A>), RecvTimeoutError> {
         self.0.recv_timeout(timeout)
     }

@@ -1,8 +1,8 @@
 //! The swap channel of the book on Concurrent ML: two threads meet and each gets the other's value.
 //!
 //! # Examples
-//! Two buffers that go back and forth. One thread fills a buffer while another empties the other one; when both
-//! are ready they swap, so neither allocates and neither copies.
+//! Two buffers that go back and forth. One thread fills a buffer while another empties the other one; when
+//! both are ready they swap, so neither allocates and neither copies.
 //! ```
 //! use lamprey::SwapChannel;
 //!

@@ -1,8 +1,8 @@
 //! The watch channel: one value that is replaced, and receivers that learn that it was.
 //!
 //! # Examples
-//! The configuration of a server. Workers take the newest one between two requests; a worker that was busy sees
-//! one change, however often the configuration was replaced meanwhile.
+//! The configuration of a server. Workers take the newest one between two requests; a worker that was busy
+//! sees one change, however often the configuration was replaced meanwhile.
 //! ```
 //! use lamprey::event::{Event, choose};
 //! use lamprey::watch;
@@ -43,9 +43,9 @@
 //! ```
 //!
 //! # How it is done
-//! A version counts the replacements, so a change between two looks is seen, however many there were. The value
-//! is an `Arc`: it is cloned, changed and dropped outside of the lock. While one sender works on a copy of it
-//! (`send_modify`), other senders wait, so that no change gets lost.
+//! A version counts the replacements, so a change between two looks is seen, however many there were. The
+//! value is an `Arc`: it is cloned, changed and dropped outside of the lock. While one sender works on a copy
+//! of it (`send_modify`), other senders wait, so that no change gets lost.
 
 use super::err::{RecvError, RecvTimeoutError, SendError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
@@ -65,7 +65,7 @@ const TURN: WaitSpec = WaitSpec::new(SENDERS, Wait::Watch);
 /// for the next.
 ///
 /// A receiver that was not looking sees only the last of several changes, but never misses that there was
-/// one. When the last sender is gone, a receiver is told of a change that it has not seen, and then gets
+/// one. When the last sender is gone, a receiver still learns of a change that it has not seen, and then gets
 /// [`RecvError`]; [`get`](Receiver::get) goes on to give the last value.
 ///
 /// # Examples
@@ -108,14 +108,14 @@ pub struct Receiver<T> {
     seen: u64,
 }
 
-/// Puts another value in; gives the old one, to be dropped outside of the lock.
+/// Replaces the value, and returns the old one, to be dropped outside of the lock.
 fn replace<T>(section: &mut Section<'_, WatchState<T>>, value: Arc<T>) -> Arc<T> {
     section.state.version += 1;
     section.wake_all(RECEIVERS);
     std::mem::replace(&mut section.state.value, value)
 }
 
-/// The turn of a `send_modify`; ends with it, also if it unwinds.
+/// The exclusive right of a `send_modify` to change the value, which ends also if it unwinds.
 struct ModifyGuard<'a, T>(&'a Gate<WatchState<T>>);
 
 impl<T> Drop for ModifyGuard<'_, T> {
@@ -146,7 +146,7 @@ impl<T> Sender<T> {
         let mut value = Some(Arc::new(value));
         let sent = self.0.wait(TURN, None, |section| {
             if section.state.receivers == 0 {
-                // A turn that was granted is the next one's.
+                // A grant of the right to change the value goes to the next sender.
                 section.offer(SENDERS, usize::from(!section.state.is_held));
                 return Some(None);
             }
@@ -181,15 +181,16 @@ impl<T> Sender<T> {
 }
 
 impl<T: Clone> Sender<T> {
-    /// Changes the value: `change` gets a copy of it, which then replaces it. Nobody else changes it in
+    /// Changes the value: `change` gets a copy of it, which then replaces it. No other sender changes it in
     /// between. It is replaced also if there is no receiver. If `change` panics, nothing has changed.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits for its turn unwinds from here, before `change` is called.
+    /// A host that is cancelled while it waits for other senders unwinds from here, before `change` is
+    /// called.
     ///
     /// # Panics
-    /// With the panic of `change`; and if the caller is a host that is unwinding from a panic while it is
-    /// another one's turn.
+    /// With the panic of `change`; and if the caller is a host that is unwinding from a panic while another
+    /// sender is inside `send_modify`.
     ///
     /// # Blocking
     /// While another sender is inside its own `send_modify`. One that is called within `change` on the same
@@ -235,13 +236,13 @@ fn get<T: Clone>(gate: &Gate<WatchState<T>>) -> T {
 }
 
 impl<T: Clone> Receiver<T> {
-    /// A clone of the last value. Whether it counts as seen is for [`changed`](Self::changed) to say.
+    /// A clone of the last value. It does not count as seen: only [`changed`](Self::changed) does that.
     pub fn get(&self) -> T {
         get(&self.gate)
     }
 }
 
-/// One look whether there is something new, which is then seen.
+/// One look whether there has been a change, which then counts as seen.
 fn changed<T>(section: &mut Section<'_, WatchState<T>>, seen: &mut u64) -> Option<Result<(), RecvError>> {
     if *seen != section.state.version {
         *seen = section.state.version;
@@ -312,13 +313,13 @@ impl<T> Receiver<T> {
         future_evt(self.changed_async())
     }
 
-    /// As [`changed`](Self::changed), waiting at most `timeout`.
+    /// [`changed`](Self::changed), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `changed`.
+    /// A cancelled host unwinds from here, and has missed nothing.
     pub fn changed_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
         self.changed_until(time::deadline(timeout))
     }
@@ -340,7 +341,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // A sender that waits for its turn sees it then.
+        // A sender that waits for another sender sees this when it is woken.
         self.gate.with(|section| section.state.receivers -= 1);
     }
 }

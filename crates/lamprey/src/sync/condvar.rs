@@ -1,18 +1,18 @@
-//! Waiting, with a mutex let go meanwhile, until another thread says that something has changed.
+//! The condition variable: a thread releases a mutex and waits until another thread notifies it.
 //!
 //! # How it is done
-//! A line in which nobody is served on arrival. `notify_one` adds one to `single`, which the first in line
-//! takes; `notify_all` begins a new `round`, and all who came in an older one go on. Both are forgotten when
-//! nobody waits.
+//! A line in which no thread is served on arrival. `notify_one` adds one to `single`, which the first in line
+//! takes; `notify_all` begins a new `round`, and all threads that came in an older one go on. Neither is kept
+//! when no thread waits.
 //!
 //! # Invariants
-//! 1. A thread is in the line before it lets the mutex go. So a change that is made under the mutex, and
-//!    notified after that, finds it there.
+//! 1. A thread is in the line before it releases the mutex. So a notification of a change that is made under
+//!    the mutex finds it there.
 //! 2. `single` is 0 when EDIT ends, unless the line is empty (or another batch follows): the first in line
-//!    has taken it. What is left in an empty line is forgotten by the next who comes.
-//! 3. Who is notified by `notify_one` and goes without returning from its wait (cancelled, a future dropped),
-//!    notifies the next one.
-//! 4. Between queueing and block no code of the program runs (`Line::acquire_then`).
+//!    has taken it. What is left in an empty line is forgotten by the next thread that comes.
+//! 3. A thread that is notified by `notify_one` and leaves without returning from its wait (it is cancelled,
+//! or its future is dropped) notifies the next one.
+//! 4. Between queueing and blocking no code of the program runs (`Line::acquire_then`).
 //!
 //! # Checked by
 //! `model::condvar` (loom), `tests/sync/condvar.rs`.
@@ -35,9 +35,9 @@ type Waited<G> = Result<G, LockError<G>>;
 
 /// Waits for a change of what a [`Mutex`] guards: `std`'s `Condvar` for hosts, parasites and OS threads.
 ///
-/// A thread that waits is woken by a notification, a time-out or a cancellation only: not for no reason.
-/// (With one exception: if a task of another executor, or another runtime, waits for the same mutex, which is
-/// let go by this wait, the wait may end at once.) But between notification and return, others may have the
+/// There are no spurious wake-ups: a thread is woken by a notification, a time-out or a cancellation. (With
+/// one exception: if a task of another executor or another runtime waits for the mutex that this wait
+/// releases, the wait may end at once.) But between notification and return another thread may take the
 /// mutex: use [`wait_while`](Self::wait_while).
 ///
 /// # Examples
@@ -63,14 +63,14 @@ pub struct Condvar {
     line: Line<Notified>,
 }
 
-/// See the module's text.
+/// The notifications that have not been received yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Notified {
     round: u32,
     single: u32,
 }
 
-/// The last `want` of one who has a single notification. Rounds are even.
+/// The last `want` of a waiter that has a notification of `notify_one`. Rounds are even.
 const SINGLE: u32 = 1;
 
 impl LockKind for Notified {
@@ -112,7 +112,8 @@ impl WaitTimeoutResult {
     }
 }
 
-/// A notification that has been taken out of the line: it goes to the next, unless the wait returns with it.
+/// A notification that has been taken out of the line. It goes to the next waiter, unless the wait returns
+/// with it.
 struct Taken<'a>(&'a Line<Notified>, u32);
 
 impl Taken<'_> {
@@ -143,15 +144,15 @@ impl Condvar {
         }
     }
 
-    /// Lets the mutex go, waits for a notification, and takes the mutex again.
+    /// Releases the mutex, waits for a notification, and takes the mutex again.
     ///
     /// # Errors
     /// [`LockError::Poisoned`] with the guard, if the mutex is poisoned when it is taken again;
-    /// [`LockError::Unwinding`] if the calling host unwinds: the mutex is let go.
+    /// [`LockError::Unwinding`] if the calling host unwinds: the mutex is released.
     ///
     /// # Cancellation
     /// A cancelled host unwinds from here, and does **not** take the mutex again, so it does not poison it. A
-    /// notification that it has been given goes to the next.
+    /// notification that it has received goes to the next waiter.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -161,8 +162,8 @@ impl Condvar {
         self.wait_until(guard, None, Location::caller()).0
     }
 
-    /// Waits for as long as `condition` is true of the value; it is looked at once before, and after each
-    /// notification.
+    /// Waits for as long as `condition` is true of the value. It is called before the first wait, and after
+    /// each notification.
     ///
     /// # Errors
     /// As for [`wait`](Self::wait).
@@ -185,7 +186,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// As [`wait`](Self::wait), for at most `timeout` (and as long as it takes to have the mutex again).
+    /// [`wait`](Self::wait), for at most `timeout` (and as long as it takes to get the mutex again).
     ///
     /// # Errors
     /// As for `wait`.
@@ -214,11 +215,11 @@ impl Condvar {
         with_result(guard, WaitTimeoutResult(timed_out))
     }
 
-    /// As [`wait_while`](Self::wait_while), for at most `timeout` (and as long as it takes to have the mutex
+    /// [`wait_while`](Self::wait_while), for at most `timeout` (and as long as it takes to get the mutex
     /// again).
     ///
     /// # Errors
-    /// As for `wait`. That the time is up is no error: see the result.
+    /// As for `wait`. A time-out is no error: see the result.
     ///
     /// # Cancellation
     /// As for `wait`.
@@ -247,14 +248,14 @@ impl Condvar {
         }
     }
 
-    /// [`wait`](Self::wait) for async code. The mutex is let go at the first poll.
+    /// [`wait`](Self::wait) for async code. The mutex is released at the first poll.
     ///
     /// # Errors
     /// As for `wait`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, the future leaves the mutex alone, or lets it go if it was not polled; a
-    /// notification that it has been given goes to the next.
+    /// A future that is dropped before it is ready does not take the mutex again; if it was never polled, it
+    /// releases the mutex. A notification that it has received goes to the next waiter.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -285,7 +286,7 @@ impl Condvar {
         let mut notified =
             std::pin::pin!(crate::events::protocol::Waiting::new(LineOffer::new(Wanted(&self.line))));
         let want = std::future::poll_fn(|cx| {
-            // Not put off: pending, it is in the line.
+            // At once, whatever the budget: a future that is pending after this is in the line.
             let polled = notified.as_mut().poll_at_once(cx);
             drop(guard.take());
             polled
@@ -296,7 +297,7 @@ impl Condvar {
         locked
     }
 
-    /// Wakes one who waits, if somebody does. The caller need not hold the mutex.
+    /// Wakes one waiting thread, if there is one. The caller need not hold the mutex.
     ///
     /// # Blocking
     /// Never.
@@ -304,13 +305,12 @@ impl Condvar {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn notify_one(&self) {
         if self.line.has_waiters() {
-            // Where nobody waits after all, it counts for nobody, and the next who comes forgets it: so it
-            // may stop at the largest.
+            // Saturates: if no thread waits after all, the next one that comes sets it to 0.
             self.notify(|state| state.single = state.single.saturating_add(1));
         }
     }
 
-    /// Wakes all who wait now. The caller need not hold the mutex.
+    /// Wakes all threads that wait now. The caller need not hold the mutex.
     ///
     /// # Blocking
     /// Never.
@@ -396,7 +396,7 @@ impl Claim for Wanted<'_> {
         0
     }
 
-    /// A future is never told that it must not wait.
+    /// A future always has a notification: it is never refused a wait.
     fn output(&self, got: Option<u32>, _: bool) -> u32 {
         got.unwrap_or(0)
     }

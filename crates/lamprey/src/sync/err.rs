@@ -11,28 +11,28 @@ pub struct Poisoned<G>(G);
 /// A lock was not taken as it should be.
 #[doc(alias = "PoisonError")]
 pub enum LockError<G> {
-    /// It is taken, but somebody panicked while holding it.
+    /// It is taken, but a thread panicked while it held it.
     Poisoned(Poisoned<G>),
     /// It is held, and the calling host unwinds and must not wait (see
     /// [`Event::sync`](crate::event::Event::sync)).
     Unwinding,
 }
 
-/// `lock_timeout` and its kin failed.
+/// `lock_timeout`, `read_timeout` or `write_timeout` failed.
 pub enum LockTimeoutError<G> {
-    /// It is taken, but somebody panicked while holding it.
+    /// It is taken, but a thread panicked while it held it.
     Poisoned(Poisoned<G>),
-    /// It could not be had in time.
+    /// The time was over before it was free.
     TimedOut,
     /// It is held, and the calling host unwinds and must not wait.
     Unwinding,
 }
 
-/// `try_lock` and its kin failed.
+/// `try_lock`, `try_read` or `try_write` failed.
 pub enum TryLockError<G> {
-    /// It is taken, but somebody panicked while holding it.
+    /// It is taken, but a thread panicked while it held it.
     Poisoned(Poisoned<G>),
-    /// It is held by somebody else.
+    /// It is held by another thread.
     WouldBlock,
 }
 
@@ -46,12 +46,12 @@ impl<G> Poisoned<G> {
         self.0
     }
 
-    /// As [`into_inner`](Self::into_inner), borrowed.
+    /// The guard, borrowed.
     pub fn get_ref(&self) -> &G {
         &self.0
     }
 
-    /// As [`into_inner`](Self::into_inner), borrowed.
+    /// The guard, borrowed mutably.
     pub fn get_mut(&mut self) -> &mut G {
         &mut self.0
     }
@@ -68,7 +68,7 @@ impl<G> LockError<G> {
 }
 
 impl<G> LockError<G> {
-    /// The same of something that has the guard in it.
+    /// The same error, of something that has the guard in it.
     pub(super) fn map<H>(self, with: impl FnOnce(G) -> H) -> LockError<H> {
         match self {
             Self::Poisoned(poisoned) => LockError::Poisoned(Poisoned(with(poisoned.0))),
@@ -138,6 +138,6 @@ errors! {
     }
     TryLockError {
         Self::Poisoned(_) => "Poisoned", POISONED;
-        Self::WouldBlock => "WouldBlock", "the lock is held by somebody else";
+        Self::WouldBlock => "WouldBlock", "the lock is held by another thread";
     }
 }

@@ -8,14 +8,15 @@
 //! Two threads that take two locks in opposite orders wait for each other for ever, some day. Debug builds
 //! watch which locks each thread holds while it takes another, and say so on standard error when the orders
 //! differ for the first time, with all places, though nothing has gone wrong yet; also when a thread takes a
-//! lock again that it holds. The environment variable `LAMPREY_LOCK_ORDER` set to `panic` makes that a panic,
+//! lock again that it holds already. The environment variable `LAMPREY_LOCK_ORDER` set to `panic` makes that
+//! a panic,
 //! `off` turns it off. Attempts that cannot deadlock (`try_lock`, limits of time, events, async code) are not
 //! counted as taking after what is held, and what async code holds is not watched.
 //!
 //! # For those who work on it
 //! Reading order: `policy` (what can be chosen), `line` (the wait line that all of them are built on),
-//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier` and `once`, which hand nothing over
-//! and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
+//! `mutex`, `condvar`, `err`, `poison`; `semaphore`, `rwlock`; `barrier`, `once` and `ivar`, which hand
+//! nothing over and are built on the gate of the channels; `order` (deadlocks that have not happened yet).
 
 mod barrier;
 mod condvar;

@@ -1,14 +1,14 @@
-//! A lock for one at a time, held across blocking calls if need be.
+//! A lock for one thread at a time, which may be held across blocking calls.
 //!
-//! The state is the line's bit HELD and nothing else, so taking and letting go cost one CAS each while nobody
-//! waits.
+//! The state is the line's bit HELD and nothing else, so taking and releasing cost one CAS each while no
+//! thread waits.
 //!
 //! # Fairness
-//! A mutex may be taken by one who comes just when it is let go, past those who wait (barging): else each
-//! lock of a mutex with a waiter would cost a switch to that waiter. But not for ever: who is taken out of
-//! the line and finds the mutex held again goes to the front, and is handed the lock the next time it is let
-//! go. So a thread is overtaken only while it is on its way from the line to the lock for the first time. An
-//! offer of a choice is always handed over: a choice cannot try.
+//! A thread that comes just when the mutex is released may take it past those that wait (barging): else each
+//! lock of a mutex with a waiter would cost a switch to that waiter. But not for ever: a thread that is taken
+//! out of the line and finds the mutex held again goes to the front, and is handed the lock at the next
+//! release. So a thread is overtaken only while it is on its way from the line to the lock for the first
+//! time. An offer of a choice is always handed the lock: a choice cannot try again.
 //!
 //! # Checked by
 //! `model::mutex` (loom), `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
@@ -68,8 +68,8 @@ pub struct Mutex<T: ?Sized> {
 
 // SAFETY: the value moves with the mutex.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: the value is reached by one at a time, who has HELD; so it goes from thread to thread, but is not
-// shared.
+// SAFETY: the value is reached by one thread at a time, which has HELD; so it goes from thread to thread, but
+// is not shared.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 // A panic of a holder shows as poison.
@@ -80,9 +80,9 @@ impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 #[derive(Debug, Clone, Copy)]
 pub struct Exclusive;
 
-/// To be woken when the lock is free, and to try then.
+/// The waiter wants to be woken when the lock is free, and then tries.
 const TRIES: u32 = 0;
-/// To be handed the lock.
+/// The waiter wants to be handed the lock.
 pub(super) const HAND_OVER: u32 = 1;
 
 impl LockKind for Exclusive {
@@ -153,9 +153,9 @@ impl<T: ?Sized> Mutex<T> {
     /// [`LockError::Unwinding`] if it is held and the calling host unwinds.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then; what it was
-    /// handed just then goes to the next. If the lock is free it is taken, and the next blocking call
-    /// unwinds.
+    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then: a lock that it
+    /// was handed just then goes to the next waiter. If the lock is free it is taken, and the next blocking
+    /// call unwinds.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
@@ -168,13 +168,13 @@ impl<T: ?Sized> Mutex<T> {
         self.lock_again(site)
     }
 
-    /// As [`lock`](Self::lock), if it can be had at once.
+    /// [`lock`](Self::lock), if the mutex is free.
     ///
     /// # Errors
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    /// Never. A host that [tries in vain](crate#what-to-know-before-trusting-it) for long lets others run.
     ///
     /// # Examples
     /// ```
@@ -194,16 +194,16 @@ impl<T: ?Sized> Mutex<T> {
         self.guard().map_err(TryLockError::Poisoned)
     }
 
-    /// As [`lock`](Self::lock), waiting at most `timeout`.
+    /// [`lock`](Self::lock), waiting at most `timeout`.
     ///
     /// # Errors
     /// [`LockTimeoutError`].
     ///
     /// # Cancellation
-    /// As for `lock`.
+    /// A cancelled host unwinds from here if it would have to wait, and holds nothing then.
     ///
     /// # Blocking
-    /// As for `lock`.
+    /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
     #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(
@@ -228,7 +228,8 @@ impl<T: ?Sized> Mutex<T> {
     /// As for `lock`.
     ///
     /// # Cancellation
-    /// Dropped before it is ready, the future leaves the line; what it was handed just then goes to the next.
+    /// If the future is dropped before it is ready, it leaves the line; a lock that it was handed just then
+    /// goes to the next waiter.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -280,7 +281,7 @@ impl<T: ?Sized> Mutex<T> {
         LockEvt::new(self, Location::caller())
     }
 
-    /// The value, of a mutex that nobody else can reach.
+    /// The value, of a mutex that no other thread can reach.
     ///
     /// # Errors
     /// [`Poisoned`], with the reference in it.
@@ -294,7 +295,7 @@ impl<T: ?Sized> Mutex<T> {
         self.poison.is_set()
     }
 
-    /// The value is in order again.
+    /// Says that the value is in order again.
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
@@ -308,7 +309,7 @@ impl<T: ?Sized> Mutex<T> {
         self.line.acquire(TRIES, deadline, Wait::Lock).without_want()
     }
 
-    /// Of one who has the lock.
+    /// The guard of a lock that the caller has just taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn guard(&self) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
         // SAFETY: the caller has just taken HELD.
@@ -316,7 +317,7 @@ impl<T: ?Sized> Mutex<T> {
         self.poison.check(guard)
     }
 
-    /// Lets the lock go, and somebody else have it.
+    /// Releases the lock, and wakes a waiter if there is one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn unlock(&self) {
         self.id.unlocked();
@@ -336,8 +337,8 @@ impl<T: ?Sized> Mutex<T> {
 
 /// For the condition variable.
 impl<T: ?Sized> Mutex<T> {
-    /// [`unlock`](Self::unlock), where no code of the program may run: a wake that would run some is the
-    /// caller's to deliver.
+    /// [`unlock`](Self::unlock), where no code of the program may run: the caller must deliver a wake that
+    /// would run some.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn unlock_quietly(&self) -> Option<Owed> {
         self.id.unlocked();
@@ -352,7 +353,7 @@ impl<T: ?Sized> Mutex<T> {
         None
     }
 
-    /// [`lock`](Self::lock) again. The order of locks has been seen when it was locked first.
+    /// [`lock`](Self::lock) again, after a wait that released it: the order of locks has been checked before.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lock_again(&self, site: Site) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
         if !self.line.try_hold() && self.wait(None) != LineEnd::Has(()) {

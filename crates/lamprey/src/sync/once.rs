@@ -21,13 +21,15 @@
 #[cfg(not(loom))]
 mod lazy;
 mod lock;
+mod op;
 
 #[cfg(not(loom))]
 pub use lazy::{LazyLock, LazyLockForceFuture};
 pub use lock::{OnceLock, OnceLockWaitFuture};
 
+use self::op::{BeginFuture, BeginOp, EndedOp};
 use super::order;
-use crate::channel::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, named_future};
+use crate::channel::gate::{Gate, GateFuture, Interrupted, Section, WaitSpec, named_future};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::Wait;
@@ -39,8 +41,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 0;
@@ -382,8 +382,8 @@ impl Once {
         }
     }
 
-    /// [`begin`](Self::begin) by force, where all code does nothing but write a value: spins for whoever is at
-    /// it, and waits for nothing.
+    /// [`begin`](Self::begin) by force, where all code does nothing but write a value: spins for whoever is
+    /// at it, and waits for nothing.
     #[cfg(not(loom))]
     fn begin_at_once(&self) -> Option<Running<'_>> {
         let mut spins = 0;
@@ -440,53 +440,6 @@ fn ended(section: &mut Section<'_, Phase>, force: bool) -> Option<bool> {
         Phase::Done => Some(true),
         Phase::Poisoned if !force => Some(false),
         _ => None,
-    }
-}
-
-/// [`begin`] as an operation with a name.
-struct BeginOp {
-    force: bool,
-}
-
-impl Op<Phase> for BeginOp {
-    type Output = Begin;
-
-    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<Begin> {
-        begin(section, self.force)
-    }
-}
-
-/// [`ended`] as an operation with a name.
-struct EndedOp {
-    force: bool,
-}
-
-impl Op<Phase> for EndedOp {
-    type Output = bool;
-
-    fn attempt(&mut self, section: &mut Section<'_, Phase>) -> Option<bool> {
-        ended(section, self.force)
-    }
-}
-
-/// [`Once::begin`] for async code.
-struct BeginFuture<'a> {
-    once: &'a Once,
-    turn: GateFuture<'a, Phase, BeginOp>,
-}
-
-impl<'a> Future for BeginFuture<'a> {
-    type Output = Option<Running<'a>>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let once = self.once;
-        // SAFETY: `turn` is pinned with the whole: nothing moves it out, and there is no `Drop`.
-        let mut turn = unsafe { self.map_unchecked_mut(|this| &mut this.turn) };
-        if turn.as_mut().try_first(|_| once.is_completed().then_some(())).is_some() {
-            return Poll::Ready(None);
-        }
-        let turn = ready!(turn.poll(cx));
-        Poll::Ready(once.running(turn, false))
     }
 }
 

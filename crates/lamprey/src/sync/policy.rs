@@ -22,8 +22,8 @@ pub enum Wake {
     #[default]
     Enqueue,
     /// The thread switches to the host at once and is put into the run queue itself; the host takes the lock,
-    /// unless a thread of another worker is faster. A thread that cannot switch, because it unwinds or is not a
-    /// host, does as with `Enqueue`.
+    /// unless a thread of another worker is faster. A thread that cannot switch, because it unwinds or is not
+    /// a host, does as with `Enqueue`.
     Switch,
 }
 
@@ -82,10 +82,10 @@ impl LockOptions {
         self
     }
 
-    /// Whether a [`Mutex`](super::Mutex) belongs to the first worker that takes it (swapstack-taco-2013, 6.3).
-    /// While only hosts and parasites of that worker take it, they need no atomic read-modify-write. The first
-    /// thread from elsewhere takes the mutex away from the worker for good, which costs some microseconds; from
-    /// then on it is as other mutexes.
+    /// Whether a [`Mutex`](super::Mutex) belongs to the first worker that takes it (swapstack-taco-2013,
+    /// 6.3). While only hosts and parasites of that worker take it, they need no atomic read-modify-write.
+    /// The first thread from elsewhere takes the mutex away from the worker for good, which costs some
+    /// microseconds; from then on it is as other mutexes.
     #[doc(alias = "BiasedLocking")]
     pub const fn biased(mut self, biased: bool) -> Self {
         self.biased = biased;

@@ -1,6 +1,6 @@
-//! A lock for many who read or one who writes, held across blocking calls if need be.
+//! A lock for many readers or one writer, which may be held across blocking calls.
 //!
-//! The rules are in `sharing`, what is held in `guard`, the events in `event`.
+//! The rules are in `sharing`, the guards in `guard`, the events in `event`.
 //!
 //! # Checked by
 //! `model::rwlock` (loom), `tests/sync/rwlock.rs`.
@@ -28,17 +28,18 @@ use std::future::IntoFuture;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
-/// What a [`RwLock::read`] and its kin give, or an error with that in it.
+/// What [`RwLock::read`], its future and its event give: a guard, or an error that may have it.
 pub type ReadResult<'a, T> = Result<RwLockReadGuard<'a, T>, LockError<RwLockReadGuard<'a, T>>>;
-/// What a [`RwLock::write`] and its kin give, or an error with that in it.
+/// What [`RwLock::write`], its future and its event give: a guard, or an error that may have it.
 pub type WriteResult<'a, T> = Result<RwLockWriteGuard<'a, T>, LockError<RwLockWriteGuard<'a, T>>>;
 
 /// A value that many threads may read at once, or one may change: `std`'s `RwLock` for hosts, parasites and
 /// OS threads, which waits without holding up the worker and may be held across blocking calls.
 ///
-/// It is fair: who comes first goes first, and readers that wait together go together. (So one that holds it
-/// to read must not take it again: a writer may have come in between, and both would wait for ever. Debug
-/// builds tell, as they tell of locks that are taken in different orders: see the environment variable
+/// It is fair: threads are served in order of arrival, and readers that wait next to each other go together.
+/// (So a thread that holds it to read must not take it again: a writer may have come in between, and both
+/// would wait for ever. Debug builds report that, as they report locks that are taken in different orders:
+/// see the environment variable
 /// `LAMPREY_LOCK_ORDER` in [`sync`](super).)
 ///
 /// # Examples
@@ -75,10 +76,10 @@ pub struct RwLock<T: ?Sized> {
 
 // SAFETY: the value moves with the lock.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
-// SAFETY: the value is reached by one who writes, on any thread (`Send`), or by many who read (`Sync`).
+// SAFETY: the value is reached by one writer, on any thread (`Send`), or by many readers (`Sync`).
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-// A panic of one who writes shows as poison.
+// A panic of a writer shows as poison.
 impl<T: ?Sized> UnwindSafe for RwLock<T> {}
 impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
@@ -136,13 +137,13 @@ impl<T: ?Sized> RwLock<T> {
     /// See [`RwLock`].
     ///
     /// # Errors
-    /// [`LockError::Poisoned`] with the guard, if one who wrote has panicked or was cancelled;
+    /// [`LockError::Poisoned`] with the guard, if a writer has panicked or was cancelled;
     /// [`LockError::Unwinding`] if it would have to wait on a host that unwinds.
     ///
     /// # Cancellation
     /// The commit point is when the lock is taken for this call, also while it is blocked. A host that is
-    /// cancelled while it waits unwinds from here and holds nothing: what it was handed just then goes to the
-    /// next.
+    /// cancelled while it waits unwinds from here and holds nothing: a lock that it was handed just then
+    /// goes to the next waiter.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that unwinds does not wait.
@@ -153,7 +154,7 @@ impl<T: ?Sized> RwLock<T> {
         self.take::<Reading>(Location::caller())
     }
 
-    /// As [`read`](Self::read), if it can be had at once.
+    /// [`read`](Self::read), if that needs no wait.
     ///
     /// # Examples
     /// ```
@@ -164,17 +165,17 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     ///
     /// # Errors
-    /// [`TryLockError`]: also if nobody writes, but somebody waits to write.
+    /// [`TryLockError`]: also if no thread writes, but one waits to write.
     ///
     /// # Blocking
-    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    /// Never. A host that [tries in vain](crate#what-to-know-before-trusting-it) for long lets others run.
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError<RwLockReadGuard<'_, T>>> {
         self.try_take::<Reading>(Location::caller())
     }
 
-    /// As [`read`](Self::read), waiting at most `timeout`.
+    /// [`read`](Self::read), waiting at most `timeout`.
     ///
     /// # Examples
     /// ```
@@ -217,7 +218,8 @@ impl<T: ?Sized> RwLock<T> {
     /// As for [`read`](Self::read).
     ///
     /// # Cancellation
-    /// Dropped before it is ready, the future leaves the line; what it was handed just then goes to the next.
+    /// If the future is dropped before it is ready, it leaves the line; a lock that it was handed just then
+    /// goes to the next waiter.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -267,7 +269,7 @@ impl<T: ?Sized> RwLock<T> {
         self.take::<Writing>(Location::caller())
     }
 
-    /// As [`write`](Self::write), if it can be had at once.
+    /// [`write`](Self::write), if that needs no wait.
     ///
     /// # Examples
     /// See [`try_read`](Self::try_read).
@@ -276,14 +278,14 @@ impl<T: ?Sized> RwLock<T> {
     /// [`TryLockError`].
     ///
     /// # Blocking
-    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    /// Never. A host that [tries in vain](crate#what-to-know-before-trusting-it) for long lets others run.
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError<RwLockWriteGuard<'_, T>>> {
         self.try_take::<Writing>(Location::caller())
     }
 
-    /// As [`write`](Self::write), waiting at most `timeout`.
+    /// [`write`](Self::write), waiting at most `timeout`.
     ///
     /// # Examples
     /// ```
@@ -360,7 +362,7 @@ impl<T: ?Sized> RwLock<T> {
         RwLockEvt::new(self, Location::caller())
     }
 
-    /// The value, of a lock that nobody else can reach.
+    /// The value, of a lock that no other thread can reach.
     ///
     /// # Examples
     /// ```
@@ -393,7 +395,7 @@ impl<T: ?Sized> RwLock<T> {
         self.poison.is_set()
     }
 
-    /// The value is in order again. See [`is_poisoned`](Self::is_poisoned).
+    /// Says that the value is in order again; see [`is_poisoned`](Self::is_poisoned).
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
@@ -402,7 +404,7 @@ impl<T: ?Sized> RwLock<T> {
     fn take<M: RwMode>(&self, site: Site) -> Result<M::Guard<'_, T>, LockError<M::Guard<'_, T>>> {
         coop::turn();
         M::before(self, site);
-        // Without a place to wait in, and without the look at the calling thread that it takes.
+        // First without a wait node, and without the look at the calling thread that one takes.
         if self.line.try_acquire(M::WANT).is_none() {
             let LineEnd::Has(_) = self.line.acquire(M::WANT, None, M::REASON) else {
                 return Err(LockError::Unwinding);
@@ -432,10 +434,11 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Of one who has just got what `M` wants; taken by the calling thread at `site`, or for a future.
+    /// The guard of what has just been taken as `M` wants it, by the calling thread at `site` or for a
+    /// future.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn guard<M: RwMode>(&self, site: Option<Site>) -> Result<M::Guard<'_, T>, Poisoned<M::Guard<'_, T>>> {
-        // SAFETY: the line has given us what it wants, which is the guard's from now on.
+        // SAFETY: the line has given the caller what `M` wants, and the guard owns that from now on.
         let guard = unsafe { M::guard(self, site) };
         self.poison.check(guard)
     }

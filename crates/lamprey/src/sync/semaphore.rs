@@ -1,9 +1,9 @@
-//! A semaphore: a number of permits, lent to whoever asks, in order.
+//! A semaphore: a number of permits that threads take and give back, in order of arrival.
 //!
 //! # Invariants (of [`Permits`], the state of its [`Line`])
-//! 1. Who is first in line and could have its permits has them: nobody overtakes, so one who asks for many is
-//!    not starved by those who ask for few.
-//! 2. CLOSED is no number of permits. Who is told CLOSED has none, and has nothing to give back.
+//! 1. A waiter that is first in line and for which enough permits are free has been given them. No thread
+//!    overtakes, so one that asks for many permits is not starved by those that ask for few.
+//! 2. CLOSED is no number of permits. A waiter that receives CLOSED has none, and gives nothing back.
 //! 3. The number of free permits does not wrap: none are added beyond MOST, and giving back stops at the
 //!    largest number.
 //!
@@ -27,7 +27,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What those who wait are told when the semaphore is closed, instead of how many permits they have.
+/// What a waiter receives when the semaphore is closed, instead of the number of its permits.
 const CLOSED: u32 = u32::MAX;
 
 /// No permits are added where more than these are free.
@@ -59,15 +59,16 @@ impl LockKind for Permits {
 
     fn give_back(&mut self, _: &mut bool, want: u32) {
         if want != CLOSED {
-            // Reached only by one who has billions of permits in hand, and adds as many again.
+            // Only a program that has added billions of permits by hand gets to the largest number.
             self.free = self.free.saturating_add(want.into());
         }
     }
 }
 
-/// Permits that threads take and give back: at most so many of them do a thing at once.
+/// Permits that threads take and give back, so that at most so many of them do something at once.
 ///
-/// Who asks first is served first (unless made [otherwise](Self::with_options)), whatever number it asks for.
+/// Threads are served in order of arrival (unless made [otherwise](Self::with_options)), whatever number they
+/// ask for.
 ///
 /// # Examples
 /// ```
@@ -128,7 +129,7 @@ impl Semaphore {
         }
     }
 
-    /// Takes `n` permits, waiting until they are free and nobody who came before wants any.
+    /// Takes `n` permits. Waits until so many are free and no thread that came before waits.
     ///
     /// # Examples
     /// See [`Semaphore`].
@@ -142,7 +143,8 @@ impl Semaphore {
     ///
     /// # Cancellation
     /// The commit point is when the permits are taken for this call, also while it is blocked. A cancelled
-    /// host unwinds from here and has no permits: what was taken for it already goes to the next.
+    /// host unwinds from here and has no permits: permits that it was given just
+    /// then go to the next waiter.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -151,7 +153,7 @@ impl Semaphore {
         self.wait_for(n).map(|()| SemaphorePermit::new(self, n))
     }
 
-    /// As [`acquire`](Self::acquire), of a shared semaphore: what is given is not bound to this borrow.
+    /// [`acquire`](Self::acquire), of a shared semaphore: the permit keeps a reference of its own.
     ///
     /// # Examples
     /// ```
@@ -168,7 +170,7 @@ impl Semaphore {
     /// As for [`acquire`](Self::acquire).
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Cancellation
     /// As for [`acquire`](Self::acquire).
@@ -195,16 +197,16 @@ impl Semaphore {
     /// [`TryAcquireError::Closed`]; [`TryAcquireError::NoPermits`] if too few are free or others wait.
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Blocking
-    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    /// Never. A host that [tries in vain](crate#what-to-know-before-trusting-it) for long lets others run.
     #[doc(alias = "try_acquire_many")]
     pub fn try_acquire(&self, n: u32) -> Result<SemaphorePermit<&Self>, TryAcquireError> {
         self.try_now(n).map(|()| SemaphorePermit::new(self, n))
     }
 
-    /// As [`try_acquire`](Self::try_acquire), of a shared semaphore.
+    /// [`try_acquire`](Self::try_acquire), of a shared semaphore: the permit keeps a reference of its own.
     ///
     /// # Examples
     /// ```
@@ -216,10 +218,10 @@ impl Semaphore {
     /// As for [`try_acquire`](Self::try_acquire).
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Blocking
-    /// Never. Who [tries in vain](crate#what-to-know-before-trusting-it) for long lets others have a turn.
+    /// Never. A host that [tries in vain](crate#what-to-know-before-trusting-it) for long lets others run.
     #[doc(alias = "try_acquire_many_owned")]
     pub fn try_acquire_owned(
         self: &Arc<Self>,
@@ -228,7 +230,7 @@ impl Semaphore {
         self.try_now(n).map(|()| SemaphorePermit::new(self.clone(), n))
     }
 
-    /// As [`acquire`](Self::acquire), waiting at most `timeout`.
+    /// [`acquire`](Self::acquire), waiting at most `timeout`.
     ///
     /// # Examples
     /// ```
@@ -242,7 +244,7 @@ impl Semaphore {
     /// As for [`acquire`](Self::acquire), and [`AcquireTimeoutError::TimedOut`]: nothing is taken then.
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Cancellation
     /// As for [`acquire`](Self::acquire).
@@ -257,7 +259,7 @@ impl Semaphore {
         self.wait_until(n, time::deadline(timeout)).map(|()| SemaphorePermit::new(self, n))
     }
 
-    /// [`acquire`](Self::acquire) for async code. It comes into the line when it is polled for the first
+    /// [`acquire`](Self::acquire) for async code. The future enters the line when it is polled for the first
     /// time.
     ///
     /// # Examples
@@ -273,10 +275,11 @@ impl Semaphore {
     /// [`AcquireError::Closed`].
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Cancellation
-    /// Dropped before it is ready, the future takes nothing: what was taken for it already goes to the next.
+    /// If the future is dropped before it is ready, it takes nothing: permits that it was given just then go
+    /// to the next waiter.
     ///
     /// # Blocking
     /// Never; the future is pending meanwhile.
@@ -303,7 +306,7 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     ///
     /// # Cancellation
     /// Where another event is chosen, nothing is taken. See [`Event`](crate::event::Event).
@@ -311,7 +314,7 @@ impl Semaphore {
         AcquireEvt::new(self, checked(n))
     }
 
-    /// As [`acquire_evt`](Self::acquire_evt), of a shared semaphore; awaited, it is the owned form of
+    /// [`acquire_evt`](Self::acquire_evt), of a shared semaphore; awaited, it is the owned form of
     /// [`acquire_async`](Self::acquire_async).
     ///
     /// # Examples
@@ -326,12 +329,12 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire).
+    /// If `n` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     pub fn acquire_owned_evt(self: &Arc<Self>, n: u32) -> AcquireEvt<Arc<Self>> {
         AcquireEvt::new(self.clone(), checked(n))
     }
 
-    /// Permits that are free now. Others may take them at once.
+    /// How many permits are free now. Other threads may take them at any moment.
     ///
     /// # Examples
     /// See [`Semaphore`].
@@ -339,7 +342,7 @@ impl Semaphore {
         self.line.change(|permits, _, _| permits.free)
     }
 
-    /// Adds `n` permits to those that there are.
+    /// Adds `n` permits.
     ///
     /// # Examples
     /// ```
@@ -369,8 +372,8 @@ impl Semaphore {
         );
     }
 
-    /// Whoever waits, and whoever comes from now on, is told that there will be no permits any more. Permits
-    /// that are out stay good.
+    /// Makes all calls that wait, and all that come from now on, fail with [`AcquireError::Closed`]. Permits
+    /// that have been given stay valid.
     ///
     /// # Examples
     /// ```

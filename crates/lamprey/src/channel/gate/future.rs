@@ -75,8 +75,8 @@ impl<S, F> GateFuture<'_, S, F> {
         &mut unsafe { self.get_unchecked_mut() }.op
     }
 
-    /// Tries what needs no lock, unless the future waits already or has returned. If that succeeds, the future
-    /// has returned.
+    /// Tries what needs no lock, unless the future waits already or has returned. If that succeeds, the
+    /// future has returned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn try_first<R>(self: Pin<&mut Self>, attempt: impl FnOnce(&mut F) -> Option<R>) -> Option<R> {
         // SAFETY: only the node is pinned, and it is not moved.
@@ -182,7 +182,8 @@ impl<S, F> Drop for GateFuture<'_, S, F> {
     }
 }
 
-/// A public name for the future of an operation of a gate. `$map` makes the future's output of the operation's.
+/// A public name for the future of an operation of a gate. `$map` makes the future's output of the
+/// operation's.
 macro_rules! named_future {
     (
         $(#[$meta:meta])*

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// [`take`](super::MVar::take) or [`read`](super::MVar::read) failed: the variable is empty, and the call did not wait on.
-/// Its time was over, or the caller is a host that is unwinding from a panic and must not block.
+/// [`take`](super::MVar::take) or [`read`](super::MVar::read) failed: the variable is empty, and the call did
+/// not wait on. Its time was over, or the caller is a host that is unwinding from a panic and must not block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeError;
 
-/// [`put`](super::MVar::put) or [`swap`](super::MVar::swap) failed; the value comes back. The call did not wait on: its
-/// time was over, or the caller is a host that is unwinding from a panic and must not block.
+/// [`put`](super::MVar::put) or [`swap`](super::MVar::swap) failed; the value comes back. The call did not
+/// wait on: its time was over, or the caller is a host that is unwinding from a panic and must not block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PutError<T>(pub T);
 

@@ -1,6 +1,7 @@
 //! The protocol of a oneshot: one word between a sender and a receiver, in one allocation with the value.
 //!
-//! # States (`word`; `w` is nothing or the receiver's waiter, `+W` says that the sender watches for the receiver's end)
+//! # States (`word`; `w` is nothing or the receiver's waiter, `+W` says that the sender watches for the
+//! receiver's end)
 //! ```text
 //! w --send--> SENT             the value, and the packet, are the receiver's
 //! w --sender dropped--> OVER   the packet is the receiver's
@@ -13,9 +14,9 @@
 //! # Invariants
 //! 1. The sender alone writes SENT, OVER and W, the receiver alone its waiter, GOING and GONE. Each ends its
 //!    side once.
-//! 2. Who ends second, or reads SENT or OVER, has the packet to itself and frees it.
-//! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took: whoever takes it out uses that
-//!    up.
+//! 2. The side that ends second, or reads SENT or OVER, owns the packet alone and frees it.
+//! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took; the side that takes it out
+//! must wake or forget it.
 //! 4. A sender that has unwatched cannot meet GOING: so its end may be one swap.
 //!
 //! # Who may touch what
@@ -29,7 +30,7 @@
 //!
 //! # Rejected
 //! * A lock and a queue ([`gate`](crate::channel::gate)): twice the cost, for one waiter on each side.
-//! * A reference count: an end already says who is second.
+//! * A reference count: an end already tells which side is second.
 //! * The watcher under a swap to GONE: the sender could free the packet while the receiver reads it (broken
 //!   variant).
 //!
@@ -42,7 +43,7 @@ use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-/// See the module's text.
+/// The allocation that both sides share: the word, the value and the sender's waiter.
 pub(super) struct OneshotCell<T> {
     word: AtomicPtr<()>,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -67,7 +68,7 @@ pub(super) enum Seen {
 
 /// What an end has found.
 pub(super) enum Found {
-    /// The other side is there, and this waiter is owed its wake.
+    /// The other side has not ended, and this waiter must be woken.
     Other(Option<Waiter>),
     /// The other side has ended: the packet is the caller's.
     Ended,
@@ -100,7 +101,7 @@ impl<T> OneshotCell<T> {
     /// Sender.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write(&self, value: T) {
-        // SAFETY: the sender's until SENT.
+        // SAFETY: the sender alone reaches the value until SENT.
         self.value.with_mut(|place| unsafe { (*place).write(value) });
     }
 
@@ -108,11 +109,11 @@ impl<T> OneshotCell<T> {
     /// The caller has the value: it has been written and not taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn take(&self) -> T {
-        // SAFETY: by contract.
+        // SAFETY: the caller promises that the value is there and its own.
         self.value.with(|place| unsafe { (*place).assume_init_read() })
     }
 
-    /// Sender, once: the value has been written, or there is none. It watches no more.
+    /// Sender, once: the value has been written, or there is none. It does not watch any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&self, is_sent: bool) -> Found {
         // AcqRel pairs with the receiver's loads (the value), its `register` (the waiter), and its end (the
@@ -149,8 +150,8 @@ impl<T> OneshotCell<T> {
         }) == Some(true)
     }
 
-    /// Receiver, once: it has not been told of the sender's end. A waiter that it has left behind has been
-    /// taken out.
+    /// Receiver, once, and only if it has not seen the sender's end. A waiter that it has left behind has
+    /// been taken out.
     pub(super) fn go(&self) -> Found {
         // Relaxed: a guess, confirmed by the CAS.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -166,7 +167,7 @@ impl<T> OneshotCell<T> {
             match self.word.compare_exchange(word, to, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if word.addr() & WATCHED == 0 => return Found::Other(None),
                 Ok(_) => {
-                    // SAFETY: ours while the word is GOING.
+                    // SAFETY: the receiver alone reaches `watcher` while the word is GOING.
                     let watcher = self.watcher.with_mut(|watcher| unsafe { (*watcher).take() });
                     if is_watched {
                         // Release pairs with the Acquire loads in `is_gone` and `unwatch`.
@@ -192,24 +193,25 @@ impl<T> OneshotCell<T> {
         }
     }
 
-    /// Sender, which does not watch: `waiter` will be woken at the receiver's end; false if that has come.
+    /// Sender, which does not watch: `waiter` will be woken at the receiver's end; false if the receiver has
+    /// ended.
     pub(super) fn watch(&self, waiter: Waiter) -> bool {
-        // SAFETY: the sender's while it does not watch.
+        // SAFETY: the sender alone reaches `watcher` while it does not watch.
         self.watcher.with_mut(|watcher| unsafe { *watcher = Some(waiter) });
         if self.turn(0, WATCHED) {
             return true;
         }
-        // SAFETY: as above: it does not.
+        // SAFETY: the sender alone reaches `watcher`: it does not watch after all.
         self.watcher.with_mut(|watcher| unsafe { *watcher = None });
         false
     }
 
-    /// Sender, which watches: no more; gives its watcher back. `None` if the receiver has gone, and taken it.
+    /// Sender: ends its watch and gives the watcher back. `None` if the receiver has gone and taken it.
     pub(super) fn unwatch(&self) -> Option<Waiter> {
         if !self.turn(WATCHED, 0) {
             return None;
         }
-        // SAFETY: the sender's again.
+        // SAFETY: the sender alone reaches `watcher` again: it does not watch any more.
         self.watcher.with_mut(|watcher| unsafe { (*watcher).take() })
     }
 
@@ -235,20 +237,19 @@ impl<T> OneshotCell<T> {
     }
 
     /// # Safety
-    /// The packet is the caller's (invariant 2); the value has been taken, or never was there.
+    /// The caller owns the packet alone (invariant 2); the value has been taken, or never was there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn free(this: NonNull<Self>) {
         #[cfg(loom)]
         {
-            // SAFETY: leaked, so that a late touch is found by the checker and not by a crash: it looks who
-            // has come before.
+            // SAFETY: leaked, so that the checker finds a late touch, which would else be a crash.
             let packet = unsafe { this.as_ref() };
             packet.value.with_mut(|_| {});
             packet.watcher.with_mut(|_| {});
             packet.word.load(Ordering::Relaxed); // Relaxed: only a touch
         }
         #[cfg(not(loom))]
-        // SAFETY: made by `new`; nobody else has it.
+        // SAFETY: made by `new`; the caller alone has it.
         drop(unsafe { Box::from_raw(this.as_ptr()) });
     }
 }

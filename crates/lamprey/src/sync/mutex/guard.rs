@@ -6,25 +6,25 @@ use crate::channel::Owed;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// The lock is held while this lives; through it the value is reached.
+/// Holds the lock while it lives, and gives access to the value.
 ///
 /// It may be kept across blocking calls and `await`s, and sent to another thread (if the value may), which
-/// then lets the lock go.
+/// then releases the lock.
 ///
 /// # Panics
-/// Never. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it
-/// poisons the mutex.
-#[must_use = "the lock is let go at once if the guard is not kept"]
+/// Never. A thread that began to panic, or to unwind because it was cancelled, while the guard lived, poisons
+/// the mutex when it drops the guard.
+#[must_use = "the lock is released at once if the guard is not kept"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     since: Since,
-    /// It is sent and shared as this would be.
+    /// For `Send` and `Sync`: the guard is as this reference.
     value: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Safety
-    /// The caller has HELD of this mutex, and gives it up to the guard.
+    /// The caller has HELD of this mutex, and passes it to the guard.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, since: Since::now(), value: PhantomData }
@@ -37,10 +37,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         std::mem::ManuallyDrop::new(guard).mutex.unlock_quietly()
     }
 
-    /// As `new`, for the models.
+    /// `new`, for the models.
     ///
     /// # Safety
-    /// As for `new`.
+    /// The caller has HELD of this mutex, and passes it to the guard.
     #[cfg(all(test, loom))]
     pub(crate) unsafe fn held(mutex: &'a Mutex<T>) -> Self {
         // SAFETY: as promised by the caller.
@@ -58,7 +58,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
-        // SAFETY: HELD is ours.
+        // SAFETY: the guard has HELD, so no other thread reaches the value.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -66,7 +66,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: HELD is ours, and the guard is borrowed exclusively.
+        // SAFETY: the guard has HELD and is borrowed exclusively.
         unsafe { &mut *self.mutex.value.get() }
     }
 }

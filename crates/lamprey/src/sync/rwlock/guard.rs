@@ -10,45 +10,45 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-/// Others may read while this lives, and nobody writes.
+/// While it lives, other threads may read and no thread writes.
 ///
-/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock
-/// go.
-#[must_use = "the lock is let go at once if the guard is not kept"]
+/// It may be kept across blocking calls and `await`s, and sent to another thread, which then releases the
+/// lock.
+#[must_use = "the lock is released at once if the guard is not kept"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     _held: Shared,
-    /// It is sent and shared as this would be.
+    /// For `Send` and `Sync`: the guard is as this reference.
     value: PhantomData<&'a T>,
 }
 
-/// Nobody else reads or writes while this lives; through it the value is reached.
+/// Gives access to the value. While it lives, no other thread reads or writes.
 ///
-/// It may be kept across blocking calls and `await`s, and sent to another thread, which then lets the lock
-/// go. Dropped by a thread that began to panic, or to unwind because it is cancelled, while this lived, it
-/// poisons the lock.
-#[must_use = "the lock is let go at once if the guard is not kept"]
+/// It may be kept across blocking calls and `await`s, and sent to another thread, which then releases the
+/// lock. A thread that began to panic, or to unwind because it was cancelled, while the guard lived, poisons
+/// the lock when it drops the guard.
+#[must_use = "the lock is released at once if the guard is not kept"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     since: Since,
-    /// It is sent and shared as this would be.
+    /// For `Send` and `Sync`: the guard is as this reference.
     value: PhantomData<&'a mut T>,
 }
 
-/// In which way a lock is taken, and what holds it then. (Not a trait of the guards: a type that names a
-/// lifetime twice is too much for the check whether a future is `Send`.)
+/// Reading or writing: what is taken, and which guard holds it. (Not a trait of the guards: the check whether
+/// a future is `Send` fails for a type that names a lifetime twice.)
 pub trait RwMode {
     type Guard<'a, T: ?Sized + 'a>;
     const WANT: u32;
     const REASON: Wait;
 
-    /// The calling thread is going to wait for it.
+    /// The calling thread is about to wait: for the check of the order of locks.
     fn before<T: ?Sized>(lock: &RwLock<T>, site: Site);
 
     /// `site`: where the calling thread has taken it; none for a future.
     ///
     /// # Safety
-    /// The caller has got `WANT` of the lock's line, and gives it up to the guard.
+    /// The caller has got `WANT` of the lock's line, and passes it to the guard.
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> Self::Guard<'a, T>;
 }
 
@@ -71,7 +71,7 @@ impl RwMode for Reading {
     }
 
     /// # Safety
-    /// As for [`RwMode::guard`].
+    /// The caller has got `WANT` of the lock's line, and passes it to the guard.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockReadGuard<'a, T> {
         let held = site.map_or_else(Shared::unwatched, |site| lock.id.locked_shared(site));
@@ -90,7 +90,7 @@ impl RwMode for Writing {
     }
 
     /// # Safety
-    /// As for [`RwMode::guard`].
+    /// The caller has got `WANT` of the lock's line, and passes it to the guard.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn guard<'a, T: ?Sized>(lock: &'a RwLock<T>, site: Option<Site>) -> RwLockWriteGuard<'a, T> {
         if let Some(site) = site {
@@ -101,7 +101,7 @@ impl RwMode for Writing {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// From now on the lock is held to read; nobody writes in between.
+    /// Turns the guard into one that reads; no thread writes in between.
     ///
     /// # Examples
     /// ```
@@ -123,7 +123,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
             sharing.readers = 1;
             *held = false;
         });
-        // SAFETY: counted just now.
+        // SAFETY: the reader has been counted just now.
         unsafe { Reading::guard(lock, Some(Location::caller())) }
     }
 }
@@ -132,7 +132,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
-        // SAFETY: nobody writes while we read.
+        // SAFETY: the guard is counted as a reader, so no thread writes.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -141,7 +141,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &T {
-        // SAFETY: HELD is ours.
+        // SAFETY: the guard has HELD, so no other thread reads or writes.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -149,7 +149,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: HELD is ours, and the guard is borrowed exclusively.
+        // SAFETY: the guard has HELD and is borrowed exclusively.
         unsafe { &mut *self.lock.value.get() }
     }
 }

@@ -1,16 +1,16 @@
-//! Who may have a lock that is shared by those who read.
+//! The rules of a lock that readers share.
 //!
 //! # Invariants
-//! 1. HELD is set while somebody writes; then nobody reads.
-//! 2. Nobody overtakes: a reader that comes after a writer that waits, waits behind it; and readers that
-//!    stand together at the front go together. So neither readers nor writers starve.
+//! 1. HELD is set while a thread writes; then no thread reads.
+//! 2. No thread overtakes: a reader that comes while a writer waits, waits behind it; and readers that are
+//!    next to each other at the front go together. So neither readers nor writers starve.
 //! 3. The number of readers is exact. It cannot wrap, although guards can be forgotten: 2^64 of them take
 //!    thousands of years.
 
 use crate::sync::line::{Decision, LockKind};
 use crate::sync_shim::left_out;
 
-/// The rules: how many read; HELD if one writes.
+/// The state: how many threads read; HELD if one writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Sharing {
     pub(super) readers: u64,

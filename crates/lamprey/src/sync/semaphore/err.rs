@@ -1,4 +1,4 @@
-//! Why no permits were had.
+//! Why a semaphore gave no permits.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ const UNWINDING: &str = "no permits are free, and a host that is unwinding must 
 pub enum AcquireError {
     /// The semaphore was closed.
     Closed,
-    /// It would have had to wait on a host that is unwinding.
+    /// The caller is a host that is unwinding, and would have had to wait.
     Unwinding,
 }
 
@@ -20,7 +20,7 @@ pub enum AcquireError {
 pub enum TryAcquireError {
     /// The semaphore was closed.
     Closed,
-    /// Too few are free, or others wait for them.
+    /// Too few are free, or other threads wait for them.
     NoPermits,
 }
 
@@ -31,7 +31,7 @@ pub enum AcquireTimeoutError {
     Closed,
     /// The time was over.
     TimedOut,
-    /// It would have had to wait on a host that is unwinding.
+    /// The caller is a host that is unwinding, and would have had to wait.
     Unwinding,
 }
 

@@ -1,4 +1,4 @@
-//! What a semaphore gives, and the event of that.
+//! Permits that a semaphore has given, and the event of that.
 
 use super::{AcquireError, CLOSED, Permits, Semaphore};
 use crate::events::Event;
@@ -7,8 +7,8 @@ use crate::sync::line::{Claim, Line, LineOffer};
 use std::fmt;
 use std::ops::Deref;
 
-/// Permits of a [`Semaphore`] (`S`: a reference to it, or an `Arc` of it), given back when this is dropped.
-/// It may be sent to other threads.
+/// Permits of a [`Semaphore`], which are given back when it is dropped. `S` is a reference to the semaphore,
+/// or an `Arc`. It may be sent to other threads.
 #[doc(alias = "OwnedSemaphorePermit")]
 #[must_use = "the permits are given back when this is dropped"]
 pub struct SemaphorePermit<S: Deref<Target = Semaphore>> {
@@ -21,7 +21,7 @@ impl<S: Deref<Target = Semaphore>> SemaphorePermit<S> {
         Self { semaphore, n }
     }
 
-    /// How many permits this is.
+    /// How many permits it has.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl<S: Deref<Target = Semaphore>> SemaphorePermit<S> {
         self.n
     }
 
-    /// The permits are not given back: the semaphore has that many less.
+    /// Never gives the permits back: the semaphore has that many less.
     ///
     /// # Examples
     /// ```
