@@ -11,7 +11,7 @@
 //! 2. `single` is 0 when EDIT ends, unless the line is empty (or another batch follows): the first in line
 //!    has taken it. What is left in an empty line is forgotten by the next thread that comes.
 //! 3. A thread that is notified by `notify_one` and leaves without returning from its wait (it is cancelled,
-//! or its future is dropped) notifies the next one.
+//!    or its future is dropped) notifies the next one.
 //! 4. Between queueing and blocking no code of the program runs (`Line::acquire_then`).
 //!
 //! # Checked by

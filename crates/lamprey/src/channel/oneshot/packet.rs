@@ -16,7 +16,7 @@
 //!    side once.
 //! 2. The side that ends second, or reads SENT or OVER, owns the packet alone and frees it.
 //! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took; the side that takes it out
-//! must wake or forget it.
+//!    must wake or forget it.
 //! 4. A sender that has unwatched cannot meet GOING: so its end may be one swap.
 //!
 //! # Who may touch what
