@@ -23,10 +23,6 @@ use std::time::{Duration, Instant};
 /// Longer than anything here takes on a loaded machine; a test that needs it has hung.
 pub const FOREVER: Duration = Duration::from_secs(100);
 
-/// Long enough that a host that has been spawned is blocked by then, almost always. No test fails when it is
-/// not.
-pub const SETTLE: Duration = Duration::from_millis(20);
-
 /// Runs `main` in a runtime with `workers` workers; a hang fails the test instead of stopping the suite.
 #[track_caller]
 pub fn run<T: Send + 'static>(workers: usize, main: impl FnOnce() -> T + Send + 'static) -> T {
