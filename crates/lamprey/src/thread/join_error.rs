@@ -117,7 +117,9 @@ impl fmt::Display for JoinError {
         match self {
             Self::Panicked(panic) => write!(f, "{who} panicked: {panic}"),
             Self::Cancelled(_) => write!(f, "{who} was cancelled"),
-            Self::NoStack(error, _) => write!(f, "{who} never ran, no stack or memory was left for it: {error}"),
+            Self::NoStack(error, _) => {
+                write!(f, "{who} never ran, no stack or memory was left for it: {error}")
+            }
             Self::Unwinding(_) => write!(f, "the caller is unwinding and must not wait for {who}"),
         }
     }

@@ -1,0 +1,160 @@
+//! A handle of a supervisor: orders to its loop, and waiting for its end.
+
+use super::team::Notice;
+use crate::channel::mailbox::Sender;
+use crate::events::{FutureEvt, future_evt};
+use crate::sched::{self, coop};
+use crate::sync::IVar;
+use crate::thread::JoinError;
+use crate::time::TimedOut;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Gives orders to a [`Supervisor`](super::Supervisor) while it runs, from anywhere.
+///
+/// # Examples
+/// ```
+/// use lamprey::scope::{Restart, Supervisor};
+/// use std::time::Duration;
+///
+/// # lamprey::run(|| {
+/// let supervisor = Supervisor::new()
+///     .child("north", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)))
+///     .child("south", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)));
+/// let orders = supervisor.handle();
+/// let host = lamprey::spawn(move || supervisor.run());
+/// assert!(orders.cancel("north")); // "south" runs on
+/// assert!(!orders.cancel("west")); // there is none
+/// orders.stop();
+/// assert!(host.join().unwrap().is_ok());
+/// # });
+/// ```
+///
+/// # Dropping
+/// Changes nothing: the supervisor runs on, also without any handle.
+#[derive(Clone)]
+pub struct SupervisorHandle {
+    pub(super) orders: Sender<Notice>,
+    pub(super) names: Arc<[Arc<str>]>,
+    pub(super) over: IVar<()>,
+}
+
+impl SupervisorHandle {
+    /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again,
+    /// whatever its [`Restart`], and the others run on. False if no child had this name when the handle was
+    /// made.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn cancel(&self, name: &str) -> bool {
+        let child = self.names.iter().position(|known| **known == *name);
+        // An error: the supervisor is over, and so is the child.
+        child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
+    }
+
+    /// Stops all children, the last one first; then [`run`](Supervisor::run) returns `Ok`. If it has not been
+    /// called yet, it will start none.
+    ///
+    /// # Blocking
+    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    pub fn stop(&self) {
+        // An error: it has stopped.
+        let _ = self.orders.send(Notice::Stop);
+    }
+
+    /// Waits until the supervisor has ended: [`run`](Supervisor::run) is being left, and all children have been
+    /// joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
+    ///
+    /// A child that waits for its own supervisor waits until it is cancelled.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::scope::{Restart, Supervisor};
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| {
+    /// let supervisor =
+    ///     Supervisor::new().child("clock", Restart::Always, || Ok(lamprey::sleep(Duration::MAX)));
+    /// let orders = supervisor.handle();
+    /// let host = lamprey::spawn(move || supervisor.run());
+    /// assert!(orders.join_timeout(Duration::from_millis(1)).is_err(), "it runs");
+    /// orders.stop();
+    /// orders.join().unwrap();
+    /// assert!(orders.is_finished());
+    /// # host.join().unwrap().unwrap();
+    /// # });
+    /// ```
+    ///
+    /// # Errors
+    /// [`JoinError::Unwinding`] only.
+    ///
+    /// # Cancellation
+    /// A cancelled host unwinds from here; the supervisor runs on.
+    ///
+    /// # Blocking
+    /// A host switches away; an OS thread parks.
+    pub fn join(&self) -> Result<(), JoinError> {
+        if self.is_over() || !sched::must_not_block() {
+            self.over.get_ref();
+            return Ok(());
+        }
+        Err(JoinError::unwinding())
+    }
+
+    /// As [`join`](Self::join), waiting at most `timeout`.
+    ///
+    /// # Errors
+    /// [`TimedOut`] if it has not ended by then. Within the `Ok`, as [`join`](Self::join).
+    ///
+    /// # Cancellation
+    /// As [`join`](Self::join).
+    ///
+    /// # Blocking
+    /// As [`join`](Self::join).
+    pub fn join_timeout(&self, timeout: Duration) -> Result<Result<(), JoinError>, TimedOut> {
+        if !self.is_over() && sched::must_not_block() {
+            return Ok(Err(JoinError::unwinding()));
+        }
+        self.over.get_ref_timeout(timeout).map(|()| Ok(())).ok_or(TimedOut)
+    }
+
+    /// [`join`](Self::join) as an event; `.await` the handle, or this, in async code.
+    pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<>> {
+        let over = self.over.clone();
+        future_evt(async move {
+            over.get_async().await;
+            Ok(())
+        })
+    }
+
+    /// True once the supervisor has ended, so that [`join`](Self::join) does not block.
+    pub fn is_finished(&self) -> bool {
+        coop::tried(self.is_over(), |is_over| !is_over)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.try_get_ref().is_some()
+    }
+}
+
+/// The awaitable form of [`join`](SupervisorHandle::join).
+impl IntoFuture for SupervisorHandle {
+    type Output = Result<(), JoinError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            self.over.get_async().await;
+            Ok(())
+        })
+    }
+}
+
+impl fmt::Debug for SupervisorHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SupervisorHandle").field("children", &self.names).finish_non_exhaustive()
+    }
+}
