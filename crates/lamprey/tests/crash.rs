@@ -63,8 +63,9 @@ fn an_overflow_names_the_spawn_of_the_program_and_shows_the_stack() {
         let report = text.lines().find(|line| line.contains("stack overflow in")).expect(&text);
         let (_, who) = report.split_once("stack overflow in ").unwrap();
         assert!(who.starts_with(what), "{kind}: {report}");
-        // A parasite's own spawn site, and that of the host that it runs on.
-        assert!(who.contains(here), "{kind}: {report}");
+        // A parasite's own spawn site is known where debug assertions are on, and so is always that of the
+        // host that it runs on.
+        assert!(who.contains(here) || !cfg!(debug_assertions), "{kind}: {report}");
         assert!(!report.contains("lamprey/src/"), "{kind}: {report}");
         assert!(text.contains("LAMPREY_STACK"), "{kind}: {text}");
         assert!(text.matches("without_end").count() > 20, "{kind}: {text}");

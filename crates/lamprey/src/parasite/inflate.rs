@@ -100,8 +100,11 @@ pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: NonNull<()>) {
     let worker = unsafe { worker.cast::<Worker>().as_ref() };
     worker.seat.counters.inflated.add(1);
     let carried = Carried(task);
+    #[cfg(debug_assertions)]
     // SAFETY: alive by the right to run; the field is constant.
     let site = unsafe { task.as_ref() }.spawn_site;
+    #[cfg(not(debug_assertions))]
+    let site = std::panic::Location::caller();
     drop(crate::thread::spawn_on(worker, site, move || carried.host()));
 }
 

@@ -50,7 +50,7 @@ union Body<F: Future> {
 /// build it in its place. A copy as a whole, of what has just been written in parts, would have to wait for
 /// those writes.)
 #[cfg_attr(not(debug_assertions), inline(always))]
-#[track_caller]
+#[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn place<F: Future>(
     worker: &Worker,
     future: &ManuallyDrop<F>,
@@ -66,6 +66,7 @@ pub(super) unsafe fn place<F: Future>(
         (&raw mut (*place).task.life).write(life);
         (*place).task.life.flags.set(flags);
         (&raw mut (*place).task.completion).write(Completion::new());
+        #[cfg(debug_assertions)]
         (&raw mut (*place).task.spawn_site).write(std::panic::Location::caller());
         (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
     }

@@ -225,7 +225,7 @@ pub(super) unsafe fn start<F: Future>(
 ///
 /// # Safety
 /// As for [`start`].
-#[track_caller]
+#[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn start_named<F: Future>(
     worker: &Worker,
     future: ManuallyDrop<F>,

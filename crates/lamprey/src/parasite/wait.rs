@@ -128,6 +128,7 @@ impl WaitCell {
             body: &BODY,
             life,
             completion: Completion::new(),
+            #[cfg(debug_assertions)]
             spawn_site: std::panic::Location::caller(),
         };
         let cell = Box::new(Waiting { task, place: Place { from: AtomicUsize::new(0), size } });

@@ -88,7 +88,7 @@ impl ThreadInfo {
         self.worker
     }
 
-    /// Where it was spawned.
+    /// Where it was spawned. Of a stackless parasite it is known in programs with debug assertions only.
     pub fn spawn_site(&self) -> Option<&'static Location<'static>> {
         self.spawn_site
     }
@@ -128,6 +128,10 @@ impl Task {
     pub(crate) unsafe fn info(this: NonNull<Task>, worker: Option<usize>) -> ThreadInfo {
         // SAFETY: alive (contract); these fields are constant.
         let task = unsafe { this.as_ref() };
+        #[cfg(debug_assertions)]
+        let spawn_site = Some(task.spawn_site);
+        #[cfg(not(debug_assertions))]
+        let spawn_site = None;
         ThreadInfo {
             id: this.addr().get() as u64,
             name: match task.given_name() {
@@ -136,7 +140,7 @@ impl Task {
             },
             kind: ThreadKind::Parasite,
             worker,
-            spawn_site: Some(task.spawn_site),
+            spawn_site,
         }
     }
 }

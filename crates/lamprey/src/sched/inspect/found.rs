@@ -31,7 +31,8 @@ pub(crate) struct Polled {
     pub(crate) name: &'static str,
     /// The name that it was given.
     pub(super) given: Short,
-    pub(super) spawn_site: &'static Location<'static>,
+    /// Known with debug assertions only: it costs eight bytes for each parasite.
+    pub(super) spawn_site: Option<&'static Location<'static>>,
 }
 
 /// The beginning of a name, copied: a signal handler must not count references.
@@ -82,7 +83,7 @@ impl fmt::Display for Polled {
             "" => write!(f, "parasite `{}`", self.name)?,
             given => write!(f, "parasite `{given}` ({})", self.name)?,
         }
-        write!(f, " spawned at {}", self.spawn_site)
+        self.spawn_site.map_or(Ok(()), |site| write!(f, " spawned at {site}"))
     }
 }
 

@@ -16,8 +16,12 @@ impl Thread {
         // SAFETY: `polling` names a task only while it is alive (`act_for` resets it before the right to run
         // is given up); the fields read are constant.
         let task: &Task = unsafe { task.as_ref() };
+        #[cfg(debug_assertions)]
+        let spawn_site = Some(task.spawn_site);
+        #[cfg(not(debug_assertions))]
+        let spawn_site = None;
         let given = Short::of(task.given_name().map_or("", |name| name));
-        Some(Polled { name: (task.body.name)(), given, spawn_site: task.spawn_site })
+        Some(Polled { name: (task.body.name)(), given, spawn_site })
     }
 
     /// Where the program spawned it; `None` for a host of the runtime's own.
