@@ -394,17 +394,20 @@ fn a_crowd_costs_its_size_and_trim_gives_it_back() {
     }
     let (slab, layout) = (slab(8), layout(88, 8));
     let mut crowd = vec![NonNull::dangling(); CROWD];
-    for _ in 0..2 {
+    // A small crowd first: the pages of the code that is used count, too.
+    for size in [CROWD / 100, CROWD, CROWD] {
+        let crowd = &mut crowd[..size];
         let before = pages();
         crowd.iter_mut().for_each(|block| *block = take(&slab, layout));
         let used = (pages().1 - before.1) * 4096;
-        assert!(used <= CROWD * 88 + (5 << 20), "{used} bytes are resident");
-        fastrand::Rng::with_seed(1).shuffle(&mut crowd);
+        assert!(used <= size * 88 + (5 << 20), "{used} bytes are resident");
+        fastrand::Rng::with_seed(1).shuffle(crowd);
         // SAFETY: out.
         crowd.iter().for_each(|&block| unsafe { slab.give(block, layout) });
-        assert!(slab.trim() >= CROWD * 88);
+        assert!(slab.trim() >= size * 88);
         let after = pages();
-        assert!(after.1 <= before.1 + 100 && after.0 <= before.0 + 100, "{before:?} {after:?} pages");
+        let is_given_back = after.1 <= before.1 + 100 && after.0 <= before.0 + 100;
+        assert!(is_given_back || size < CROWD, "{before:?} {after:?} pages");
     }
 }
 
