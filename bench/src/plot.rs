@@ -1,5 +1,5 @@
-//! The picture of the README: what a handful of operations cost, as bars on a logarithmic scale, drawn from the
-//! lines of JSON that `run` has written.
+//! The picture of the README: what a handful of operations cost, as bars on a logarithmic scale, drawn from
+//! the lines of JSON that `run` has written.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

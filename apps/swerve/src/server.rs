@@ -77,7 +77,8 @@ impl Server {
     }
 
     /// Serves until [`Stopper::stop`], then lets the requests that run finish, for at most
-    /// [`Limits::stop_time`](crate::config::Limits::stop_time). Returns how many connections were cut off after that.
+    /// [`Limits::stop_time`](crate::config::Limits::stop_time). Returns how many connections were cut off
+    /// after that.
     ///
     /// Connections are spread over the workers of the calling host's runtime. All of them have ended when
     /// this returns: one that reads a file from a disk is waited for until the disk answers.

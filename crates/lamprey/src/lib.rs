@@ -128,7 +128,7 @@ pub mod scope;
 /// The part that the checker builds.
 #[cfg(loom)]
 pub(crate) mod scope {
-    pub(crate) mod kin;
+    pub(crate) mod state;
 }
 
 #[cfg(all(test, loom))]

@@ -380,7 +380,7 @@ impl Drop for Runtime {
         let Some((survivors, workers)) = self.end(PATIENCE).filter(|(_, workers)| *workers > 0) else {
             return;
         };
-        let (all, seconds) = (self.shared.seats().len(), PATIENCE.as_secs());
+        let (all, seconds) = (self.shared.remotes().len(), PATIENCE.as_secs());
         crate::bug::say!(
             "{workers} of {all} workers did not end within {seconds} s of the end of their runtime: a host \
              computes without blocking, shields itself, or caught its cancellation"
@@ -391,7 +391,7 @@ impl Drop for Runtime {
 
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runtime").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
+        f.debug_struct("Runtime").field("workers", &self.shared.remotes().len()).finish_non_exhaustive()
     }
 }
 

@@ -13,12 +13,12 @@
 //! REVOKING  all threads but the revoker wait                          SHARED  final
 //! ```
 //! An **epoch** is a number that names a slot and a period in which one worker has it.
-//! It ends with the worker, or by a [bulk revocation](storm). After that, taking an object of that epoch from
-//! the worker needs no barrier, and the worker itself needs one CAS to keep it.
+//! It ends with the worker, or by a [bulk revocation](bulk revocation). After that, taking an object of that
+//! epoch from the worker needs no barrier, and the worker itself needs one CAS to keep it.
 //!
 //! # Invariants
 //! 1. A section is open only while `busy` of the owner's slot holds the address of the word; after that store
-//!    and a light barrier the owner has read `OWNED(e)` in the word, and then `e` in its slot's `tenure`.
+//!    and a light barrier the owner has read `OWNED(e)` in the word, and then `e` in its slot's `epoch`.
 //! 2. `over >= e` in a slot: all sections of epoch `e` and older have ended, and none will begin.
 //! 3. A word leaves `OWNED(e)` (a) to REVOKING, (b) to SHARED by any thread once `e` is over, (c) to anything
 //!    by the worker of e's slot while it is in no section. So a thread that reads SHARED, or a new epoch,
@@ -32,12 +32,12 @@
 //!    it.
 //!
 //! # Who may touch what
-//! `busy`: stores by the worker that has the slot. `tenure`: the worker when it takes the slot, revokers by
+//! `busy`: stores by the worker that has the slot. `epoch`: the worker when it takes the slot, revokers by
 //! CAS. `over`: only ever raised. The object: by invariant 1 or as SHARED.
 //!
 //! # Orderings
-//! The owner stores `busy`, passes the light barrier and loads the word and `tenure`; a revoker changes the
-//! word (and `tenure`), passes the heavy barrier and loads `busy`. At least one of the two sees the other
+//! The owner stores `busy`, passes the light barrier and loads the word and `epoch`; a revoker changes the
+//! word (and `epoch`), passes the heavy barrier and loads `busy`. At least one of the two sees the other
 //! (StoreLoad on both sides). Every store to `busy`, also that at the entry, is Release and the revoker's
 //! loads are Acquire, so the revoker comes after the owner's last section, also when it sees the owner in
 //! another object already. SHARED is stored Release and read Acquire; so is `over`. The heavy barrier works
@@ -55,8 +55,8 @@
 //! # Checked by
 //! `model::bias` (loom, with broken variants that it catches), `bias::tests`.
 
+pub(crate) mod bulk_revocation;
 mod slot;
-pub(crate) mod storm;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -146,7 +146,7 @@ impl Bias {
         // Acquire pairs with the Release store of SHARED in `revoke` and with the AcqRel changes in `claim`.
         let word = early.unwrap_or_else(|| self.0.load(Ordering::Acquire));
         let section = Section { slot, here: PhantomData };
-        if word == slot.tenure() { Ok(section) } else { Err(word) }
+        if word == slot.epoch() { Ok(section) } else { Err(word) }
     }
 
     /// The slow path: the word holds neither the caller's epoch nor SHARED.
@@ -183,11 +183,11 @@ impl Bias {
         }
     }
 
-    /// Gives the object to the epoch `tenure`, or makes it shared, if the word is still `word`.
-    fn claim(&self, word: u32, tenure: Option<u32>) {
+    /// Gives the object to `epoch`, or makes it shared, if the word is still `word`.
+    fn claim(&self, word: u32, epoch: Option<u32>) {
         // AcqRel pairs with the Acquire loads in `look`: a thread that reads the new word comes after
         // everything that the caller comes after. Relaxed on failure: the caller looks again.
-        let _ = self.0.compare_exchange(word, tenure.unwrap_or(SHARED), Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(word, epoch.unwrap_or(SHARED), Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Revokes the object from its owner: shared when this returns, unless another thread has changed the
@@ -200,14 +200,14 @@ impl Bias {
         }
         // Relaxed: a counter for statistics.
         REVOCATIONS.fetch_add(1, Ordering::Relaxed);
-        let ends_tenure = owner.storm.is_due() && owner.end_tenure(word);
+        let ends_epoch = owner.bulk_revocation.is_due() && owner.end_epoch(word);
         heavy_barrier();
         if left_out!(BiasEarly) {
             // Release: the broken variant admits other threads before the owner is outside.
             self.0.store(SHARED, Ordering::Release);
         }
-        owner.wait_outside(self.address(), ends_tenure);
-        if ends_tenure {
+        owner.wait_outside(self.address(), ends_epoch);
+        if ends_epoch {
             owner.has_ended(word);
         }
         // Release pairs with the Acquire loads in `look`; `wait_outside` has acquired the owner's last

@@ -4,7 +4,7 @@
 //! Slots are static, so that a thread that reads an epoch in a word can look at its slot, also after the
 //! worker has ended. The protocol is described in [`bias`](super).
 
-use super::storm::{CALM, Storm};
+use super::bulk_revocation::{BulkRevocation, CALM};
 use crate::sync_shim::{AtomicUsize, Mutex, Ordering, left_out, relax};
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ const SLOTS: usize = if cfg!(loom) { 2 } else { 256 };
 /// to a state of the word.
 const NUMBER: u32 = 256;
 /// In place of an epoch when the numbers have run out. No word ever holds it.
-const NO_TENURE: u32 = 3;
+const NO_EPOCH: u32 = 3;
 
 /// Release, or Relaxed in a broken variant.
 macro_rules! release_unless {
@@ -39,10 +39,10 @@ pub(crate) struct Slot {
     /// The address of the word whose section the owner is in, or 0.
     busy: AtomicUsize,
     /// The present epoch, or the last one.
-    tenure: AtomicU32,
+    epoch: AtomicU32,
     /// The newest epoch that is over.
     over: AtomicU32,
-    pub(crate) storm: Storm,
+    pub(crate) bulk_revocation: BulkRevocation,
 }
 
 impl Slot {
@@ -65,9 +65,9 @@ impl Slot {
 
     /// The present epoch.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn tenure(&self) -> u32 {
+    pub(super) fn epoch(&self) -> u32 {
         // Relaxed: only compared; the owner's barrier is between its `busy` and this load (bias: Orderings).
-        self.tenure.load(Ordering::Relaxed)
+        self.epoch.load(Ordering::Relaxed)
     }
 
     /// Owner: the epoch that may own an object that has not been used.
@@ -81,28 +81,28 @@ impl Slot {
     }
 
     fn owns_below(&self, bearable: u32) -> Option<u32> {
-        let tenure = self.tenure();
-        (tenure != NO_TENURE && self.storm.is_below(bearable)).then_some(tenure)
+        let epoch = self.epoch();
+        (epoch != NO_EPOCH && self.bulk_revocation.is_below(bearable)).then_some(epoch)
     }
 
-    /// True if the owner is, and stays, outside of all objects of epoch `tenure`.
-    pub(super) fn is_over(&self, tenure: u32) -> bool {
+    /// True if the owner is, and stays, outside of all objects of epoch `epoch`.
+    pub(super) fn is_over(&self, epoch: u32) -> bool {
         // Acquire pairs with the Release in `has_ended`: the caller comes after all sections of the epoch.
-        self.over.load(Ordering::Acquire) >= tenure || (left_out!(BiasStale) && self.tenure() != tenure)
+        self.over.load(Ordering::Acquire) >= epoch || (left_out!(BiasStale) && self.epoch() != epoch)
     }
 
-    /// Starts the epoch after `tenure`; false if that has been done. `tenure` is over only after a heavy
+    /// Starts the epoch after `epoch`; false if that has been done. `epoch` is over only after a heavy
     /// barrier and [`wait_outside`](Self::wait_outside).
-    pub(super) fn end_tenure(&self, tenure: u32) -> bool {
-        let next = tenure.checked_add(NUMBER).unwrap_or(NO_TENURE);
+    pub(super) fn end_epoch(&self, epoch: u32) -> bool {
+        let next = epoch.checked_add(NUMBER).unwrap_or(NO_EPOCH);
         // Relaxed: the caller's heavy barrier is between this and its load of `busy`; nothing is published.
-        self.tenure.compare_exchange(tenure, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.epoch.compare_exchange(epoch, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Records that epoch `tenure` and all before it are over.
-    pub(super) fn has_ended(&self, tenure: u32) {
+    /// Records that epoch `epoch` and all before it are over.
+    pub(super) fn has_ended(&self, epoch: u32) {
         // Release pairs with the Acquire load in `is_over`.
-        self.over.fetch_max(tenure, release_unless!(BiasOver));
+        self.over.fetch_max(epoch, release_unless!(BiasOver));
     }
 
     /// After the heavy barrier: waits until the owner has left its section on `address`, if it is in one
@@ -124,14 +124,14 @@ impl Slot {
 
     /// Begins the epoch of a worker that has taken slot number `index`; false if the numbers have run out.
     fn begin(&self, index: usize) -> bool {
-        let next = |tenure: u32| match tenure {
+        let next = |epoch: u32| match epoch {
             0 => Some(NUMBER | index as u32),
-            NO_TENURE => None,
-            tenure => tenure.checked_add(NUMBER),
+            NO_EPOCH => None,
+            epoch => epoch.checked_add(NUMBER),
         };
-        self.storm.forget();
+        self.bulk_revocation.forget();
         // Relaxed: only compared. An atomic update, because a revoker of an older epoch may change it too.
-        self.tenure.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+        self.epoch.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 }
 
@@ -139,9 +139,9 @@ impl Slot {
 #[cfg(not(loom))]
 impl Slot {
     /// Makes the present epoch the last one.
-    pub(super) fn use_up_tenures(&self) {
+    pub(super) fn use_up_epochs(&self) {
         // Relaxed: the caller is the owner, and the value is only compared.
-        self.tenure.fetch_or(!(NUMBER - 1), Ordering::Relaxed);
+        self.epoch.fetch_or(!(NUMBER - 1), Ordering::Relaxed);
     }
 }
 
@@ -154,9 +154,9 @@ macro_rules! slot {
     () => {
         Slot {
             busy: AtomicUsize::new(0),
-            tenure: AtomicU32::new(0),
+            epoch: AtomicU32::new(0),
             over: AtomicU32::new(0),
-            storm: Storm::new(),
+            bulk_revocation: BulkRevocation::new(),
         }
     };
 }
@@ -177,8 +177,8 @@ fn table() -> &'static Table {
 }
 
 /// The slot of an epoch.
-pub(super) fn slot_of(tenure: u32) -> &'static Slot {
-    &table().slots[(tenure % NUMBER) as usize]
+pub(super) fn slot_of(epoch: u32) -> &'static Slot {
+    &table().slots[(epoch % NUMBER) as usize]
 }
 
 /// A worker's right to a slot: taken on its kernel thread, and released there by dropping it.
@@ -212,7 +212,7 @@ impl Lease {
 impl Drop for Lease {
     /// The epoch is over without a barrier: all of its sections ran on this kernel thread.
     fn drop(&mut self) {
-        self.slot.has_ended(self.slot.tenure());
+        self.slot.has_ended(self.slot.epoch());
         let table = table();
         let mut taken = table.taken.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(at) = table.slots.iter().position(|slot| std::ptr::eq(slot, self.slot)) {

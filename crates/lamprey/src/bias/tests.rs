@@ -16,8 +16,8 @@ fn enters_as_owner(bias: &Bias, slot: Option<&'static Slot>) -> bool {
 }
 
 /// Revokes as many objects from `lease` as its window tolerates, and `more`.
-fn storm(lease: &Lease, more: u32) {
-    for _ in 0..super::storm::CALM + more {
+fn bulk_revocation(lease: &Lease, more: u32) {
+    for _ in 0..super::bulk_revocation::CALM + more {
         let bias = Bias::new();
         enters_as_owner(&bias, Some(lease.slot()));
         assert!(!enters_as_owner(&bias, None));
@@ -45,14 +45,14 @@ fn who_has_no_slot_never_owns() {
 }
 
 #[test]
-fn a_storm_ends_the_tenure_but_not_the_ownership_of_what_is_used() {
+fn a_storm_ends_the_epoch_but_not_the_ownership_of_what_is_used() {
     let Some(lease) = lease() else { return };
     let (used, unused) = (Bias::new(), Bias::new());
     assert!(enters_as_owner(&used, Some(lease.slot())));
     assert!(enters_as_owner(&unused, Some(lease.slot())));
-    let tenure = lease.slot().tenure();
-    storm(&lease, 0);
-    assert!(lease.slot().is_over(tenure));
+    let epoch = lease.slot().epoch();
+    bulk_revocation(&lease, 0);
+    assert!(lease.slot().is_over(epoch));
     assert!(enters_as_owner(&used, Some(lease.slot())), "taken back by a CAS");
     assert!(!enters_as_owner(&Bias::new(), Some(lease.slot())), "what is new is shared");
     assert!(!enters_as_owner(&unused, None));
@@ -65,38 +65,38 @@ fn revocations_of_a_storm_are_bounded() {
     let many: Vec<_> = std::iter::repeat_with(Bias::new).take(100_000).collect();
     let owned = many.iter().filter(|bias| enters_as_owner(bias, Some(lease.slot()))).count();
     assert_eq!(owned, many.len());
-    let first = lease.slot().tenure();
+    let first = lease.slot().epoch();
     assert!(many.iter().all(|bias| !enters_as_owner(bias, None)));
     // Each of these windows would have to take 100 ms.
-    let tenures = (lease.slot().tenure() - first) / 256;
-    assert!(tenures < 20, "{tenures} times 64 revocations");
+    let epochs = (lease.slot().epoch() - first) / 256;
+    assert!(epochs < 20, "{epochs} times 64 revocations");
 }
 
 #[test]
-fn the_end_of_a_worker_ends_its_tenure() {
+fn the_end_of_a_worker_ends_its_epoch() {
     let bias = Bias::new();
-    let Some(tenure) = std::thread::scope(|scope| {
+    let Some(epoch) = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             lease().map(|lease| {
                 assert!(enters_as_owner(&bias, Some(lease.slot())));
-                lease.slot().tenure()
+                lease.slot().epoch()
             })
         });
         worker.join().unwrap()
     }) else {
         return;
     };
-    assert!(super::slot_of(tenure).is_over(tenure));
+    assert!(super::slot_of(epoch).is_over(epoch));
     assert!(!enters_as_owner(&bias, None));
 }
 
 #[test]
-fn without_numbers_for_tenures_nothing_is_owned() {
+fn without_numbers_for_epochs_nothing_is_owned() {
     let Some(lease) = lease() else { return };
     let bias = Bias::new();
-    lease.slot().use_up_tenures();
+    lease.slot().use_up_epochs();
     assert!(enters_as_owner(&bias, Some(lease.slot())), "the last one");
-    storm(&lease, 0);
+    bulk_revocation(&lease, 0);
     for _ in 0..2 {
         assert!(!enters_as_owner(&bias, Some(lease.slot())));
         assert!(!enters_as_owner(&Bias::new(), Some(lease.slot())));
@@ -168,7 +168,7 @@ fn owner_against_others() {
         while done.load(Ordering::Relaxed) < OTHERS {
             for (at, round) in rounds.iter().enumerate() {
                 // Alternates bulk and single revocations.
-                slot.filter(|_| at % 100 == 0).inspect(|slot| slot.storm.forget());
+                slot.filter(|_| at % 100 == 0).inspect(|slot| slot.bulk_revocation.forget());
                 add(round, slot);
             }
             own += 1;

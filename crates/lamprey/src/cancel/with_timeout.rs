@@ -90,5 +90,5 @@ pub fn with_deadline<R>(deadline: Instant, inside: impl FnOnce() -> R) -> Result
         }
     }
     let settled = level::settle(&frame, left).unwrap_or_else(|payload| resume_unwind(payload));
-    settled.map_err(|level::Tripped| TimedOut)
+    settled.map_err(|level::LevelCancelled| TimedOut)
 }

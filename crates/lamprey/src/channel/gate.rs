@@ -1,6 +1,6 @@
 //! A monitor for channels that have a state of their own: the state, two wait queues, and a lock around all.
 //!
-//! Waiting is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
+//! GateNode is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
 //! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
 //! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
 //! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so
@@ -37,7 +37,8 @@
 //! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
 //!   it back in its old place, differently in each kind of channel. Here the value stays in the state.
 //! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
-//! * Another state of a node (HELD, [`party`](super::party)): needed where a CAS takes nodes out, not a lock.
+//! * Another state of a node (HELD, [`wait_node`](super::wait node)): needed where a CAS takes nodes out, not
+//!   a lock.
 //!
 //! # Checked by
 //! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.
@@ -58,7 +59,7 @@ use crate::sched::Wait;
 use crate::sched::parasite::task::Form;
 use crate::sync_shim::left_out;
 use node::GateWaiter;
-pub(crate) use node::Owed;
+pub(crate) use node::PendingWake;
 use std::ptr::NonNull;
 
 /// A state, its two wait queues, and the lock around them.
@@ -125,17 +126,17 @@ impl<S> Gate<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         // Out parameters: a result struct copied out of the section would wait for its own stores.
-        let (mut owed, mut all) = (None, 0);
+        let (mut pending_wake, mut all) = (None, 0);
         let result = self.0.with(|inner| {
             section(&mut Section {
                 state: &mut inner.state,
                 queues: &mut inner.queues,
-                owed: &mut owed,
+                pending_wake: &mut pending_wake,
                 all: &mut all,
             })
         });
-        if let Some(owed) = owed {
-            owed.deliver(form);
+        if let Some(pending_wake) = pending_wake {
+            pending_wake.deliver(form);
         }
         if all != 0 {
             self.wake_rounds(all);
@@ -155,22 +156,26 @@ impl<S> Gate<S> {
                 inner.queues[queue].round
             });
             loop {
-                let mut owed = [const { None }; 16];
+                let mut pending_wake = [const { None }; 16];
                 self.0.with(|inner| {
-                    for place in &mut owed {
+                    for place in &mut pending_wake {
                         *place = inner.queues[queue].take_of_before(round);
                     }
                 });
-                let is_last = owed[15].is_none();
-                for owed in owed.into_iter().flatten() {
-                    if owed.runs_code() { last.push(owed) } else { owed.deliver(Form::Soon) }
+                let is_last = pending_wake[15].is_none();
+                for pending_wake in pending_wake.into_iter().flatten() {
+                    if pending_wake.runs_code() {
+                        last.push(pending_wake)
+                    } else {
+                        pending_wake.deliver(Form::Soon)
+                    }
                 }
                 if is_last {
                     break;
                 }
             }
         }
-        last.into_iter().for_each(|owed| owed.deliver(Form::Soon));
+        last.into_iter().for_each(|pending_wake| pending_wake.deliver(Form::Soon));
     }
 }
 
@@ -181,7 +186,7 @@ impl Queue {
 
     /// Grants a unit to the first waiter and takes it out.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn grant(&mut self) -> Option<Owed> {
+    fn grant(&mut self) -> Option<PendingWake> {
         let node = self.list.pop()?;
         self.granted += 1;
         // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is
@@ -192,7 +197,7 @@ impl Queue {
     }
 
     /// Takes the first waiter out, if it was queued before `round`.
-    fn take_of_before(&mut self, round: u32) -> Option<Owed> {
+    fn take_of_before(&mut self, round: u32) -> Option<PendingWake> {
         let node = self.list.pop()?;
         // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is
         // held.
@@ -210,7 +215,7 @@ impl Queue {
 pub(crate) struct Section<'a, S> {
     pub(crate) state: &'a mut S,
     queues: &'a mut [Queue; 2],
-    owed: &'a mut Option<Owed>,
+    pending_wake: &'a mut Option<PendingWake>,
     /// One bit for each queue.
     all: &'a mut u8,
 }
@@ -233,12 +238,12 @@ impl<S> Section<'_, S> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn grant(&mut self, queue: usize) {
-        debug_assert!(self.owed.is_none(), "two grants in one section");
-        *self.owed = self.queues[queue].grant();
+        debug_assert!(self.pending_wake.is_none(), "two grants in one section");
+        *self.pending_wake = self.queues[queue].grant();
     }
 
     fn owes_nothing(&self) -> bool {
-        self.owed.is_none() && *self.all == 0
+        self.pending_wake.is_none() && *self.all == 0
     }
 
     /// Marks all waiters of `queue` to be woken after the section. A waiter that is queued in front meanwhile

@@ -19,8 +19,8 @@
 //! that is written once, is in `sync`.)
 //!
 //! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`:
-//! its awaitable form), [`meeting`] the protocol by which two threads find each other, [`party`] what a
-//! waiting one shows to the other, [`offer`] both as events, [`err`] what can go wrong.
+//! its awaitable form), [`wait_queue`] the protocol by which two threads find each other, [`wait_node`] what
+//! a waiting one shows to the other, [`offer`] both as events, [`err`] what can go wrong.
 
 #[cfg(not(loom))]
 mod asynchronous;
@@ -28,21 +28,16 @@ pub mod bounded;
 #[cfg(not(loom))]
 pub mod broadcast;
 mod err;
-mod exchange;
-mod future;
 pub(crate) mod gate;
 mod iter;
 #[cfg(not(loom))]
 pub mod mailbox;
-mod meeting;
 #[cfg(not(loom))]
 pub mod multicast;
 #[cfg(not(loom))]
 pub mod mvar;
 pub(crate) mod nack;
-mod offer;
 pub mod oneshot;
-mod party;
 mod rendezvous;
 #[cfg(not(loom))]
 pub mod rpc;
@@ -55,21 +50,18 @@ pub use bounded::bounded;
 #[cfg(not(loom))]
 pub use broadcast::broadcast;
 pub use err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-pub(crate) use gate::Owed;
+pub(crate) use gate::PendingWake;
 #[cfg(not(loom))]
 pub use mailbox::mailbox;
-pub(crate) use meeting::slot;
 #[cfg(not(loom))]
 pub use multicast::multicast;
 #[cfg(not(loom))]
 pub use mvar::MVar;
-pub use offer::{RecvEvt, SendEvt};
 pub use oneshot::oneshot;
-pub(crate) use party::{At, Party, PartyNode};
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;
-pub(crate) use rendezvous::channel_for_once;
-pub use rendezvous::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
+pub(crate) use rendezvous::{At, NodeState, WaitNode, channel_for_once, slot};
+pub use rendezvous::{IntoIter, Iter, Receiver, RecvEvt, SendEvt, Sender, TryIter, channel};
 #[cfg(not(loom))]
 pub use rpc::rpc;
 #[cfg(not(loom))]

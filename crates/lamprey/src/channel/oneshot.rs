@@ -1,4 +1,4 @@
-//! The oneshot: one value, once, from one sender to one receiver. The protocol is in `packet`.
+//! The oneshot: one value, once, from one sender to one receiver. The protocol is in `cell`.
 //!
 //! # Examples
 //! A search in two places at once. The slower one stops as soon as its answer is not wanted any more, because
@@ -38,7 +38,7 @@
 //! });
 //! ```
 
-mod packet;
+mod cell;
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{opaque, or_cancelled};
@@ -48,7 +48,7 @@ use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter, coop};
 use crate::time;
-use packet::{Found, OneshotCell, Seen};
+use cell::{Found, OneshotCell, Seen};
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -70,13 +70,13 @@ use std::time::{Duration, Instant};
 #[doc(alias = "promise")]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn oneshot<T>() -> (Sender<T>, Receiver<T>) {
-    let packet = OneshotCell::new();
-    (Sender { packet, is_watching: false }, Receiver(Some(packet)))
+    let cell = OneshotCell::new();
+    (Sender { cell, is_watching: false }, Receiver(Some(cell)))
 }
 
 /// The sending end of a [`oneshot()`].
 pub struct Sender<T> {
-    packet: NonNull<OneshotCell<T>>,
+    cell: NonNull<OneshotCell<T>>,
     /// True while the word has the bit W, or the receiver has taken the watcher.
     is_watching: bool,
 }
@@ -97,20 +97,20 @@ pub struct Receiver<T>(
     Option<NonNull<OneshotCell<T>>>,
 );
 
-// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `packet`.
+// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `cell`.
 unsafe impl<T: Send> Send for Sender<T> {}
 // SAFETY: a shared sender only reads the word.
 unsafe impl<T: Send> Sync for Sender<T> {}
-// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `packet`.
+// SAFETY: what crosses between threads is a `T` and waiters, under the protocol in `cell`.
 unsafe impl<T: Send> Send for Receiver<T> {}
 // SAFETY: a shared receiver can do nothing.
 unsafe impl<T: Send> Sync for Receiver<T> {}
 
 impl<T> Sender<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn packet(&self) -> &OneshotCell<T> {
+    fn cell(&self) -> &OneshotCell<T> {
         // SAFETY: alive until this side has ended, if not longer.
-        unsafe { self.packet.as_ref() }
+        unsafe { self.cell.as_ref() }
     }
 
     /// Leaves `value` for the receiver.
@@ -125,8 +125,8 @@ impl<T> Sender<T> {
     pub fn send(self, value: T) -> Result<(), SendError<T>> {
         let mut this = ManuallyDrop::new(self);
         this.unwatch();
-        this.packet().write(value);
-        match this.packet().end(true) {
+        this.cell().write(value);
+        match this.cell().end(true) {
             Found::Other(None) => Ok(()),
             Found::Other(Some(waiter)) => {
                 // SAFETY: taken out of the word.
@@ -135,8 +135,8 @@ impl<T> Sender<T> {
             }
             // SAFETY: both sides have ended, so the caller owns the cell, with the value that it has written.
             Found::Ended => unsafe {
-                let value = this.packet().take();
-                OneshotCell::free(this.packet);
+                let value = this.cell().take();
+                OneshotCell::free(this.cell);
                 Err(SendError(value))
             },
         }
@@ -145,7 +145,7 @@ impl<T> Sender<T> {
     /// True if the receiver is gone: the value would not be received.
     #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
-        self.packet().is_gone()
+        self.cell().is_gone()
     }
 
     /// Ready once the receiver is gone, so that work for it can end.
@@ -188,7 +188,7 @@ impl<T> Sender<T> {
     #[cold]
     fn unwatch_slowly(&mut self) {
         self.is_watching = false;
-        if let Some(waiter) = self.packet().unwatch() {
+        if let Some(waiter) = self.cell().unwatch() {
             // SAFETY: taken back out of its place.
             unsafe { waiter.forget() };
         }
@@ -210,7 +210,7 @@ impl<T> Future for ClosedFuture<'_, T> {
             return Poll::Ready(());
         }
         let waiter = Waiter::of(cx).keep();
-        self.0.is_watching = self.0.packet().watch(waiter);
+        self.0.is_watching = self.0.cell().watch(waiter);
         if self.0.is_watching {
             return Poll::Pending;
         }
@@ -229,12 +229,12 @@ impl<T> Drop for ClosedFuture<'_, T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         self.unwatch();
-        match self.packet().end(false) {
+        match self.cell().end(false) {
             Found::Other(None) => {}
             // SAFETY: taken out of the word.
             Found::Other(Some(waiter)) => unsafe { waiter.run_kept(Form::Soon) },
             // SAFETY: both sides have ended, so the caller owns the cell, without a value.
-            Found::Ended => unsafe { OneshotCell::free(self.packet) },
+            Found::Ended => unsafe { OneshotCell::free(self.cell) },
         }
     }
 }
@@ -244,16 +244,16 @@ impl<T> Receiver<T> {
     /// that is registered.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self) -> Result<Result<T, RecvError>, Option<Waiter>> {
-        let Some(packet) = self.0 else { return Ok(Err(RecvError)) };
+        let Some(cell) = self.0 else { return Ok(Err(RecvError)) };
         // SAFETY: alive until this side has ended.
-        match unsafe { packet.as_ref() }.look() {
+        match unsafe { cell.as_ref() }.look() {
             Seen::Waits(waiter) => Err(waiter),
             seen => {
                 self.0 = None;
                 // SAFETY: the sender has ended, so the receiver owns the cell, with a value if it was SENT.
                 unsafe {
-                    let value = (seen == Seen::Sent).then(|| packet.as_ref().take());
-                    OneshotCell::free(packet);
+                    let value = (seen == Seen::Sent).then(|| cell.as_ref().take());
+                    OneshotCell::free(cell);
                     Ok(value.ok_or(RecvError))
                 }
             }
@@ -262,7 +262,7 @@ impl<T> Receiver<T> {
 
     fn change(&self, from: Option<Waiter>, to: Option<Waiter>) -> bool {
         // SAFETY: alive until this side has ended.
-        self.0.is_some_and(|packet| unsafe { packet.as_ref() }.change(from, to))
+        self.0.is_some_and(|cell| unsafe { cell.as_ref() }.change(from, to))
     }
 
     /// Takes back a waiter that a future has left; false if the sender has ended.
@@ -415,9 +415,9 @@ impl<T> Future for Receiver<T> {
 impl<T> Receiver<T> {
     /// Takes the waiter out of the word: no future is polled any more.
     fn leave(&self) {
-        let Some(packet) = self.0 else { return };
+        let Some(cell) = self.0 else { return };
         // SAFETY: alive until this side has ended.
-        if let Seen::Waits(old) = unsafe { packet.as_ref() }.look() {
+        if let Seen::Waits(old) = unsafe { cell.as_ref() }.look() {
             self.forget(old);
         }
     }
@@ -436,13 +436,13 @@ impl<T> Receiver<T> {
     #[cold]
     fn end(&mut self) {
         self.leave();
-        let Some(packet) = self.0.take() else { return };
+        let Some(cell) = self.0.take() else { return };
         // SAFETY: alive until this side has ended, which it does here.
-        match unsafe { packet.as_ref() }.go() {
+        match unsafe { cell.as_ref() }.go() {
             Found::Other(None) => {}
             // SAFETY: taken out of its place.
             Found::Other(Some(watcher)) => unsafe { watcher.run_kept(Form::Soon) },
-            Found::Ended => drop(Self(Some(packet)).take()),
+            Found::Ended => drop(Self(Some(cell)).take()),
         }
     }
 }

@@ -57,9 +57,9 @@
 //! negative acknowledgement of the book on Concurrent ML.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError};
-use super::future::Exchange;
 use super::gate::opaque;
 use super::iter::iterates;
+use super::rendezvous::Exchange;
 use super::{RecvEvt, oneshot, rendezvous};
 use crate::events::{FutureEvt, future_evt};
 use std::error::Error;

@@ -87,7 +87,7 @@ struct SwapOffer<T> {
     answer: oneshot::Sender<T>,
 }
 
-/// The result of a meeting.
+/// The result of a wait queue.
 enum Met<T> {
     Swapped(T),
     /// The partner has our offer, and will answer.
@@ -123,7 +123,7 @@ impl<T> SwapChannel<T> {
         Self { tx, rx }
     }
 
-    /// The event of meeting a partner.
+    /// The event of wait queue a partner.
     #[expect(clippy::type_complexity, reason = "an opaque type would hide that its branches are Send")]
     fn meet_evt<'a>(
         &'a self,
@@ -158,8 +158,8 @@ impl<T> SwapChannel<T> {
         ))
     }
 
-    /// Completes a meeting. `None` if there was no partner, or it was cancelled; our value is then still in
-    /// its slot.
+    /// Completes a wait queue. `None` if there was no partner, or it was cancelled; our value is then still
+    /// in its slot.
     fn end(&self, met: Met<T>, mine: &Mine<T>) -> Option<T> {
         match met {
             Met::Swapped(value) => Some(value),
@@ -271,8 +271,8 @@ impl<T> SwapChannel<T> {
     /// As for [`swap`](Self::swap).
     ///
     /// # Blocking
-    /// After meeting its partner it waits, if necessary by blocking the thread, for the answer. That comes at
-    /// once, unless the partner is a future that is not polled. A task of a single-threaded executor that
+    /// After wait queue its partner it waits, if necessary by blocking the thread, for the answer. That comes
+    /// at once, unless the partner is a future that is not polled. A task of a single-threaded executor that
     /// swaps with another task of it must use [`swap_async`](Self::swap_async). Two swaps on one channel in
     /// one [`choose_all`](crate::event::choose_all) may meet each other, and then wait for ever: each waits
     /// for an answer from its own caller.

@@ -31,7 +31,7 @@ pub(crate) struct Outside {
     /// Ends the sleep of the worker, so that it looks at the alarms again.
     pub(crate) notifier: Notifier,
     pub(crate) reactor: Arc<Reactor>,
-    pub(crate) pool: Arc<pool::Shared>,
+    pub(crate) pool: Arc<pool::PoolShared>,
     _runtime: Arc<Shared>,
 }
 
@@ -69,7 +69,7 @@ fn start() -> io::Result<Outside> {
         options: Options::default(),
     })?;
     let look_around = || {
-        let notifier = Worker::current()?.seat.notifier.get()?.clone();
+        let notifier = Worker::current()?.remote.notifier.get()?.clone();
         Some((notifier, timers::alarms()?, Reactor::current()?, pool::current()?))
     };
     // Shielded, because a cancellation would unwind out of the poll of a future that is in the middle of an

@@ -20,31 +20,32 @@ use super::readiness::Interest;
 const WITHOUT_BELL: Duration = Duration::from_millis(50);
 
 /// The calling thread's wake eventfd; `None` when the process is out of descriptors.
-pub(super) fn bell() -> Option<Arc<OwnedFd>> {
+pub(super) fn wake_fd() -> Option<Arc<OwnedFd>> {
     thread_local! {
-        static BELL: OnceCell<Arc<OwnedFd>> = const { OnceCell::new() };
+        static WAKE_FD: OnceCell<Arc<OwnedFd>> = const { OnceCell::new() };
     }
-    BELL.try_with(|cell| {
-        if cell.get().is_none() {
-            let new = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
-            let _ = cell.set(Arc::new(new));
-        }
-        cell.get().cloned()
-    })
-    .ok()?
+    WAKE_FD
+        .try_with(|cell| {
+            if cell.get().is_none() {
+                let new = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+                let _ = cell.set(Arc::new(new));
+            }
+            cell.get().cloned()
+        })
+        .ok()?
 }
 
 /// Ends the `wait` of the thread to which the eventfd belongs.
-pub(super) fn ring(bell: &OwnedFd) {
+pub(super) fn signal(wake_fd: &OwnedFd) {
     // Fails only when the counter is full, and then it is readable.
-    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+    let _ = rustix::io::write(wake_fd, &1_u64.to_ne_bytes());
 }
 
 /// Waits until `fd` may be ready, the eventfd is written to, or `closed` returns true.
 pub(super) fn wait(
     fd: BorrowedFd<'_>,
     interest: Interest,
-    bell: Option<&Arc<OwnedFd>>,
+    wake_fd: Option<&Arc<OwnedFd>>,
     deadline: Option<Instant>,
     closed: impl Fn() -> bool,
 ) -> io::Result<()> {
@@ -56,12 +57,12 @@ pub(super) fn wait(
         Interest::Write => watched.push(PollFd::from_borrowed_fd(fd, PollFlags::OUT)),
         Interest::Close => {}
     }
-    if let Some(bell) = bell {
-        watched.push(PollFd::new(&**bell, PollFlags::IN));
+    if let Some(wake_fd) = wake_fd {
+        watched.push(PollFd::new(&**wake_fd, PollFlags::IN));
     }
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let pause = if bell.is_none() {
+        let pause = if wake_fd.is_none() {
             Some(left.map_or(WITHOUT_BELL, |left| left.min(WITHOUT_BELL)))
         } else {
             left
@@ -75,9 +76,9 @@ pub(super) fn wait(
             Err(Errno::INTR) => 0,
             Err(error) => return Err(error.into()),
         };
-        if let Some(bell) = bell {
+        if let Some(wake_fd) = wake_fd {
             // Resets the eventfd. Fails when its counter is 0 already.
-            let _ = rustix::io::read(bell, &mut [0; 8]);
+            let _ = rustix::io::read(wake_fd, &mut [0; 8]);
         }
         if closed() || found != 0 {
             return Ok(());

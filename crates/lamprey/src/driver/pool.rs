@@ -5,7 +5,7 @@
 //! only withdraw a call that no thread has taken.
 //!
 //! Invariants (all under `state`)
-//! * A [`Call`] in `queue` or held by a pool thread belongs to exactly one blocked host, which is woken
+//! * A [`PoolCall`] in `queue` or held by a pool thread belongs to exactly one blocked host, which is woken
 //!   exactly once; the wake is the last access to the call.
 //! * `idle` holds the pool threads that sleep, the latest last. The thread that removes one from it unparks
 //!   it. The latest is taken first, so that under a light load the others stay asleep until they end.
@@ -52,9 +52,9 @@ const KEEP: Duration = Duration::from_secs(10);
 
 thread_local! {
     /// The pool of the runtime to whose worker this kernel thread belongs.
-    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<PoolShared>>> = const { RefCell::new(None) };
     /// The address of the pool to which this pool thread belongs; null on other threads.
-    static MEMBER_OF: Cell<*const Shared> = const { Cell::new(std::ptr::null()) };
+    static MEMBER_OF: Cell<*const PoolShared> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Runs `f`, which may block its kernel thread, on the runtime's pool; the worker runs other hosts in the
@@ -98,7 +98,7 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
 }
 
 /// The pool of the calling worker's runtime; `None` on other threads.
-pub(crate) fn current() -> Option<Arc<Shared>> {
+pub(crate) fn current() -> Option<Arc<PoolShared>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
@@ -107,13 +107,13 @@ pub(crate) fn on_pool_thread() -> bool {
     !member_of().is_null()
 }
 
-fn member_of() -> *const Shared {
+fn member_of() -> *const PoolShared {
     MEMBER_OF.with(Cell::get)
 }
 
 /// The pool of one runtime. Its threads end when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Pool(Arc<Shared>);
+pub(crate) struct Pool(Arc<PoolShared>);
 
 impl Pool {
     /// A pool of at most `max` threads (at least one); they are started on demand.
@@ -122,8 +122,13 @@ impl Pool {
     }
 
     pub(crate) fn with_keep(max: usize, keep: Duration) -> Self {
-        let state = State { queue: VecDeque::new(), idle: Vec::new(), threads: 0, closing: false };
-        Self(Arc::new(Shared { max: max.max(1), keep, state: Mutex::new(state), last_gone: Condvar::new() }))
+        let state = PoolState { queue: VecDeque::new(), idle: Vec::new(), threads: 0, closing: false };
+        Self(Arc::new(PoolShared {
+            max: max.max(1),
+            keep,
+            state: Mutex::new(state),
+            last_gone: Condvar::new(),
+        }))
     }
 
     /// Makes this the pool of [`block`] for the hosts of the calling kernel thread.
@@ -132,7 +137,7 @@ impl Pool {
     }
 
     #[cfg(loom)]
-    pub(crate) fn shared(&self) -> Arc<Shared> {
+    pub(crate) fn shared(&self) -> Arc<PoolShared> {
         self.0.clone()
     }
 }
@@ -159,23 +164,23 @@ impl Drop for Pool {
 
 /// The state that the threads of a pool and its callers share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct PoolShared {
     max: usize,
     keep: Duration,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     last_gone: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
-    queue: VecDeque<Call>,
+struct PoolState {
+    queue: VecDeque<PoolCall>,
     idle: Vec<Parker>,
     threads: usize,
     closing: bool,
 }
 
 /// A call that a pool thread runs once.
-enum Call {
+enum PoolCall {
     /// A [`Record`] of any type. Its host is blocked until it is woken, or has withdrawn the call.
     OfHost {
         record: NonNull<()>,
@@ -186,11 +191,11 @@ enum Call {
 
 // SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure
 // and result are `Send` by the bounds of `block`. A future's call is `Send` by the bound of `Run`.
-unsafe impl Send for Call {}
+unsafe impl Send for PoolCall {}
 
-impl fmt::Debug for Call {
+impl fmt::Debug for PoolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Call")
+        f.write_str("PoolCall")
     }
 }
 
@@ -219,7 +224,7 @@ unsafe fn perform<F: FnOnce() -> T, T>(record: NonNull<()>) {
     unsafe { waiter.wake() };
 }
 
-impl Shared {
+impl PoolShared {
     pub(crate) fn run<F: FnOnce() -> T + Send, T: Send>(self: Arc<Self>, closure: F) -> T {
         let record = Record {
             closure: UnsafeCell::new(Some(closure)),
@@ -229,7 +234,7 @@ impl Shared {
         let owner = NonNull::from(&record).cast();
         let enter = |me| {
             record.waiter.set(Some(me));
-            self.submit(Call::OfHost { record: owner, run: perform::<F, T> })
+            self.submit(PoolCall::OfHost { record: owner, run: perform::<F, T> })
         };
         match wait::wait(Wait::Blocking, None, enter, |_| self.withdraw(owner)) {
             Waited::Left(_) => sched::unwind_cancelled(),
@@ -252,7 +257,7 @@ impl Shared {
     /// A cancelled host withdraws its call. False if a pool thread has taken it: the host then waits for it,
     /// because the call may borrow.
     fn withdraw(&self, owner: NonNull<()>) -> bool {
-        let is_owners = |call: &Call| matches!(call, Call::OfHost { record, .. } if *record == owner);
+        let is_owners = |call: &PoolCall| matches!(call, PoolCall::OfHost { record, .. } if *record == owner);
         let mut state = self.lock();
         let place = state.queue.iter().position(is_owners);
         place.and_then(|place| state.queue.remove(place)).is_some()
@@ -260,7 +265,7 @@ impl Shared {
 
     /// Queues `call` and wakes or starts a thread for it. False if there is no thread and none can be
     /// started; the call is then not queued.
-    fn submit(self: &Arc<Self>, call: Call) -> bool {
+    fn submit(self: &Arc<Self>, call: PoolCall) -> bool {
         let mut state = self.lock();
         if let Some(thread) = state.idle.pop() {
             state.queue.push_back(call);
@@ -294,8 +299,8 @@ impl Shared {
                 match call {
                     // SAFETY: the call was popped from the queue once, here; its host is blocked until `run`
                     // wakes it.
-                    Call::OfHost { record, run } => unsafe { run(record) },
-                    Call::OfFuture(call) => call.run(),
+                    PoolCall::OfHost { record, run } => unsafe { run(record) },
+                    PoolCall::OfFuture(call) => call.run(),
                 }
                 state = self.lock();
                 if left_out!(PoolQueue) {
@@ -318,7 +323,7 @@ impl Shared {
     }
 
     /// Sleeps as an idle thread. False when no call has come for as long as idle threads are kept.
-    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+    fn rest<'a>(&'a self, mut state: MutexGuard<'a, PoolState>) -> (MutexGuard<'a, PoolState>, bool) {
         let me = Parker::of_current();
         let deadline = time::deadline(self.keep);
         state.idle.push(me.clone());
@@ -339,7 +344,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,9 +13,9 @@
 //! [`reactor`](super::reactor)) is harmless.
 //!
 //! # Who may touch what
-//! The [`State`]: under its lock, which is never held across a switch. A node is on the stack of a blocked
-//! thread, or in a pinned future (`future`). The thread that takes a node out of a list must wake the blocked
-//! thread once, or wake the waker that was in the node, after it has released the lock.
+//! The [`ReadinessState`]: under its lock, which is never held across a switch. A node is on the stack of a
+//! blocked thread, or in a pinned future (`future`). The thread that takes a node out of a list must wake the
+//! blocked thread once, or wake the waker that was in the node, after it has released the lock.
 //!
 //! Threads without a reactor (plain OS threads, or hosts under a source of another kind) wait in `poll(2)`
 //! instead: on the descriptor, and on a wake eventfd by which [`close`](Readiness::close) reaches them.
@@ -35,7 +35,7 @@
 //! * One epoll for all workers: each event wakes any worker, and must then be passed to the host's worker.
 //! * One flag for "an edge has come" that the next thread to wait clears. Of two threads that had got
 //!   `EAGAIN`, the first would clear it, and the second would sleep although a second connection is waiting.
-//! * Waiting without trying again after a short TCP read, which has emptied the socket (except for an end
+//! * FdWaiter without trying again after a short TCP read, which has emptied the socket (except for an end
 //!   that came with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server;
 //!   the CPU time came out 2-4 % higher, not lower.
 //!
@@ -57,7 +57,7 @@ use std::time::Instant;
 #[cfg(not(loom))]
 use super::poll;
 use super::reactor::Reactor;
-use super::wakes::{Waiting, Wakes};
+use super::wakes::{FdWaiter, Wakes};
 use crate::queue::list::{List, Node};
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait};
@@ -79,15 +79,15 @@ pub(crate) struct Readiness {
     closed: AtomicBool,
     read_edges: AtomicU64,
     write_edges: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<ReadinessState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ReadinessState {
     home: Option<Home>,
-    reading: List<Waiting>,
-    writing: List<Waiting>,
-    pausing: List<Waiting>,
+    reading: List<FdWaiter>,
+    writing: List<FdWaiter>,
+    pausing: List<FdWaiter>,
     polling: Vec<Arc<OwnedFd>>,
 }
 
@@ -99,12 +99,12 @@ struct Home {
 }
 
 // SAFETY: the lists point to nodes on the stacks of blocked threads and in pinned futures; they are accessed
-// only under the lock of the `Mutex` around `State`, and their values, `Waiter`s and `Waker`s, may be used
-// from every thread.
-unsafe impl Send for State {}
+// only under the lock of the `Mutex` around `ReadinessState`, and their values, `Waiter`s and `Waker`s, may
+// be used from every thread.
+unsafe impl Send for ReadinessState {}
 
-impl State {
-    fn waiters(&self, interest: Interest) -> &List<Waiting> {
+impl ReadinessState {
+    fn waiters(&self, interest: Interest) -> &List<FdWaiter> {
         match interest {
             Interest::Read => &self.reading,
             Interest::Write => &self.writing,
@@ -115,7 +115,7 @@ impl State {
 
 impl Readiness {
     pub(crate) fn new() -> Arc<Self> {
-        let state = State {
+        let state = ReadinessState {
             home: None,
             reading: List::new(),
             writing: List::new(),
@@ -185,7 +185,7 @@ impl Readiness {
     ) -> io::Result<()> {
         let (node, mut result) = (OnceCell::new(), Ok(()));
         let enter = |me| {
-            let node = node.get_or_init(|| Node::new(Waiting::Thread(me)));
+            let node = node.get_or_init(|| Node::new(FdWaiter::Thread(me)));
             let early = left_out!(EdgeCount).then(|| self.edges(interest));
             let mut state = self.lock();
             result = self.register(&mut state, fd, reactor);
@@ -213,7 +213,7 @@ impl Readiness {
 
     fn register(
         self: &Arc<Self>,
-        state: &mut State,
+        state: &mut ReadinessState,
         fd: BorrowedFd<'_>,
         reactor: Arc<Reactor>,
     ) -> io::Result<()> {
@@ -244,19 +244,19 @@ impl Readiness {
         interest: Interest,
         deadline: Option<Instant>,
     ) -> io::Result<()> {
-        let bell = poll::bell();
-        if let Some(bell) = &bell {
-            self.lock().polling.push(Arc::clone(bell));
+        let wake_fd = poll::wake_fd();
+        if let Some(wake_fd) = &wake_fd {
+            self.lock().polling.push(Arc::clone(wake_fd));
         }
         // Checked after the push, so a `close` from now on writes to the eventfd. (Without an eventfd
         // `poll::wait` checks at intervals.)
         let result = if self.is_closed() {
             Ok(())
         } else {
-            poll::wait(fd, interest, bell.as_ref(), deadline, || self.is_closed())
+            poll::wait(fd, interest, wake_fd.as_ref(), deadline, || self.is_closed())
         };
-        if let Some(bell) = &bell {
-            self.lock().polling.retain(|other| !Arc::ptr_eq(other, bell));
+        if let Some(wake_fd) = &wake_fd {
+            self.lock().polling.retain(|other| !Arc::ptr_eq(other, wake_fd));
         }
         result
     }
@@ -303,7 +303,7 @@ impl Readiness {
                 wakes.take_all(state.waiters(interest));
             }
             #[cfg(not(loom))]
-            state.polling.iter().for_each(|bell| poll::ring(bell));
+            state.polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
         }
         wakes.give();
     }
@@ -322,7 +322,7 @@ impl Readiness {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ReadinessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use crate::queue::list::List;
 use crate::sched::{Waiter, wakers};
 
 /// A waiter in a list: the value of a node.
-pub(super) enum Waiting {
+pub(super) enum FdWaiter {
     Thread(Waiter),
     /// A future. The waker is set exactly while the node is in the list. Touched under the list's lock.
     Future(Cell<Option<Waker>>),
@@ -29,13 +29,13 @@ pub(super) struct Wakes {
 
 impl Wakes {
     /// Takes all waiters out of `list`.
-    pub(super) fn take_all(&mut self, list: &List<Waiting>) {
+    pub(super) fn take_all(&mut self, list: &List<FdWaiter>) {
         while let Some(node) = list.pop() {
             // SAFETY: the node is alive: its thread is blocked until the wake that is now pending, and its
             // future takes the lock, which the caller holds, before it is dropped.
             let wake = match &unsafe { node.as_ref() }.value {
-                Waiting::Thread(waiter) => Some(Wake::Thread(*waiter)),
-                Waiting::Future(waker) => waker.take().map(Wake::Future),
+                FdWaiter::Thread(waiter) => Some(Wake::Thread(*waiter)),
+                FdWaiter::Future(waker) => waker.take().map(Wake::Future),
             };
             match self.first {
                 None => self.first = wake,
@@ -59,7 +59,7 @@ impl Wakes {
     }
 }
 
-impl fmt::Debug for Waiting {
+impl fmt::Debug for FdWaiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Thread(_) => "Thread",

@@ -29,8 +29,7 @@
 //! * Headers at different offsets in their chunks, so that they do not share cache sets: saves 1 of 8 ns when
 //!   10,000 blocks are taken and freed in random order, nothing for fewer or in order.
 //! * A count of live blocks for each chunk: one more write at each take and give; `trim` and `drop` read the
-//!   marks instead.
-//!   marks instead.
+//!   marks instead. marks instead.
 
 pub(crate) mod chunk;
 mod class;

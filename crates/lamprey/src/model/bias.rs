@@ -5,7 +5,7 @@
 //! use a lock (a blocking one: the checker would follow spinning without end); the owner uses none.
 
 use super::{Broken, check, check_bounded, is_broken, must_fail};
-use crate::bias::{Access, Bias, Lease, Slot, storm::CALM};
+use crate::bias::{Access, Bias, Lease, Slot, bulk_revocation::CALM};
 use crate::sync_shim::{Arc, Mutex, UnsafeCell, thread};
 
 /// A biased object.
@@ -57,12 +57,12 @@ impl Object {
 /// Records `count` revocations of the owner's objects in this window.
 fn stir(lease: &Lease, count: u32) {
     for _ in 0..count {
-        lease.slot().storm.is_due();
+        lease.slot().bulk_revocation.is_due();
     }
 }
 
 /// Makes the owner's next revocation end its epoch.
-fn storm_is_near(lease: &Lease) {
+fn bulk_revocation_is_near(lease: &Lease) {
     stir(lease, CALM - 1);
 }
 
@@ -111,10 +111,10 @@ fn outsider_while_owner_is_in_another() {
 }
 
 /// An outsider ends the owner's epoch by taking one object, and then comes to another object.
-fn tenure_ends_while_owner_works() {
+fn epoch_ends_while_owner_works() {
     let (object, other) = (Object::new(), Object::new());
     let lease = Lease::take().unwrap();
-    storm_is_near(&lease);
+    bulk_revocation_is_near(&lease);
     object.add(Some(lease.slot()));
     other.add(Some(lease.slot()));
     let theirs = (object.clone(), other.clone());
@@ -124,11 +124,11 @@ fn tenure_ends_while_owner_works() {
     assert_eq!((object.count(), other.count()), (2, 3));
 }
 
-/// As `tenure_ends_while_owner_works`, but a third thread comes to the other object.
-fn tenure_ends_while_others_come() {
+/// As `epoch_ends_while_owner_works`, but a third thread comes to the other object.
+fn epoch_ends_while_others_come() {
     let (object, other) = (Object::new(), Object::new());
     let lease = Lease::take().unwrap();
-    storm_is_near(&lease);
+    bulk_revocation_is_near(&lease);
     object.add(Some(lease.slot()));
     other.add(Some(lease.slot()));
     let outsiders = [object.clone(), other.clone()].map(|object| thread::spawn(move || object.add(None)));
@@ -218,13 +218,13 @@ fn two_workers_take_each_others_objects() {
 }
 
 #[test]
-fn tenure_ends_in_a_storm() {
-    check_bounded(5, tenure_ends_while_owner_works);
+fn epoch_ends_in_a_storm() {
+    check_bounded(5, epoch_ends_while_owner_works);
 }
 
 #[test]
-fn tenure_ends_in_a_storm_while_others_come() {
-    check_bounded(1, tenure_ends_while_others_come);
+fn epoch_ends_in_a_storm_while_others_come() {
+    check_bounded(1, epoch_ends_while_others_come);
 }
 
 #[test]
@@ -341,16 +341,16 @@ fn a_relaxed_shared_is_caught() {
 }
 
 #[test]
-fn a_tenure_that_ends_while_the_owner_is_in_another_object_is_caught() {
-    must_fail(Broken::BiasAny, tenure_ends_while_owner_works);
+fn a_epoch_that_ends_while_the_owner_is_in_another_object_is_caught() {
+    must_fail(Broken::BiasAny, epoch_ends_while_owner_works);
 }
 
 #[test]
-fn a_tenure_that_is_over_too_early_is_caught() {
-    must_fail(Broken::BiasStale, tenure_ends_while_others_come);
+fn a_epoch_that_is_over_too_early_is_caught() {
+    must_fail(Broken::BiasStale, epoch_ends_while_others_come);
 }
 
 #[test]
-fn a_relaxed_end_of_a_tenure_is_caught() {
-    must_fail(Broken::BiasOver, tenure_ends_while_others_come);
+fn a_relaxed_end_of_a_epoch_is_caught() {
+    must_fail(Broken::BiasOver, epoch_ends_while_others_come);
 }

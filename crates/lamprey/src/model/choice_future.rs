@@ -7,7 +7,7 @@ use super::choice::{Value, try_send};
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, channel};
 use crate::events::choose;
-use crate::sched::worker::{Parasite, Seat, Worker, wait, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, wait, with_strange_context};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::IntoFuture;
 use std::pin::pin;
@@ -56,7 +56,7 @@ fn future_goes_between_two() {
 
 /// The future of a choice gets its parasite's waker while a peer comes.
 fn another_waker() {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel::<Value>(), channel());
         let parasite = Parasite::new(worker, false, async move {
             let mut chosen = pin!(choose([rx.recv_evt(), rx2.recv_evt()]).into_future());
@@ -80,7 +80,7 @@ fn another_waker() {
 
 /// A parasite waits on both; both peers come, one of them on a worker.
 fn parasite(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel(), channel());
         let (rx, rx2) = (Arc::new(rx), Arc::new(rx2));
         let (mine, mine2) = (rx.clone(), rx2.clone());
@@ -91,7 +91,7 @@ fn parasite(is_shared: bool) {
         parasite.start(worker);
         parasite.detach();
         let peer = thread::spawn(|| {
-            Worker::play(&Seat::new(), |worker| {
+            Worker::play(&WorkerShared::new(), |worker| {
                 let sent = try_send(&tx, 1);
                 worker.run();
                 drop(tx);
@@ -110,7 +110,7 @@ fn parasite(is_shared: bool) {
 
 /// The parasite is cancelled while a peer has one of its offers.
 fn parasite_is_cancelled(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (_tx2, rx2)) = (channel(), channel());
         let (rx, rx2) = (Arc::new(rx), Arc::new(rx2));
         let (mine, mine2) = (rx.clone(), rx2.clone());

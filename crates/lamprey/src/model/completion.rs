@@ -4,22 +4,22 @@ use super::{Broken, check, check_bounded, must_fail};
 use crate::sched::Wait;
 use crate::sched::completion::{Completion, Published};
 use crate::sched::wait::{Early, Waited, wait};
-use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, with_strange_context};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 use std::time::Instant;
 
 /// A host's join cell reduced to its outcome.
-struct Packet {
+struct JoinCell {
     completion: Completion,
     outcome: UnsafeCell<u32>,
 }
 
 // SAFETY: the outcome is reached only as the completion word allows; loom checks it.
-unsafe impl Sync for Packet {}
+unsafe impl Sync for JoinCell {}
 
-impl Packet {
+impl JoinCell {
     fn new() -> Arc<Self> {
         Arc::new(Self { completion: Completion::new(), outcome: UnsafeCell::new(0) })
     }
@@ -30,7 +30,7 @@ impl Packet {
         self.outcome.with_mut(|outcome| unsafe { *outcome = 7 });
         match self.completion.publish() {
             Published::Kept => false,
-            Published::Owed(waiter) => {
+            Published::PendingWake(waiter) => {
                 // SAFETY: `publish` took the waiter out of the word.
                 unsafe { waiter.wake_kept() };
                 false
@@ -52,12 +52,12 @@ impl Packet {
 #[test]
 fn join_while_the_host_ends() {
     check(|| {
-        let packet = Packet::new();
-        let theirs = packet.clone();
+        let join_cell = JoinCell::new();
+        let theirs = join_cell.clone();
         let host = thread::spawn(move || theirs.end());
-        assert!(packet.completion.is_done() || packet.completion.wait());
-        assert!(packet.completion.is_done());
-        assert_eq!(packet.take(), 7);
+        assert!(join_cell.completion.is_done() || join_cell.completion.wait());
+        assert!(join_cell.completion.is_done());
+        assert_eq!(join_cell.take(), 7);
         assert!(!host.join().unwrap());
     });
 }
@@ -65,12 +65,12 @@ fn join_while_the_host_ends() {
 #[test]
 fn detach_while_the_host_ends() {
     check(|| {
-        let packet = Packet::new();
-        let theirs = packet.clone();
+        let join_cell = JoinCell::new();
+        let theirs = join_cell.clone();
         let host = thread::spawn(move || theirs.end());
-        let detached = packet.completion.detach();
+        let detached = join_cell.completion.detach();
         if !detached {
-            assert_eq!(packet.take(), 7);
+            assert_eq!(join_cell.take(), 7);
         }
         assert_eq!(host.join().unwrap(), detached);
     });
@@ -79,25 +79,25 @@ fn detach_while_the_host_ends() {
 #[test]
 fn joiner_gives_up_while_the_host_ends() {
     check(|| {
-        let packet = Packet::new();
-        let theirs = packet.clone();
+        let join_cell = JoinCell::new();
+        let theirs = join_cell.clone();
         let host = thread::spawn(move || theirs.end());
         let (register, unregister) =
-            (|me| packet.completion.register(me), |me| packet.completion.unregister(me));
+            (|me| join_cell.completion.register(me), |me| join_cell.completion.unregister(me));
         let waited = wait(Wait::Join, Some(Instant::now()), register, unregister);
         if waited != Waited::Left(Early::TimedOut) {
-            assert_eq!(packet.take(), 7);
+            assert_eq!(join_cell.take(), 7);
         }
         assert!(!host.join().unwrap());
     });
 }
 
 /// A stackless parasite runs the future of `join` on a host's join cell while that host ends.
-fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<Packet>) -> W) {
-    Worker::play(&Seat::new(), |worker| {
-        let packet = Packet::new();
-        let parasite = Parasite::new(worker, false, join(packet.clone()));
-        let host = thread::spawn(move || packet.end());
+fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<JoinCell>) -> W) {
+    Worker::play(&WorkerShared::new(), |worker| {
+        let join_cell = JoinCell::new();
+        let parasite = Parasite::new(worker, false, join(join_cell.clone()));
+        let host = thread::spawn(move || join_cell.end());
         parasite.start(worker);
         parasite.detach();
         worker.run();
@@ -108,21 +108,21 @@ fn joiner<W: Future<Output = ()> + 'static>(join: impl FnOnce(Arc<Packet>) -> W)
 }
 
 /// Waits for the outcome and takes it. With `again` it is polled once without a wake.
-fn join(packet: Arc<Packet>, mut again: bool) -> impl Future<Output = ()> {
+fn join(join_cell: Arc<JoinCell>, mut again: bool) -> impl Future<Output = ()> {
     poll_fn(move |cx| {
         if std::mem::take(&mut again) {
             cx.waker().wake_by_ref();
         }
-        if !packet.completion.poll(cx) {
+        if !join_cell.completion.poll(cx) {
             return Poll::Pending;
         }
-        assert_eq!(packet.take(), 7);
+        assert_eq!(join_cell.take(), 7);
         Poll::Ready(())
     })
 }
 
 fn joiner_as_a_future() {
-    joiner(|packet| join(packet, false));
+    joiner(|join_cell| join(join_cell, false));
 }
 
 #[test]
@@ -132,15 +132,15 @@ fn await_while_the_host_ends() {
 
 #[test]
 fn joiner_ends_before_its_wake() {
-    check_bounded(3, || joiner(|packet| join(packet, true)));
+    check_bounded(3, || joiner(|join_cell| join(join_cell, true)));
 }
 
 #[test]
 fn another_waker_while_the_host_ends() {
     check(|| {
-        joiner(|packet| async {
-            let _ = with_strange_context(|cx| packet.completion.poll(cx));
-            join(packet, false).await;
+        joiner(|join_cell| async {
+            let _ = with_strange_context(|cx| join_cell.completion.poll(cx));
+            join(join_cell, false).await;
         });
     });
 }
@@ -148,16 +148,16 @@ fn another_waker_while_the_host_ends() {
 #[test]
 fn awaiting_handle_is_dropped_while_the_host_ends() {
     check_bounded(3, || {
-        joiner(|packet| {
+        joiner(|join_cell| {
             let mut polls = 0;
             poll_fn(move |cx| {
                 polls += 1;
                 cx.waker().wake_by_ref();
-                if polls == 1 && !packet.completion.poll(cx) {
+                if polls == 1 && !join_cell.completion.poll(cx) {
                     return Poll::Pending;
                 }
-                if !packet.completion.detach() {
-                    assert_eq!(packet.take(), 7);
+                if !join_cell.completion.detach() {
+                    assert_eq!(join_cell.take(), 7);
                 }
                 Poll::Ready(())
             })

@@ -7,7 +7,7 @@
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::bounded::{Receiver, Sender, bounded};
 use crate::channel::{RecvError, RecvTimeoutError, SendError};
-use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, with_strange_context};
 use crate::sync_shim::thread;
 use std::future::Future;
 use std::pin::pin;
@@ -122,14 +122,14 @@ fn the_other_side_goes() {
 
 /// A parasite waits and a peer sends; both may be on a worker.
 fn a_parasite(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let (tx, rx) = bounded(1);
         let parasite = Parasite::new(worker, is_shared, async move {
             assert!(rx.recv_async().await.is_ok());
         });
         let keep = tx.clone();
         let peer = thread::spawn(move || {
-            Worker::play(&Seat::new(), |worker| {
+            Worker::play(&WorkerShared::new(), |worker| {
                 assert!(tx.try_send(Box::new(1)).is_ok());
                 worker.run();
             });
@@ -152,7 +152,7 @@ fn a_parasite_waits() {
 
 /// The parasite is cancelled while the value comes: the value is then still in the channel.
 fn a_cancelled_parasite(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let (tx, rx) = bounded(1);
         let ours = rx.clone();
         let parasite = Parasite::new(worker, is_shared, async move {
@@ -223,7 +223,7 @@ fn a_grant_of_a_future_that_goes_is_the_next_ones_while_senders_stay() {
 #[test]
 fn another_waker_while_a_value_comes() {
     check(|| {
-        Worker::play(&Seat::new(), |worker| {
+        Worker::play(&WorkerShared::new(), |worker| {
             let (tx, rx) = bounded(1);
             let parasite = Parasite::new(worker, false, async move {
                 let mut recv = pin!(rx.recv_async());

@@ -10,10 +10,10 @@
 use crate::sched::block::CancelUnwind;
 use crate::sched::os;
 use crate::sched::parasite::task::Form;
-use crate::sched::seat::Seat;
 use crate::sched::thread::Woke;
-use crate::sched::thread::{Kind, State, Thread};
+use crate::sched::thread::{Kind, Thread, ThreadState};
 use crate::sched::worker::Worker;
+use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::{Cell, Parker, thread};
 use loom::sync::mpsc::{Receiver, Sender, channel};
 use std::cell::RefCell;
@@ -90,11 +90,11 @@ impl OnWorker {
         // SAFETY: the worker exists until its hosts have been joined, and the caller holds the baton.
         let worker = unsafe { &*self.0 };
         Worker::be(worker);
-        player.descriptor.reach().begin(worker.seat_ptr());
+        player.descriptor.reach().begin(worker.remote_ptr());
         let is_asked = player.descriptor.reach().is_asked();
         let result = if is_asked { None } else { caught(body) };
         worker.part(&player.descriptor);
-        player.descriptor.state.set(State::Finished);
+        player.descriptor.state.set(ThreadState::Finished);
         publish(self.1);
         worker.pass_to(worker.pick());
         result
@@ -124,13 +124,13 @@ impl<R> Host<R> {
         &Player::of(self.thread).descriptor
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ThreadState {
         self.descriptor().state.get()
     }
 
     /// After the host's end: its result, `None` if it was cancelled.
     pub(crate) fn join(self) -> Option<R> {
-        assert!(self.state() == State::Finished);
+        assert!(self.state() == ThreadState::Finished);
         self.loom.join().unwrap()
     }
 }
@@ -138,10 +138,10 @@ impl<R> Host<R> {
 impl Worker {
     /// Runs `body` on the calling thread as the root of a worker with hosts, all of which `body` ends.
     pub(crate) fn with_hosts<R>(body: impl FnOnce(&Worker) -> R) -> R {
-        let seat = Seat::with(Some(Parker::of_current()));
-        Self::play(&seat, |worker| {
+        let remote = WorkerShared::with(Some(Parker::of_current()));
+        Self::play(&remote, |worker| {
             let result = body(worker);
-            assert!(worker.seat.inbox.close().next().is_none(), "something was sent, and nobody is there");
+            assert!(worker.remote.inbox.close().next().is_none(), "something was sent, and nobody is there");
             assert!(worker.hosts.ready.borrow().is_empty());
             worker.hosts.free();
             result
@@ -173,8 +173,8 @@ impl Worker {
 
     /// Root: takes in the messages that were sent.
     pub(crate) fn take_in(&self) {
-        self.seat.ring();
-        for entry in self.seat.inbox.take() {
+        self.remote.ring();
+        for entry in self.remote.inbox.take() {
             // SAFETY: it came out of this worker's inbox.
             unsafe { self.receive(entry) };
         }
@@ -203,10 +203,10 @@ impl Worker {
                 }
                 continue;
             }
-            if host.state() == State::Finished {
+            if host.state() == ThreadState::Finished {
                 return;
             }
-            self.seat.idle.as_ref().unwrap().park();
+            self.remote.idle.as_ref().unwrap().park();
         }
     }
 
@@ -218,7 +218,7 @@ impl Worker {
 
     /// Root: cancels a host.
     pub(crate) fn cancel_host<R>(&self, host: &Host<R>) {
-        if host.state() != State::Finished {
+        if host.state() != ThreadState::Finished {
             // SAFETY: a host of this worker that has not ended.
             unsafe { self.cancel(host.thread()) };
         }
@@ -242,7 +242,7 @@ impl Worker {
         false
     }
 
-    pub(crate) fn attach_woken(&self) {}
+    pub(crate) fn attach_ready(&self) {}
 
     pub(crate) fn wake_parasite(&self, _: &Thread, _: Form) {
         unreachable!("no host here is a parasite")

@@ -11,7 +11,7 @@ use crate::channel::{Receiver, channel};
 use crate::events::{Event, choose};
 use crate::queue::guarded::Guarded;
 use crate::sched::completion::{Completion, Published};
-use crate::sched::thread::State;
+use crate::sched::thread::ThreadState;
 use crate::sched::thread::Woke;
 use crate::sched::wait::{Early, Waited, wait};
 use crate::sched::worker::Worker;
@@ -54,8 +54,8 @@ pub(super) fn on_host<R: 'static>(end: End, waits: impl FnOnce() -> R + 'static)
         worker.take_in();
         worker.run_ready();
         // It awaits its pending wake, or has ended.
-        assert!(end == End::Never || matches!(host.state(), State::Committed | State::Finished));
-        if host.state() == State::Committed {
+        assert!(end == End::Never || matches!(host.state(), ThreadState::Committed | ThreadState::Finished));
+        if host.state() == ThreadState::Committed {
             ends();
         }
         worker.run_until_ended(&host);
@@ -126,40 +126,40 @@ fn locks(end: End) {
 }
 
 fn acquires(end: End) {
-    let seats = Arc::new(Semaphore::new(0));
-    let theirs = seats.clone();
+    let remotes = Arc::new(Semaphore::new(0));
+    let theirs = remotes.clone();
     let peer = thread::spawn(move || theirs.add_permits(1));
-    let ours = seats.clone();
+    let ours = remotes.clone();
     let got = on_host(end, move || ours.acquire_timeout(1, SOON).map(std::mem::forget).is_ok());
     peer.join().unwrap();
-    assert_eq!(seats.available_permits(), u64::from(got != Some(true)));
+    assert_eq!(remotes.available_permits(), u64::from(got != Some(true)));
 }
 
-struct Packet {
+struct JoinCell {
     completion: Completion,
     outcome: UnsafeCell<u32>,
 }
 
 // SAFETY: the outcome is reached only as the completion word allows; loom checks it.
-unsafe impl Sync for Packet {}
+unsafe impl Sync for JoinCell {}
 // SAFETY: the completion word orders all access; loom checks it.
-unsafe impl Send for Packet {}
+unsafe impl Send for JoinCell {}
 
 fn joins(end: End) {
-    let packet = Arc::new(Packet { completion: Completion::new(), outcome: UnsafeCell::new(0) });
-    let theirs = packet.clone();
+    let join_cell = Arc::new(JoinCell { completion: Completion::new(), outcome: UnsafeCell::new(0) });
+    let theirs = join_cell.clone();
     let peer = thread::spawn(move || {
         // SAFETY: the outcome is not published yet.
         theirs.outcome.with_mut(|outcome| unsafe { *outcome = 7 });
-        if let Published::Owed(waiter) = theirs.completion.publish() {
+        if let Published::PendingWake(waiter) = theirs.completion.publish() {
             // SAFETY: `publish` took the waiter out of the word.
             unsafe { waiter.wake_kept() };
         }
     });
     let got = on_host(end, move || {
-        assert!(packet.completion.wait());
+        assert!(join_cell.completion.wait());
         // SAFETY: the host is done, so the outcome is the handle's.
-        packet.outcome.with(|outcome| unsafe { *outcome })
+        join_cell.outcome.with(|outcome| unsafe { *outcome })
     });
     assert!(got.is_none_or(|got| got == 7));
     peer.join().unwrap();

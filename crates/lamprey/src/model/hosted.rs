@@ -1,8 +1,8 @@
 //! A parasite that starts as a host while its handle orders it to end: the order is found at the start, or
 //! sent to the worker where it has started.
 //!
-//! `parasite::packet` is not built for the checker, and loom treats a SeqCst access as AcqRel. So this is the
-//! same sequence with a SeqCst fence between each side's store and load, which excludes the same outcome:
+//! `parasite::join_cell` is not built for the checker, and loom treats a SeqCst access as AcqRel. So this is
+//! the same sequence with a SeqCst fence between each side's store and load, which excludes the same outcome:
 //! that both sides miss the other's store.
 
 use super::{Broken, check, must_fail};
@@ -26,7 +26,7 @@ impl Head {
         !self.ordered.load(Ordering::Relaxed)
     }
 
-    /// The steps of `Packet::cancel`; true if a remote message is sent.
+    /// The steps of `JoinCell::cancel`; true if a remote message is sent.
     fn cancel(&self) -> bool {
         // Relaxed: before the fence.
         if self.ordered.swap(true, Ordering::Relaxed) {

@@ -5,7 +5,7 @@
 //! The two modes differ in which threads may run the parasite, so most models come in both.
 
 use super::{Broken, check, check_bounded, must_fail};
-use crate::sched::worker::{Parasite, Seat, Worker};
+use crate::sched::worker::{Parasite, Worker, WorkerShared};
 use crate::sync_shim::{Arc, AtomicBool, Ordering, thread};
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
@@ -50,7 +50,7 @@ impl Events {
     fn happens_on_a_worker(&self, at: usize, waker: Waker) -> thread::JoinHandle<()> {
         let events = self.clone();
         thread::spawn(move || {
-            Worker::play(&Seat::new(), |worker| {
+            Worker::play(&WorkerShared::new(), |worker| {
                 events.happen(at);
                 waker.wake();
                 worker.run();
@@ -79,7 +79,7 @@ fn at_home<W: Future<Output = ()> + 'static>(
     work: W,
     others: impl FnOnce(&Parasite) -> Vec<thread::JoinHandle<()>>,
 ) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let parasite = Parasite::new(worker, is_shared, work);
         let others = others(&parasite);
         parasite.start(worker);
@@ -155,7 +155,7 @@ fn late_wakers(is_shared: bool) {
 
 /// As [`late_wakers`], before a handle exists.
 fn late_waker_of_one_that_never_waits(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let parasite = Parasite::new(worker, is_shared, std::future::ready(()));
         let other = Events::new().happens_outside(0, parasite.waker());
         parasite.run_at_once();

@@ -4,7 +4,7 @@
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --profile models -p lamprey --lib model::`.
 //!
 //! Most threads of the models are OS threads. A host is a loom thread that runs while it holds its worker's
-//! baton ([`host`]): [`host_waits`], [`wire`], [`reify`], [`kin`].
+//! baton ([`host`]): [`host_waits`], [`cancel_scope`], [`reify`], [`scope_state`].
 //!
 //! A model that cannot fail proves nothing, so each protocol also runs in **broken variants** ([`Broken`]),
 //! which the checker must catch.
@@ -14,6 +14,7 @@ mod answers;
 pub(crate) mod atomics;
 mod barrier;
 mod bias;
+mod cancel_scope;
 mod channel;
 mod choice;
 mod choice_all;
@@ -21,7 +22,6 @@ mod choice_future;
 mod completion;
 mod condvar;
 mod duty;
-mod fresh;
 mod gate;
 pub(crate) mod host;
 mod host_waits;
@@ -29,7 +29,6 @@ mod hosted;
 mod inbox;
 mod interrupted;
 pub(crate) mod kernel;
-pub(crate) mod kin;
 mod life;
 mod mutex;
 mod offer;
@@ -37,18 +36,19 @@ mod once;
 mod oneshot;
 mod owned;
 mod park;
-mod party;
 mod pool;
 mod reach;
 mod readiness;
+mod ready_queue;
 mod reify;
 mod rwlock;
+pub(crate) mod scope_state;
 mod semaphore;
 mod slab;
 mod steal;
+mod steal_queue;
 mod suspend;
-mod wire;
-mod woken;
+mod wait_node;
 
 use crate::bias::Slot;
 use std::cell::Cell;
@@ -168,11 +168,11 @@ pub(crate) enum Broken {
     /// The thread that takes a node out wakes twice.
     WakeTwice,
     /// An OS thread is notified before its level is cancelled.
-    WireNudge,
+    CancelScopeNudge,
     /// A thread that awaits the cancellation of its level does not register for it.
-    WireWaits,
+    CancelScopeWaits,
     /// A level that was taken off its cancel scope ends before it has been cancelled.
-    WireHaste,
+    CancelScopeHaste,
     /// A reified thread that is cancelled does not check whether another thread is about to wake it.
     ReifyLeave,
     /// The hosts of a cancelled scope are looked up after the section that takes them off its list.

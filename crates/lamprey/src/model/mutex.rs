@@ -7,7 +7,7 @@
 use super::owned::as_worker;
 use super::{Broken, check, check_bounded, must_fail};
 use crate::events::{Event, choose};
-use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, with_strange_context};
 use crate::sync::{LockOptions, Mutex, Order};
 use crate::sync_shim::{Arc, UnsafeCell, thread};
 use std::future::Future;
@@ -269,7 +269,7 @@ fn future_goes() {
 
 /// A parasite waits for the lock; it may be cancelled.
 fn parasite(is_shared: bool, cancels: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let lock = lock();
         let held = lock.lock().unwrap();
         let theirs = lock.clone();
@@ -281,7 +281,7 @@ fn parasite(is_shared: bool, cancels: bool) {
         let peer = {
             let lock = lock.clone();
             thread::spawn(move || {
-                Worker::play(&Seat::new(), |worker| {
+                Worker::play(&WorkerShared::new(), |worker| {
                     drop(unsafe_guard(&lock));
                     worker.run();
                 });

@@ -7,12 +7,12 @@ use crate::queue::inbox::Inbox;
 use crate::sched::parasite::attention::{Attention, REQUEST};
 use crate::sync_shim::{Arc, thread};
 
-struct Seat {
+struct WorkerShared {
     attention: Attention,
     inbox: Inbox<Word>,
 }
 
-impl Seat {
+impl WorkerShared {
     fn new() -> Self {
         Self { attention: Attention::new(), inbox: Inbox::new() }
     }
@@ -20,33 +20,33 @@ impl Seat {
 
 /// The steps of `Worker::attend_to_word` for a worker with one parasite. First: whether it offered the
 /// parasite; second: whether that was accepted.
-fn attend(own: &Attention, hungry: &Seat) -> (bool, bool) {
+fn attend(own: &Attention, wants_work: &WorkerShared) -> (bool, bool) {
     if own.word() & REQUEST == 0 {
         return (false, false);
     }
     own.hear();
-    if !hungry.attention.feed() {
+    if !wants_work.attention.take_request() {
         return (false, false);
     }
     // A parasite reduced to an entry; its taker frees it, or its giver if it is refused.
-    (true, push(&hungry.inbox, 1).is_ok())
+    (true, push(&wants_work.inbox, 1).is_ok())
 }
 
 /// Two workers see the request of a third, which ends meanwhile.
 fn asked_and_over() {
-    let hungry = Arc::new(Seat::new());
+    let wants_work = Arc::new(WorkerShared::new());
     let others = Arc::new([Attention::new(), Attention::new()]);
-    hungry.attention.starve();
+    wants_work.attention.ask_for_work();
     others.iter().for_each(Attention::request);
     let givers: Vec<_> = (0..2)
         .map(|at| {
-            let (hungry, others) = (hungry.clone(), others.clone());
-            thread::spawn(move || attend(&others[at], &hungry))
+            let (wants_work, others) = (wants_work.clone(), others.clone());
+            thread::spawn(move || attend(&others[at], &wants_work))
         })
         .collect();
-    let got = hungry.inbox.close().map(take_back).count();
+    let got = wants_work.inbox.close().map(take_back).count();
     let given: Vec<_> = givers.into_iter().map(|giver| giver.join().unwrap()).collect();
-    assert_eq!(given.iter().filter(|(gave, _)| *gave).count(), 1, "one is asked for, by one who is hungry");
+    assert_eq!(given.iter().filter(|(gave, _)| *gave).count(), 1, "one is asked for, by one idle worker");
     assert_eq!(given.iter().filter(|(_, taken)| *taken).count(), got, "one is lost, or there twice");
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::oneshot::oneshot;
-use crate::sched::worker::{Parasite, Seat, Worker, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, with_strange_context};
 use crate::sync_shim::thread;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -66,7 +66,7 @@ fn the_receiver_goes() {
 #[test]
 fn a_parasite_waits() {
     check(|| {
-        Worker::play(&Seat::new(), |worker| {
+        Worker::play(&WorkerShared::new(), |worker| {
             let (tx, rx) = oneshot();
             let parasite = Parasite::new(worker, false, async move {
                 assert!(rx.await.is_ok());
@@ -85,7 +85,7 @@ fn a_parasite_waits() {
 #[test]
 fn a_parasite_is_cancelled_while_the_value_comes() {
     check_bounded(3, || {
-        Worker::play(&Seat::new(), |worker| {
+        Worker::play(&WorkerShared::new(), |worker| {
             let (tx, rx) = oneshot();
             let parasite = Parasite::new(worker, false, async move {
                 drop(rx.await);
@@ -121,7 +121,7 @@ fn another_waker_while_the_value_comes() {
 
 /// The sender watches, and the receiver is dropped. The sender waits for that, or sends, or is dropped too.
 fn a_watch(then: fn(crate::channel::oneshot::Sender<Box<u32>>)) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let (mut tx, rx) = oneshot::<Box<u32>>();
         let parasite = Parasite::new(worker, false, async move {
             {
@@ -151,7 +151,7 @@ fn a_sender_that_watches_sends_or_goes() {
 #[test]
 fn a_sender_waits_for_the_end() {
     check(|| {
-        Worker::play(&Seat::new(), |worker| {
+        Worker::play(&WorkerShared::new(), |worker| {
             let (mut tx, rx) = oneshot::<u32>();
             let parasite = Parasite::new(worker, false, async move {
                 tx.closed_async().await;

@@ -29,7 +29,7 @@ impl Sleeper {
         }
     }
 
-    /// The steps of `Seat::deliver`.
+    /// The steps of `WorkerShared::deliver`.
     fn send(&self) {
         // Release pairs with the Acquire load in `wait`.
         self.mail.store(true, Ordering::Release);

@@ -9,13 +9,13 @@ use crate::sync_shim::{
 use std::ptr;
 
 /// A worker reduced to an inbox for one remote message, and a mark of its end.
-struct Seat {
+struct WorkerShared {
     inbox: AtomicPtr<()>,
     is_gone: UnsafeCell<bool>,
 }
 
 struct Host {
-    seat: Seat,
+    remote: WorkerShared,
     home: AtomicPtr<()>,
     ask: AtomicU8,
     told: AtomicBool,
@@ -26,23 +26,23 @@ unsafe impl Sync for Host {}
 // SAFETY: the other fields are atomics; loom checks `is_gone`.
 unsafe impl Send for Host {}
 
-const ERRAND: *mut () = ptr::without_provenance_mut(1);
+const MESSAGE: *mut () = ptr::without_provenance_mut(1);
 
 impl Host {
     fn new() -> Arc<Self> {
-        let seat = Seat { inbox: AtomicPtr::new(ptr::null_mut()), is_gone: UnsafeCell::new(false) };
+        let remote = WorkerShared { inbox: AtomicPtr::new(ptr::null_mut()), is_gone: UnsafeCell::new(false) };
         let (home, ask) = (AtomicPtr::new(ptr::null_mut()), AtomicU8::new(0));
-        Arc::new(Self { seat, home, ask, told: AtomicBool::new(false) })
+        Arc::new(Self { remote, home, ask, told: AtomicBool::new(false) })
     }
 
-    fn reach(&self) -> Reach<'_, Seat> {
+    fn reach(&self) -> Reach<'_, WorkerShared> {
         Reach::new(&self.home, &self.ask)
     }
 
     /// The worker's root receives the message that was sent.
     fn attend(&self) {
         // AcqRel pairs with the swap in `cancel`.
-        if self.seat.inbox.swap(ptr::null_mut(), Ordering::AcqRel) == ERRAND {
+        if self.remote.inbox.swap(ptr::null_mut(), Ordering::AcqRel) == MESSAGE {
             // Relaxed: read after all threads have ended.
             self.told.store(true, Ordering::Relaxed);
             self.reach().leave();
@@ -51,7 +51,7 @@ impl Host {
 
     /// The whole life of the host on its worker; true if it ran.
     fn live(&self) -> bool {
-        self.reach().begin(&self.seat);
+        self.reach().begin(&self.remote);
         let runs = !self.reach().is_asked();
         self.attend();
         let mut spins = 0;
@@ -62,7 +62,7 @@ impl Host {
             }
         }
         // SAFETY: loom checks that all accesses came before this.
-        self.seat.is_gone.with_mut(|gone| unsafe { *gone = true });
+        self.remote.is_gone.with_mut(|gone| unsafe { *gone = true });
         runs
     }
 
@@ -73,13 +73,13 @@ impl Host {
             return (asked, false);
         }
         heavy_barrier();
-        let Some(seat) = self.reach().visit() else { return (asked, false) };
+        let Some(remote) = self.reach().visit() else { return (asked, false) };
         // SAFETY: the visit keeps the worker; that is what the model checks.
-        let seat = unsafe { seat.as_ref() };
+        let remote = unsafe { remote.as_ref() };
         // SAFETY: loom checks that no thread writes it meanwhile.
-        seat.is_gone.with(|gone| assert!(!unsafe { *gone }, "the worker has gone"));
+        remote.is_gone.with(|gone| assert!(!unsafe { *gone }, "the worker has gone"));
         // AcqRel pairs with the swap in `attend`.
-        seat.inbox.swap(ERRAND, Ordering::AcqRel);
+        remote.inbox.swap(MESSAGE, Ordering::AcqRel);
         (asked, true)
     }
 }
@@ -101,7 +101,7 @@ fn cancelled_while_it_starts() {
     let host = Host::new();
     let theirs = host.clone();
     let canceller = thread::spawn(move || theirs.cancel());
-    host.reach().begin(&host.seat);
+    host.reach().begin(&host.remote);
     let runs = !host.reach().is_asked();
     let (asked, sent) = canceller.join().unwrap();
     assert!(asked == Asked::Away && (sent || !runs), "it runs on, and nobody tells it");

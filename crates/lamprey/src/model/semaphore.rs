@@ -37,7 +37,7 @@ unsafe impl Sync for Guarded {}
 
 impl Guarded {
     fn add_one(&self) {
-        let _seat = Quiet::new(self.seat.acquire(1).unwrap());
+        let _remote = Quiet::new(self.seat.acquire(1).unwrap());
         // SAFETY: loom checks that no other thread accesses it meanwhile.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }

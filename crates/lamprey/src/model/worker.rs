@@ -1,5 +1,5 @@
-//! The worker of the checker: the part of one that [`Task`] needs, around the real [`Woken`], inbox, life and
-//! completion. It is `sched::worker` and `sched::parasite::attach` of that build; its hosts are in
+//! The worker of the checker: the part of one that [`Task`] needs, around the real [`ReadyQueue`], inbox,
+//! life and completion. It is `sched::worker` and `sched::parasite::attach` of that build; its hosts are in
 //! `model::host`.
 //!
 //! A loom thread plays a worker within [`Worker::play`]; [`Worker::run`] replaces the worker's loop. A
@@ -8,11 +8,11 @@
 
 use super::cancel::reach::Reach;
 use super::completion::Completion;
-use super::errand::Errand;
 use super::parasite::finish::{finish, finish_cancelled};
 use super::parasite::life::{Life, Turn};
+use super::parasite::ready_queue::{ReadyQueue, ReadyShared};
 use super::parasite::task::{Form, Task, TaskBody};
-use super::parasite::woken::{Exposed, Woken};
+use super::remote_message::RemoteMessage;
 use super::thread::Thread;
 use super::wait::Waited;
 use super::waiter::Waiter;
@@ -33,24 +33,24 @@ thread_local! {
 }
 
 /// The worker's shared state.
-pub(crate) struct Seat {
+pub(crate) struct WorkerShared {
     pub(crate) inbox: Inbox<Waiter>,
     /// Changed after each send and before each read of the inbox. Loom does not reorder a plain load with a
     /// CAS if the CAS's thread has loaded before; it does reorder two changes. (Relaxed: nothing may rely on
     /// it.)
-    bell: AtomicUsize,
+    touched: AtomicUsize,
     /// For a worker with hosts: where its root waits when no host is ready.
     pub(crate) idle: Option<Parker>,
-    pub(super) woken: Arc<Exposed>,
+    pub(super) ready: Arc<ReadyShared>,
 }
 
-impl Seat {
+impl WorkerShared {
     pub(crate) fn new() -> Arc<Self> {
         Self::with(None)
     }
 
     pub(crate) fn with(idle: Option<Parker>) -> Arc<Self> {
-        Arc::new(Self { inbox: Inbox::new(), bell: AtomicUsize::new(0), idle, woken: Exposed::new() })
+        Arc::new(Self { inbox: Inbox::new(), touched: AtomicUsize::new(0), idle, ready: ReadyShared::new() })
     }
 
     /// All workers belong to one runtime.
@@ -60,11 +60,11 @@ impl Seat {
 
     /// # Safety
     /// Another reference lasts until this call ends.
-    pub(crate) unsafe fn retain(seat: NonNull<Self>) -> Arc<Self> {
+    pub(crate) unsafe fn retain(remote: NonNull<Self>) -> Arc<Self> {
         // SAFETY: the state lives in an `Arc`, and is alive by the contract.
         unsafe {
-            Arc::increment_strong_count(seat.as_ptr());
-            Arc::from_raw(seat.as_ptr())
+            Arc::increment_strong_count(remote.as_ptr());
+            Arc::from_raw(remote.as_ptr())
         }
     }
 
@@ -82,11 +82,11 @@ impl Seat {
 
     /// # Safety
     /// As for the real `send`.
-    pub(crate) unsafe fn send(seat: NonNull<Self>, errand: NonNull<Errand>) {
+    pub(crate) unsafe fn send(remote: NonNull<Self>, message: NonNull<RemoteMessage>) {
         // SAFETY: as promised by the caller.
         unsafe {
-            let seat = Self::retain(seat);
-            if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
+            let remote = Self::retain(remote);
+            if let Err(entry) = remote.deliver(Waiter::message(message)) {
                 super::parasite::finish::refused_by_inbox(entry);
             }
         }
@@ -94,33 +94,33 @@ impl Seat {
 
     pub(crate) fn ring(&self) {
         // Relaxed: nothing may rely on it (see the field).
-        self.bell.fetch_add(1, Ordering::Relaxed);
+        self.touched.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Thread {
     /// As the real one.
-    pub(crate) fn reach(&self) -> Reach<'_, Seat> {
+    pub(crate) fn reach(&self) -> Reach<'_, WorkerShared> {
         Reach::new(&self.home, &self.ask)
     }
 }
 
 /// A worker that a loom thread plays.
 pub(crate) struct Worker {
-    pub(crate) seat: Arc<Seat>,
-    woken: Woken,
+    pub(crate) remote: Arc<WorkerShared>,
+    ready: ReadyQueue,
     pub(super) caller: Cell<&'static str>,
     pub(crate) hosts: Hosts,
 }
 
 impl Worker {
     /// Runs `body` on the calling thread as the worker of this shared state.
-    pub(crate) fn play<R>(seat: &Arc<Seat>, body: impl FnOnce(&Worker) -> R) -> R {
+    pub(crate) fn play<R>(remote: &Arc<WorkerShared>, body: impl FnOnce(&Worker) -> R) -> R {
         let worker = Self {
-            seat: seat.clone(),
-            woken: Woken::new(seat.woken.clone()),
+            remote: remote.clone(),
+            ready: ReadyQueue::new(remote.ready.clone()),
             caller: Cell::new(super::thread::SOURCE),
-            hosts: Hosts::new(seat.idle.is_some()),
+            hosts: Hosts::new(remote.idle.is_some()),
         };
         Self::be(&raw const worker);
         let result = body(&worker);
@@ -138,8 +138,8 @@ impl Worker {
         CURRENT.with(|current| unsafe { current.get().as_ref() })
     }
 
-    pub(crate) fn seat_ptr(&self) -> *const Seat {
-        Arc::as_ptr(&self.seat)
+    pub(crate) fn remote_ptr(&self) -> *const WorkerShared {
+        Arc::as_ptr(&self.remote)
     }
 
     pub(crate) fn shared_ptr(&self) -> *const () {
@@ -151,18 +151,18 @@ impl Worker {
     }
 
     pub(crate) fn bring(&self, task: NonNull<Task>, _: Form) {
-        self.push_woken(Waiter::task(task));
+        self.push_ready(Waiter::task(task));
     }
 
-    pub(crate) fn push_woken(&self, parasite: Waiter) {
-        assert!(self.woken.push(parasite));
+    pub(crate) fn push_ready(&self, parasite: Waiter) {
+        assert!(self.ready.push(parasite));
     }
 
     pub(crate) fn make_attachable(&self, parasite: Waiter) {
-        self.push_woken(parasite);
+        self.push_ready(parasite);
     }
 
-    pub(crate) fn make_doomed(&self, task: NonNull<Task>) {
+    pub(crate) fn make_cancelled(&self, task: NonNull<Task>) {
         // SAFETY: alive by the right to run.
         unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
@@ -171,15 +171,15 @@ impl Worker {
     /// Takes in messages and runs what is ready, until there is nothing left.
     pub(crate) fn run(&self) {
         loop {
-            self.seat.ring();
-            for entry in self.seat.inbox.take() {
+            self.remote.ring();
+            for entry in self.remote.inbox.take() {
                 let Who::Task(task) = entry.who() else { unreachable!("only tasks are sent") };
                 // SAFETY: it came out of this worker's inbox.
                 unsafe { Task::receive(task, self) };
             }
-            if let Some(task) = self.woken.pop_task() {
+            if let Some(task) = self.ready.pop_task() {
                 self.run_task(task);
-            } else if let Some(task) = self.woken.pop_given_way() {
+            } else if let Some(task) = self.ready.pop_given_way() {
                 self.run_task(task);
             } else {
                 return;
@@ -188,17 +188,17 @@ impl Worker {
     }
 
     /// The steps of a monitor for a worker that is busy.
-    pub(crate) fn relieve(&self, seat: &Seat) {
+    pub(crate) fn relieve(&self, remote: &WorkerShared) {
         let mut taken = Vec::with_capacity(4);
-        seat.woken.take(&mut taken);
-        taken.into_iter().for_each(|task| self.push_woken(Waiter::task(task)));
+        remote.ready.take(&mut taken);
+        taken.into_iter().for_each(|task| self.push_ready(Waiter::task(task)));
         self.run();
     }
 
     /// Asserts that everything that was taken counts as not pending.
     pub(crate) fn assert_nothing_pending(&self) {
-        self.woken.settle();
-        assert_eq!(self.woken.pending.get(), 0);
+        self.ready.settle();
+        assert_eq!(self.ready.pending.get(), 0);
     }
 
     /// The steps of the real `run_task`.
@@ -233,9 +233,9 @@ impl Worker {
         if is_broken(Broken::Link) {
             // SAFETY: alive by the right to run.
             unsafe { task.as_ref() }.link.set(ptr::null_mut());
-            return self.push_woken(Waiter::task(task));
+            return self.push_ready(Waiter::task(task));
         }
-        self.woken.give_way(task);
+        self.ready.give_way(task);
     }
 }
 
@@ -250,7 +250,7 @@ type Work = Pin<Box<dyn Future<Output = ()>>>;
 #[repr(C)]
 struct Block {
     task: Task,
-    home: Arc<Seat>,
+    home: Arc<WorkerShared>,
     work: UnsafeCell<Option<Work>>,
     /// The address range of the future.
     place: Range<usize>,
@@ -269,7 +269,7 @@ fn block<'a>(task: NonNull<Task>) -> &'a Block {
 }
 
 /// The home of a task, which the real runtime gets from the slab.
-pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<Seat> {
+pub(crate) fn home_of(task: NonNull<Task>) -> NonNull<WorkerShared> {
     NonNull::from(&*block(task).home)
 }
 
@@ -325,7 +325,7 @@ impl Parasite {
                 life: Life::running(is_shared),
                 completion: Completion::new(),
             },
-            home: worker.seat.clone(),
+            home: worker.remote.clone(),
             place: place_of(&work),
             work: UnsafeCell::new(Some(work)),
             freed: UnsafeCell::new(false),

@@ -103,8 +103,8 @@ fn of_one_connection(error: &io::Error) -> bool {
 
 /// The connections to a listener, one after the other: the iterator that `incoming` returns.
 ///
-/// It accepts with back-off, so running out of descriptors does not end it. It ends after the listener's `close`,
-/// and after an error that would come again and again, which it reports first.
+/// It accepts with back-off, so running out of descriptors does not end it. It ends after the listener's
+/// `close`, and after an error that would come again and again, which it reports first.
 #[derive(Debug)]
 pub struct Incoming<'a, L> {
     pub(super) listener: &'a L,
@@ -133,10 +133,10 @@ impl<L> Incoming<'_, L> {
 macro_rules! is_listener {
     ($name:ident, $stream:ty, $address:ty) => {
         impl $name {
-            /// Waits for a connection, and backs off while there can be none: while the process has no descriptors
-            /// (or the machine no memory) left it pauses, 5 ms at first and at most a second, and tries
-            /// again; a connection that broke before it was accepted is skipped. This is the call for an
-            /// accept loop.
+            /// Waits for a connection, and backs off while there can be none: while the process has no
+            /// descriptors (or the machine no memory) left it pauses, 5 ms at first and at most a second, and
+            /// tries again; a connection that broke before it was accepted is skipped. This is the call for
+            /// an accept loop.
             ///
             /// # Errors
             /// Only those after which no call will succeed, such as after [`close`](Self::close); and

@@ -42,7 +42,7 @@ impl Builder {
         let worker = Self::worker_of("parasite")?;
         self.asked_stack_size()?;
         let place = self.asked_worker(&worker.shared)?;
-        if let Some(index) = place.filter(|&index| index != worker.seat.index) {
+        if let Some(index) = place.filter(|&index| index != worker.remote.index) {
             // SAFETY: future and output are 'static.
             return unsafe {
                 stackful::start_as(self.worker(index), worker, move || wait(future), Location::caller())
@@ -93,7 +93,7 @@ impl Builder {
         let place = self.asked_worker(&worker.shared)?;
         // SAFETY: closure and result are 'static.
         unsafe {
-            if let Some(index) = place.filter(|&index| index != worker.seat.index) {
+            if let Some(index) = place.filter(|&index| index != worker.remote.index) {
                 return stackful::start_as(self.worker(index), worker, f, site);
             }
             if place.is_none() && name.is_none() && size.is_none() {

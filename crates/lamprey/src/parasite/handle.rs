@@ -1,6 +1,6 @@
 //! The handle of a parasite.
 
-use super::packet::Packet;
+use super::join_cell::StackfulJoinCell;
 use super::place;
 use crate::sched::completion::{Completion, Ended};
 use crate::sched::coop;
@@ -56,7 +56,7 @@ enum Repr<T> {
     Value(T),
     Failed(Box<JoinError>),
     Task(NonNull<Task>),
-    Stackful(NonNull<Packet<T>>),
+    Stackful(NonNull<StackfulJoinCell<T>>),
     /// It has been handed out, or the parasite detached.
     Gone,
 }
@@ -87,8 +87,8 @@ impl<T> ParasiteHandle<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn of_packet(packet: NonNull<Packet<T>>) -> Self {
-        Self(Repr::Stackful(packet))
+    pub(super) fn of_join_cell(join_cell: NonNull<StackfulJoinCell<T>>) -> Self {
+        Self(Repr::Stackful(join_cell))
     }
 
     /// The same; if the outcome is here, its join goes the way of those that have blocked.
@@ -97,10 +97,12 @@ impl<T> ParasiteHandle<T> {
         if !matches!(self.0, Repr::Value(_)) {
             return self;
         }
-        let packet = Packet::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, None), None);
-        // SAFETY: the outcome is here, and taken once; of the packet, the parasite's share is given up here.
-        unsafe { Packet::publish(packet, ManuallyDrop::new(self).take()) };
-        Self::of_packet(packet)
+        let join_cell =
+            StackfulJoinCell::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, None), None);
+        // SAFETY: the outcome is here, and taken once; of the join cell, the parasite's share is given up
+        // here.
+        unsafe { StackfulJoinCell::publish(join_cell, ManuallyDrop::new(self).take()) };
+        Self::of_join_cell(join_cell)
     }
 
     /// The completion word, unless the outcome is here.
@@ -112,9 +114,9 @@ impl<T> ParasiteHandle<T> {
         } else if let Repr::Task(task) = &self.0 {
             // SAFETY: the object is freed only by the side that has it last: us, until joined or detached.
             Some(unsafe { &(*task.as_ptr()).completion })
-        } else if let Repr::Stackful(packet) = &self.0 {
+        } else if let Repr::Stackful(join_cell) = &self.0 {
             // SAFETY: as above.
-            Some(unsafe { &packet.as_ref().head.completion })
+            Some(unsafe { &join_cell.as_ref().head.completion })
         } else {
             None
         }
@@ -188,7 +190,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => Some(unsafe { Task::info(*task, None) }),
             // SAFETY: alive by our share of it.
-            Repr::Stackful(packet) => Some(unsafe { packet.as_ref() }.head.info()),
+            Repr::Stackful(join_cell) => Some(unsafe { join_cell.as_ref() }.head.info()),
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }
@@ -251,8 +253,8 @@ impl<T> ParasiteHandle<T> {
                 Ok(ptr::read(value))
             } else if let Repr::Task(task) = &self.0 {
                 place::take_outcome(*task)
-            } else if let Repr::Stackful(packet) = &self.0 {
-                Packet::take(*packet)
+            } else if let Repr::Stackful(join_cell) = &self.0 {
+                StackfulJoinCell::take(*join_cell)
             } else if let Repr::Failed(error) = &self.0 {
                 Err(*ptr::read(error))
             } else {
@@ -273,7 +275,7 @@ impl<T> ParasiteHandle<T> {
                 }
             },
             // SAFETY: as above.
-            Repr::Stackful(packet) => unsafe { Packet::detach(packet) },
+            Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::detach(join_cell) },
             Repr::Value(value) => drop(value),
             Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), "that was over at once"),
             Repr::Gone => {}
@@ -313,7 +315,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => unsafe { Task::cancel(*task) },
             // SAFETY: alive by our share of it.
-            Repr::Stackful(packet) => unsafe { Packet::cancel(*packet) },
+            Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::cancel(*join_cell) },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => {}
         }
     }
@@ -349,14 +351,14 @@ impl<T> ParasiteHandle<T> {
         self.info().map(|info| info.id())
     }
 
-    /// The parasite's name, if it was [given](crate::Builder::name) one. `None` also if it was over at once, or
-    /// its result has been given.
+    /// The parasite's name, if it was [given](crate::Builder::name) one. `None` also if it was over at once,
+    /// or its result has been given.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
             // SAFETY: alive by our share of it.
-            Repr::Stackful(packet) => unsafe { (*packet.as_ptr()).head.info.name() },
+            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.info.name() },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }

@@ -98,7 +98,7 @@ impl Future for Inflate {
 pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: NonNull<()>) {
     // SAFETY: as promised by the caller.
     let worker = unsafe { worker.cast::<Worker>().as_ref() };
-    worker.seat.counters.inflated.add(1);
+    worker.remote.counters.inflated.add(1);
     let carried = Carried(task);
     #[cfg(debug_assertions)]
     // SAFETY: alive by the right to run; the field is constant.

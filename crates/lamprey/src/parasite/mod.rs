@@ -12,14 +12,14 @@
 //! | **inflated** to a host of its own; futures on threads | `inflate`, `wait` |
 //! | cancelled, finished | `place`, `handle`, `sched::completion` |
 //!
-//! A stackful one (`stackful`) is a thread like a host (`packet`: its outcome), on a context that is kept
+//! A stackful one (`stackful`) is a thread like a host (`join_cell`: its outcome), on a context that is kept
 //! ready (`sched::parasite::contexts`); it begins on top of its spawner, and goes on on top of whoever
 //! unblocks it.
 
 mod builder;
 mod handle;
 mod inflate;
-mod packet;
+mod join_cell;
 mod place;
 mod reify;
 mod spawn;

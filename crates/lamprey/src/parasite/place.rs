@@ -70,7 +70,7 @@ pub(super) unsafe fn place<F: Future>(
         (&raw mut (*place).task.spawn_site).write(std::panic::Location::caller());
         (&raw mut (*place).cell).cast::<F>().write(ptr::read(&**future));
     }
-    worker.seat.counters.stackless.add(1);
+    worker.remote.counters.stackless.add(1);
     Some(placed.cast())
 }
 

@@ -1,7 +1,7 @@
 //! The paper's primitives, for building blocking operations of one's own: reify, prepare, attach
 //! (parasitic-threads-2011, 2.3).
 //!
-//! # States (`State`)
+//! # States (`ReifyState`)
 //! ```text
 //! New(p)    reify was called, its function has not been: it runs at the first poll, or `sync`
 //! Waiting   the parasite is suspended; its waker is in the cell
@@ -90,9 +90,9 @@ pub struct Reify<V, F> {
 }
 
 /// What the suspended and whoever prepares it share.
-struct Cell<V>(Mutex<State<V>>);
+struct Cell<V>(Mutex<ReifyState<V>>);
 
-enum State<V> {
+enum ReifyState<V> {
     Waiting(Option<Waiter>),
     Prepared(V, Option<Waiter>),
     Dropped,
@@ -104,7 +104,7 @@ trait Prepared: Send + Sync {
 }
 
 impl<V> Cell<V> {
-    fn lock(&self) -> MutexGuard<'_, State<V>> {
+    fn lock(&self) -> MutexGuard<'_, ReifyState<V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -112,32 +112,32 @@ impl<V> Cell<V> {
     /// (Made by the caller, before the lock: to clone a foreign waker is to run the program's code.)
     fn queue(&self, waiter: Waiter) -> Result<Option<Waiter>, Waiter> {
         match &mut *self.lock() {
-            State::Waiting(place) => Ok(place.replace(waiter)),
+            ReifyState::Waiting(place) => Ok(place.replace(waiter)),
             _ => Err(waiter),
         }
     }
 
     /// The suspended does not wait any more. It is the caller's to drop what is returned, once no wake is
     /// owed to it.
-    fn leave(&self) -> State<V> {
-        std::mem::replace(&mut *self.lock(), State::Gone)
+    fn leave(&self) -> ReifyState<V> {
+        std::mem::replace(&mut *self.lock(), ReifyState::Gone)
     }
 
     /// What the suspended, which does not wait any more, has got.
     fn receive(&self) -> V {
         match self.leave() {
-            State::Prepared(value, old) => {
+            ReifyState::Prepared(value, old) => {
                 forget(old);
                 value
             }
-            State::Dropped => unwind_cancelled(),
-            State::Gone => panic!("a reified parasite was polled after it had its value"),
-            State::Waiting(_) => crate::bug::bug!("a reified thread was woken before it was prepared"),
+            ReifyState::Dropped => unwind_cancelled(),
+            ReifyState::Gone => panic!("a reified parasite was polled after it had its value"),
+            ReifyState::Waiting(_) => crate::bug::bug!("a reified thread was woken before it was prepared"),
         }
     }
 }
 
-impl<V> State<V> {
+impl<V> ReifyState<V> {
     /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end
     /// of the [`Parasite`], and is about to use it.
     fn has_waiter(&self) -> bool {
@@ -166,7 +166,7 @@ fn forget(waiter: Option<Waiter>) {
 impl<V: Send> Prepared for Cell<V> {
     fn run(&self, form: Form) {
         let waiter = match &mut *self.lock() {
-            State::Prepared(_, waiter) => waiter.take(),
+            ReifyState::Prepared(_, waiter) => waiter.take(),
             _ => None,
         };
         if let Some(waiter) = waiter {
@@ -180,9 +180,9 @@ impl<V: Send + 'static> Parasite<V> {
     /// Gives the suspended its value (the paper's `prepare`). It does not run yet.
     pub fn prepare(self, value: V) -> ReadyParasite {
         let mut state = self.0.lock();
-        let unwanted = if let State::Waiting(waiter) = &mut *state {
+        let unwanted = if let ReifyState::Waiting(waiter) = &mut *state {
             let waiter = waiter.take();
-            *state = State::Prepared(value, waiter);
+            *state = ReifyState::Prepared(value, waiter);
             None
         } else {
             Some(value)
@@ -199,9 +199,9 @@ impl<V> Drop for Parasite<V> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         // After `prepare` this finds it prepared, or gone.
-        if let State::Waiting(waiter) = &mut *state {
+        if let ReifyState::Waiting(waiter) = &mut *state {
             let waiter = waiter.take();
-            *state = State::Dropped;
+            *state = ReifyState::Dropped;
             drop(state);
             if let Some(waiter) = waiter {
                 // SAFETY: the word was taken out of the cell, with its reference.
@@ -253,7 +253,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// Calls `f`, once, with the suspended-to-be.
     fn cell(&mut self) -> Arc<Cell<V>> {
         if let Some(f) = self.f.take() {
-            let cell = Arc::new(Cell(Mutex::new(State::Waiting(None))));
+            let cell = Arc::new(Cell(Mutex::new(ReifyState::Waiting(None))));
             self.cell = Some(cell.clone());
             f(Parasite(cell));
         }
@@ -279,7 +279,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
         let waited = wait::wait(Wait::Reify, None, enter, leave);
         // Only now: the destructors of the value, and of the waker of an earlier poll, may block.
         forget(polled);
-        left.into_iter().for_each(State::give_up);
+        left.into_iter().for_each(ReifyState::give_up);
         waited.unwind_if_cancelled();
         cell.receive()
     }

@@ -259,12 +259,12 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
 ) -> ParasiteHandle<F::Output> {
     let me = worker.running_ref();
     let before = me.act_for(task.as_ptr());
-    let start = worker.seat.ticks();
+    let start = worker.remote.ticks();
     let mut value = MaybeUninit::uninit();
     // SAFETY: just placed; a running life is the right to run.
     let polled = unsafe { place::poll_once::<F>(task, &mut value) };
     me.act_for(before);
-    if worker.seat.ticks() != start {
+    if worker.remote.ticks() != start {
         worker.blame_spawner(start);
     }
     match polled {
@@ -295,7 +295,7 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reified<F: Future>(worker: &Worker) {
     let size = size_of::<Placed<F>>() as u64;
-    let counters = &worker.seat.counters;
+    let counters = &worker.remote.counters;
     counters.reified.add(1);
     counters.reified_bytes.add(size);
     counters.largest.raise_to(size);
@@ -350,12 +350,12 @@ unsafe fn start_later<F: Future, const NAMED: bool>(
     life.requeue();
     if worker.is_ending() {
         drop(handle);
-        worker.push_woken(Waiter::task(task));
+        worker.push_ready(Waiter::task(task));
         return ParasiteHandle::failed(JoinError::cancelled());
     }
     match how {
         Start::AsHost => worker.bring(task, Form::Soon),
-        Start::Queued | Start::Now | Start::Overdue => worker.push_woken(Waiter::task(task)),
+        Start::Queued | Start::Now | Start::Overdue => worker.push_ready(Waiter::task(task)),
     }
     handle
 }

@@ -2,20 +2,21 @@
 //!
 //! # States of the outcome
 //! The closure ends before it blocks: the outcome goes back to the spawner's frame ([`Started`]), and nothing
-//! is allocated. It blocks: the spawner goes on and makes a [`Packet`], where the outcome goes later.
+//! is allocated. It blocks: the spawner goes on and makes a [`StackfulJoinCell`], where the outcome goes
+//! later.
 //!
 //! # Invariants
 //! 1. The spawner does not go on before the closure has been moved to the parasite's stack and that has
 //!    blocked or ended; so its frame is there for both.
-//! 2. `Context::packet` is set by the spawner right after that, on the same kernel thread, before anything
+//! 2. `Context::join_cell` is set by the spawner right after that, on the same kernel thread, before anything
 //!    else runs: the parasite finds it null exactly if it has never blocked.
 
 use super::handle::{Outcome, ParasiteHandle};
-use super::packet::Packet;
+use super::join_cell::StackfulJoinCell;
 use super::spawn::outside;
 use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
-use crate::sched::parasite::contexts::{Call, Context};
+use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
 use crate::sched::worker::Worker;
 use crate::thread::{Builder, JoinError, quietly};
@@ -117,7 +118,7 @@ where
 /// A call on the frame of its spawner.
 #[repr(C)]
 struct Started<F, T> {
-    call: Call,
+    call: TopCall,
     closure: UnsafeCell<ManuallyDrop<F>>,
     outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
     over: Cell<bool>,
@@ -156,14 +157,14 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
     if worker.must_not_switch() {
         return refuse(f);
     }
-    worker.seat.counters.stackful.add(1);
+    worker.remote.counters.stackful.add(1);
     let started = Started {
-        call: Call { run: run::<F, T> },
+        call: TopCall { run: run::<F, T> },
         closure: UnsafeCell::new(ManuallyDrop::new(f)),
         outcome: UnsafeCell::new(MaybeUninit::uninit()),
         over: Cell::new(false),
     };
-    let start = worker.seat.ticks();
+    let start = worker.remote.ticks();
     let call = NonNull::from(&started).cast();
     // SAFETY: `started` lives until the end of this function; a context of its own is new.
     let context = unsafe {
@@ -174,7 +175,7 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
                 .inspect(|&context| worker.run_in(context, call, site, attach_inline)),
         }
     };
-    if worker.seat.ticks() != start {
+    if worker.remote.ticks() != start {
         worker.blame_spawner(start);
     }
     match context {
@@ -188,13 +189,13 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
             }
         },
         Ok(context) => {
-            worker.seat.counters.reified.add(1);
+            worker.remote.counters.reified.add(1);
             worker.stand_alone(context);
             // SAFETY: the parasite has blocked: its context is alive.
             let started = unsafe { context.as_ref() };
-            let packet = Packet::new(started.thread.info(None), Some((worker, context)));
-            started.packet.set(packet.as_ptr().cast());
-            ParasiteHandle::of_packet(packet)
+            let join_cell = StackfulJoinCell::new(started.thread.info(None), Some((worker, context)));
+            started.join_cell.set(join_cell.as_ptr().cast());
+            ParasiteHandle::of_join_cell(join_cell)
         }
         Err(error) => {
             drop(ManuallyDrop::into_inner(started.closure.into_inner()));
@@ -260,19 +261,20 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> ParasiteHandle<T> {
-    let counters = &worker.seat.counters;
+    let counters = &worker.remote.counters;
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    let packet = Packet::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, Some(site)), None);
-    let errand = Hosted { packet, closure: Some(f) };
-    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it; the packet
-    // is alive by the handle's share.
+    let join_cell =
+        StackfulJoinCell::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, Some(site)), None);
+    let hosted = Hosted { join_cell, closure: Some(f) };
+    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it; the
+    // join cell is alive by the handle's share.
     unsafe {
-        let host = crate::thread::spawn_member(worker, site, move || errand.run(), (), Worker::admit);
-        packet.as_ref().head.id.set(host.id());
+        let host = crate::thread::spawn_member(worker, site, move || hosted.run(), (), Worker::admit);
+        join_cell.as_ref().head.id.set(host.id());
     }
-    ParasiteHandle::of_packet(packet)
+    ParasiteHandle::of_join_cell(join_cell)
 }
 
 /// Starts `f` as a host, as `builder` says.
@@ -289,18 +291,18 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> io::Result<ParasiteHandle<T>> {
-    let counters = &worker.seat.counters;
+    let counters = &worker.remote.counters;
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
     let info = ThreadInfo::new(0, builder.given_name(), ThreadKind::Parasite, None, Some(site));
-    let packet = Packet::new(info, None);
-    let handle = ParasiteHandle::of_packet(packet);
-    let errand = Hosted { packet, closure: Some(f) };
-    // SAFETY: as promised by the caller; the packet is alive by the handle's share.
+    let join_cell = StackfulJoinCell::new(info, None);
+    let handle = ParasiteHandle::of_join_cell(join_cell);
+    let hosted = Hosted { join_cell, closure: Some(f) };
+    // SAFETY: as promised by the caller; the join cell is alive by the handle's share.
     unsafe {
-        let host = builder.launch(&worker.shared, site, move || errand.run())?;
-        packet.as_ref().head.id.set(host.id());
+        let host = builder.launch(&worker.shared, site, move || hosted.run())?;
+        join_cell.as_ref().head.id.set(host.id());
     }
     Ok(handle)
 }
@@ -333,18 +335,18 @@ pub(super) unsafe fn start_built<F: FnOnce() -> T + Send, T: Send>(
 
 /// A parasite on its way to be a host. Dropped unrun, it ends as cancelled.
 struct Hosted<F, T> {
-    packet: NonNull<Packet<T>>,
+    join_cell: NonNull<StackfulJoinCell<T>>,
     closure: Option<F>,
 }
 
-// SAFETY: closure and outcome are `Send` (bounds of `start_as_host`); the packet is the parasite's share.
+// SAFETY: closure and outcome are `Send` (bounds of `start_as_host`); the join cell is the parasite's share.
 unsafe impl<F: Send, T: Send> Send for Hosted<F, T> {}
 
 impl<F: FnOnce() -> T, T> Hosted<F, T> {
     fn run(mut self) {
         let (Some(worker), Some(closure)) = (Worker::current(), self.closure.take()) else { return };
         // SAFETY: alive by the parasite's share.
-        let wanted = unsafe { self.packet.as_ref() }.head.begin(worker);
+        let wanted = unsafe { self.join_cell.as_ref() }.head.begin(worker);
         let outcome = if wanted {
             catch_unwind(AssertUnwindSafe(closure)).map_err(JoinError::caught)
         } else {
@@ -354,7 +356,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
         // Before it counts as over, as those of one that started on top.
         locals::end(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
-        unsafe { Packet::publish(std::mem::ManuallyDrop::new(self).packet, outcome) }
+        unsafe { StackfulJoinCell::publish(std::mem::ManuallyDrop::new(self).join_cell, outcome) }
     }
 }
 
@@ -362,7 +364,7 @@ impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
         quietly(|| drop(self.closure.take())); // a panic must not keep whoever joins from being told
         // SAFETY: as in `run`, which has not got to it.
-        unsafe { Packet::publish(self.packet, Err(JoinError::cancelled())) }
+        unsafe { StackfulJoinCell::publish(self.join_cell, Err(JoinError::cancelled())) }
     }
 }
 
@@ -377,11 +379,11 @@ fn refuse<F, T>(f: F) -> ParasiteHandle<T> {
     ParasiteHandle::failed(why)
 }
 
-/// [`Call::run`].
+/// [`TopCall::run`].
 ///
 /// # Safety
 /// `call` heads a `Started<F, T>` whose spawner waits below; called once, on the context's own stack.
-unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
+unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
     // SAFETY: invariants 1 and 2.
     unsafe {
         let started = call.cast::<Started<F, T>>();
@@ -389,7 +391,7 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let value = closure();
             end_locals(context);
-            if !context.packet.get().is_null() {
+            if !context.join_cell.get().is_null() {
                 return Some(value);
             }
             // By itself, part by part: see `place::poll_once`.
@@ -403,9 +405,9 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<Call>, context: &Context) {
             Ok(Some(value)) => Ok(value),
             Err(payload) => Err(JoinError::caught(payload)),
         };
-        match NonNull::new(context.packet.get().cast_mut()) {
-            Some(packet) => {
-                Packet::<T>::publish(packet.cast(), outcome);
+        match NonNull::new(context.join_cell.get().cast_mut()) {
+            Some(join_cell) => {
+                StackfulJoinCell::<T>::publish(join_cell.cast(), outcome);
                 // What the destructor of an outcome that nobody wanted has left behind.
                 end_locals(context);
             }

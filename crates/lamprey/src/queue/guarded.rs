@@ -15,7 +15,7 @@
 //! of a section, so a thread that learns in a section that the value is unused may free it afterwards.
 //!
 //! # Checked by
-//! `model::gate`, `model::kin` (loom, with a broken variant).
+//! `model::gate`, `model::scope_state` (loom, with a broken variant).
 
 use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, left_out, relax};
 

@@ -2,7 +2,7 @@
 //! `goready`). [`wait`](super::wait) is how blocking calls use it.
 //!
 //! # States
-//! Those of [`State`](super::thread::State): Runnable, Blocked, Committed.
+//! Those of [`ThreadState`](super::thread::ThreadState): Runnable, Blocked, Committed.
 //!
 //! # Invariants
 //! 1. **A wake is a right.** A thread that is about to block puts a node with its [`Waiter`] into some queue.
@@ -57,7 +57,7 @@ fn worker() -> Option<&'static Worker> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn waiter() -> Waiter {
     if let Some(worker) = worker() {
-        worker.attach_woken();
+        worker.attach_ready();
         return Waiter::thread(worker.running());
     }
     os_waiter()
@@ -147,7 +147,7 @@ pub(crate) fn must_not_block() -> bool {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn count_communication() {
     if let Some(worker) = Worker::current() {
-        worker.seat.counters.communications.add(1);
+        worker.remote.counters.communications.add(1);
     }
 }
 

@@ -20,7 +20,7 @@ use super::guard;
 use super::parasite::task::{Form, Task};
 use super::reason::Wait;
 use super::thread::Woke;
-use super::thread::{Kind, State, Thread};
+use super::thread::{Kind, Thread, ThreadState};
 use super::waiter::Waiter;
 use super::who::Who;
 use super::worker::Worker;
@@ -37,7 +37,7 @@ impl Worker {
             return self.end_block_at_once(me);
         }
         me.reason.set(reason);
-        me.state.set(State::Blocked);
+        me.state.set(ThreadState::Blocked);
         self.switch_away(me);
         me.woke.get()
     }
@@ -67,9 +67,9 @@ impl Worker {
         if me.is_barred() {
             guard::has_switched(Some(self));
         }
-        if !me.take_owed() {
+        if !me.take_pending_wake() {
             me.reason.set(reason);
-            me.state.set(State::Committed);
+            me.state.set(ThreadState::Committed);
             self.switch_away(me);
         }
     }
@@ -79,7 +79,7 @@ impl Worker {
     pub(super) fn wake_here(&self, thread: NonNull<Thread>) {
         // SAFETY: alive: it is in its blocking call until it runs again, which needs this wake.
         let entry = unsafe { thread.as_ref() };
-        if matches!(entry.state.get(), State::Blocked | State::Committed) {
+        if matches!(entry.state.get(), ThreadState::Blocked | ThreadState::Committed) {
             if entry.kind == Kind::Parasite {
                 return self.wake_parasite(entry, Form::Soon);
             }
@@ -99,8 +99,8 @@ impl Worker {
         // SAFETY: alive: it is in its blocking call until this wake (contract). Its kind is constant, a
         // host's `home` was written when it started, and its state may be read here if this is its home.
         let entry = unsafe { thread.as_ref() };
-        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.seat), entry.reach().home());
-        let is_ours = is_here && entry.state.get() == State::Blocked;
+        let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.remote), entry.reach().home());
+        let is_ours = is_here && entry.state.get() == ThreadState::Blocked;
         if is_ours {
             self.make_ready(thread, Woke::Woken);
         }
@@ -112,7 +112,7 @@ impl Worker {
         // SAFETY: blocked, so alive until it runs again.
         let entry = unsafe { thread.as_ref() };
         entry.woke.set(woke);
-        entry.state.set(State::Runnable);
+        entry.state.set(ThreadState::Runnable);
         self.enqueue_woken(thread);
     }
 
@@ -126,7 +126,8 @@ impl Worker {
         // SAFETY: alive (contract).
         let entry = unsafe { thread.as_ref() };
         let state = entry.state.get();
-        let is_blocked = state == State::Blocked || left_out!(HostCommitted) && state == State::Committed;
+        let is_blocked =
+            state == ThreadState::Blocked || left_out!(HostCommitted) && state == ThreadState::Committed;
         if is_blocked {
             if left_out!(HostOpen) {
                 return self.make_ready(thread, why);
@@ -140,15 +141,18 @@ impl Worker {
     /// one, a parasite, a remote message.
     ///
     /// # Safety
-    /// `entry` is owned by the caller as in [`Seat::deliver`](super::seat::Seat::deliver).
+    /// `entry` is owned by the caller as in
+    /// [`WorkerShared::deliver`](super::worker_shared::WorkerShared::deliver).
     pub(crate) unsafe fn receive(&self, entry: Waiter) {
         // SAFETY: owned by this call (contract); threads are alive until they have run.
         unsafe {
             match entry.who() {
                 Who::Task(task) => Task::receive(task, self),
-                Who::Thread(thread) if thread.as_ref().state.get() == State::Unstarted => self.admit(thread),
+                Who::Thread(thread) if thread.as_ref().state.get() == ThreadState::Unstarted => {
+                    self.admit(thread)
+                }
                 Who::Thread(thread) => self.wake_here(thread),
-                Who::Errand(errand) => (errand.as_ref().run)(errand, Some(self)),
+                Who::RemoteMessage(message) => (message.as_ref().run)(message, Some(self)),
                 Who::Foreign(_) => crate::bug::bug!("a foreign waker came out of an inbox"),
             }
         }
@@ -165,7 +169,7 @@ pub(crate) unsafe fn wake_host(thread: NonNull<Thread>) {
     let entry = unsafe { thread.as_ref() };
     let home = entry.reach().home();
     if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), home)
+        && ptr::eq(Arc::as_ptr(&worker.remote), home)
     {
         return worker.wake_here(thread);
     }
@@ -182,8 +186,8 @@ pub(crate) unsafe fn wake_parasite(thread: NonNull<Thread>, form: Form) {
     // SAFETY: alive: it is in its blocking call until this wake; `home` was written when it started.
     let entry = unsafe { thread.as_ref() };
     if let Some(worker) = Worker::current()
-        && ptr::eq(Arc::as_ptr(&worker.seat), entry.reach().home())
-        && matches!(entry.state.get(), State::Blocked | State::Committed)
+        && ptr::eq(Arc::as_ptr(&worker.remote), entry.reach().home())
+        && matches!(entry.state.get(), ThreadState::Blocked | ThreadState::Committed)
     {
         return worker.wake_parasite(entry, form);
     }
@@ -202,8 +206,8 @@ unsafe fn wake_elsewhere(thread: NonNull<Thread>) {
     unsafe {
         let home = thread.as_ref().reach().home();
         Arc::increment_strong_count(home);
-        let seat = Arc::from_raw(home);
-        if seat.deliver(Waiter::thread(thread)).is_err() {
+        let remote = Arc::from_raw(home);
+        if remote.deliver(Waiter::thread(thread)).is_err() {
             crate::bug::bug!("a worker ended while one of its hosts was blocked");
         }
     }

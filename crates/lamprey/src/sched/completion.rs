@@ -43,7 +43,7 @@ pub(crate) enum Published {
     /// The handle will find the outcome.
     Kept,
     /// As `Kept`, and the host must wake this joiner.
-    Owed(Waiter),
+    PendingWake(Waiter),
     /// The handle is gone: the host owns the object.
     Unwanted,
 }
@@ -79,7 +79,7 @@ impl Completion {
             None => Published::Kept,
             Some(_) if before == DETACHED => Published::Unwanted,
             Some(_) if before == DONE => crate::bug::bug!("a host published two outcomes"),
-            Some(waiter) => Published::Owed(<Waiter as Linked>::from_raw(waiter)),
+            Some(waiter) => Published::PendingWake(<Waiter as Linked>::from_raw(waiter)),
         }
     }
 

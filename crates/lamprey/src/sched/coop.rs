@@ -129,12 +129,12 @@ impl Worker {
         self.turns.calls.set(1);
         self.turns.window.set(1);
         self.turns.tries.set(TRIES);
-        self.forget_spell();
+        self.forget_time_slice();
     }
 
     /// Forgets the last look, at a scheduling point that cannot be told from the one before by the budget
     /// left: the budget begins anew.
-    pub(super) fn forget_spell(&self) {
+    pub(super) fn forget_time_slice(&self) {
         self.turns.looker.set((std::ptr::null(), 0));
         self.parasites.starts.forget();
     }
@@ -177,7 +177,7 @@ impl Worker {
             return true;
         }
         let is_waited_for =
-            now.wrapping_sub(turns.looked.get()) >= turns.limit || !self.seat.inbox.is_empty();
+            now.wrapping_sub(turns.looked.get()) >= turns.limit || !self.remote.inbox.is_empty();
         !(is_waited_for && self.let_others_go_first() && super::is_cancelled())
     }
 

@@ -1,12 +1,12 @@
 //! Sending to a worker: pushing an entry into its inbox, and waking it if it sleeps.
 
-use super::errand::Errand;
 use super::guard;
-use super::seat::Seat;
+use super::remote_message::RemoteMessage;
 use super::waiter::Waiter;
+use super::worker_shared::WorkerShared;
 use std::ptr::NonNull;
 
-impl Seat {
+impl WorkerShared {
     /// Pushes `entry` into the worker's inbox and wakes the worker if it sleeps; gives the entry back if the
     /// worker has ended.
     ///
@@ -20,16 +20,17 @@ impl Seat {
         Ok(())
     }
 
-    /// Sends a remote message to the worker of `seat`; if that worker has ended, runs it here, without a
+    /// Sends a remote message to the worker of `remote`; if that worker has ended, runs it here, without a
     /// worker.
     ///
     /// # Safety
-    /// A count of the `Seat` lasts until this call returns; the caller owns the message and gives it up.
-    pub(crate) unsafe fn send(seat: NonNull<Seat>, errand: NonNull<Errand>) {
-        // SAFETY: the caller's contract: the `Seat` is alive, and the message is owned.
+    /// A count of the `WorkerShared` lasts until this call returns; the caller owns the message and gives it
+    /// up.
+    pub(crate) unsafe fn send(remote: NonNull<WorkerShared>, message: NonNull<RemoteMessage>) {
+        // SAFETY: the caller's contract: the `WorkerShared` is alive, and the message is owned.
         unsafe {
-            let seat = Self::retain(seat);
-            if let Err(entry) = seat.deliver(Waiter::errand(errand)) {
+            let remote = Self::retain(remote);
+            if let Err(entry) = remote.deliver(Waiter::message(message)) {
                 super::parasite::finish::refused_by_inbox(entry);
             }
         }
@@ -48,7 +49,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for WorkerShared {
     /// Drops what the closures of its sources own. This runs wherever the last count is dropped, on a thread
     /// that expects no code of the program: so it must not switch, and panics are caught.
     fn drop(&mut self) {

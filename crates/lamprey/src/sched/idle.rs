@@ -1,7 +1,7 @@
 //! Idle workers: how one that spawns work finds an idle worker to wake, without a race (Go's `wakep` and its
 //! idle P list).
 //!
-//! # States (of a worker; `flag` is its `Seat::idle`, `count` and `awake` are the runtime's)
+//! # States (of a worker; `flag` is its `WorkerShared::idle`, `count` and `awake` are the runtime's)
 //! ```text
 //! busy --lie_down--> idle --claim, by a worker that wants help, which then notifies it--> called
 //!                    idle --claim, by itself, when it gets up--> busy <--get_up-- called

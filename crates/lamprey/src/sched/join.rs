@@ -24,7 +24,8 @@ impl Completion {
         true
     }
 
-    /// As [`wait`](Self::wait), until `deadline` at most (`None`: without end), and a cancellation is returned.
+    /// As [`wait`](Self::wait), until `deadline` at most (`None`: without end), and a cancellation is
+    /// returned.
     #[cold]
     pub(crate) fn wait_until(&self, deadline: Option<Instant>) -> Ended {
         self.forget_future();

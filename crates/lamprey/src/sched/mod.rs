@@ -25,7 +25,6 @@ pub(crate) mod cancel;
 pub(crate) mod completion;
 pub(crate) mod coop;
 pub(crate) mod duty;
-pub(crate) mod errand;
 pub(crate) mod guard;
 pub(crate) mod idle;
 pub(crate) mod inspect;
@@ -36,6 +35,7 @@ pub(crate) mod panic_hook;
 pub(crate) mod parasite;
 pub(crate) mod park;
 pub(crate) mod reason;
+pub(crate) mod remote_message;
 pub(crate) mod thread;
 pub(crate) mod wait;
 pub(crate) mod waiter;
@@ -62,8 +62,6 @@ mod root;
 #[cfg(not(loom))]
 pub(crate) mod runtime;
 #[cfg(not(loom))]
-pub(crate) mod seat;
-#[cfg(not(loom))]
 pub(crate) mod shared;
 #[cfg(not(loom))]
 pub(crate) mod source;
@@ -89,10 +87,12 @@ pub(crate) mod worker;
 #[cfg(loom)]
 #[path = "../model/worker.rs"]
 pub(crate) mod worker;
+#[cfg(not(loom))]
+pub(crate) mod worker_shared;
 
 /// The model checker's worker-shared state is in its worker module.
 #[cfg(loom)]
-pub(crate) use worker as seat;
+pub(crate) use worker as worker_shared;
 
 #[cfg(not(loom))]
 pub(crate) use block::{count_communication, on_host};

@@ -134,7 +134,7 @@ impl OsThread {
     }
 
     /// When the next deadline of a level of the thread is; `None` if a level is cancelled already.
-    #[expect(clippy::option_option, reason = "tripped, or at some time, or never")]
+    #[expect(clippy::option_option, reason = "cancelled, or at some time, or never")]
     fn outlook(&self) -> Option<Option<Instant>> {
         // A loom thread may stand for one that is cancelled.
         #[cfg(loom)]
@@ -142,7 +142,7 @@ impl OsThread {
             return None;
         }
         match outlook(&self.descriptor) {
-            Outlook::Tripped => None,
+            Outlook::Cancelled => None,
             Outlook::At(next) => Some(Some(next)),
             Outlook::Clear => Some(None),
         }

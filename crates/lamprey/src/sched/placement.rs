@@ -16,8 +16,8 @@
 //! [`FEW`] hosts on, two more of another worker's numbers.
 //!
 //! # Who may touch what
-//! [`Kinds`](super::kinds::Kinds) and `Seat::hosts`: any thread. All are hints, hence Relaxed. Hosts travel
-//! through the inbox.
+//! [`Kinds`](super::kinds::Kinds) and `WorkerShared::hosts`: any thread. All are hints, hence Relaxed. Hosts
+//! travel through the inbox.
 //!
 //! # Rejected
 //! * A decision at the spawn: whether the spawner can be held up shows only when it blocks. A host that joins
@@ -30,11 +30,11 @@
 //! `tests/sched/placement.rs`; `bench` (`stalls`, `echo`).
 
 use super::reason::Wait;
-use super::seat::Seat;
 use super::thread::Entry;
-use super::thread::{State, Thread};
+use super::thread::{Thread, ThreadState};
 use super::waiter::Waiter;
 use super::worker::Worker;
+use super::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use crate::time::clock;
 use std::ptr::{self, NonNull};
@@ -51,7 +51,7 @@ const LONG: u64 = 4;
 /// Of the starts of a long kind, one in this many is timed again.
 const SELDOM: u64 = 16;
 
-impl Seat {
+impl WorkerShared {
     /// The number of hosts that live on the worker, or wait to start there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn population(&self) -> usize {
@@ -85,32 +85,32 @@ impl Worker {
 
     /// Another worker with markedly fewer hosts; one worker is compared per call, in turn.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn other_with_fewer(&self) -> Option<&Seat> {
+    fn other_with_fewer(&self) -> Option<&WorkerShared> {
         let mine = self.hosts.get();
         if mine <= FEW {
             return None;
         }
-        let seats = self.shared.seats();
+        let remotes = self.shared.remotes();
         let mut turn = self.placing.turn_of_others.get() + 1;
-        if turn == self.seat.index {
+        if turn == self.remote.index {
             turn += 1;
         }
-        let seat = seats.get(turn).unwrap_or_else(|| &seats[usize::from(self.seat.index == 0)]);
-        self.placing.turn_of_others.set(seat.index);
-        let theirs = seat.population();
-        (mine > theirs + theirs / 8 + FEW).then_some(&**seat)
+        let remote = remotes.get(turn).unwrap_or_else(|| &remotes[usize::from(self.remote.index == 0)]);
+        self.placing.turn_of_others.set(remote.index);
+        let theirs = remote.population();
+        (mine > theirs + theirs / 8 + FEW).then_some(&**remote)
     }
 
     #[cold]
     #[inline(never)]
-    fn place(&self, thread: NonNull<Thread>, fewer: Option<&Seat>) -> bool {
+    fn place(&self, thread: NonNull<Thread>, fewer: Option<&WorkerShared>) -> bool {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         if !entry.label.pinned && !entry.label.is_placed.get() && !self.stopping.get() {
-            let other = fewer.map(|seat| (seat, self.unstarted() / 2));
-            let other = other.or_else(|| self.free_other(entry).map(|seat| (seat, self.unstarted())));
-            if let Some((seat, with_it)) = other {
-                self.hand_over(thread, with_it.min(BATCH), seat);
+            let other = fewer.map(|remote| (remote, self.unstarted() / 2));
+            let other = other.or_else(|| self.free_other(entry).map(|remote| (remote, self.unstarted())));
+            if let Some((remote, with_it)) = other {
+                self.hand_over(thread, with_it.min(BATCH), remote);
                 return true;
             }
         }
@@ -122,19 +122,22 @@ impl Worker {
     }
 
     fn unstarted(&self) -> usize {
-        let look = self.seat.unstarted.look();
+        let look = self.remote.unstarted.look();
         look.tail.wrapping_sub(look.head)
     }
 
     /// The free worker with the fewest hosts, if this host is not known to be short and could hold others up
     /// here.
-    fn free_other(&self, new: &Thread) -> Option<&Seat> {
+    fn free_other(&self, new: &Thread) -> Option<&WorkerShared> {
         if self.shared.kinds.is_short(new.body) {
             return None;
         }
-        let others =
-            self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat) && seat.is_free());
-        let free = others.min_by_key(|seat| seat.population())?;
+        let others = self
+            .shared
+            .remotes()
+            .iter()
+            .filter(|remote| !Arc::ptr_eq(remote, &self.remote) && remote.is_free());
+        let free = others.min_by_key(|remote| remote.population())?;
         self.has_some_to_hold_up().then_some(&**free)
     }
 
@@ -159,13 +162,13 @@ impl Worker {
                 )
             };
             let can_be_held_up = match thread.state.get() {
-                State::Runnable => true,
-                State::Blocked => waits_outside(),
+                ThreadState::Runnable => true,
+                ThreadState::Blocked => waits_outside(),
                 _ => false,
             };
             let yields =
                 ptr::eq(thread, self.running().as_ptr()) || ptr::eq(thread, self.placing.gave_way.get());
-            let yields = yields && thread.state.get() == State::Runnable;
+            let yields = yields && thread.state.get() == ThreadState::Runnable;
             if can_be_held_up && !yields && !super::parasite::carrier::is_carrier(thread) {
                 return true;
             }
@@ -174,22 +177,22 @@ impl Worker {
     }
 
     /// Hands a new host over to another worker, and up to `with_it` of the unstarted hosts spawned after it.
-    fn hand_over(&self, first: NonNull<Thread>, with_it: usize, seat: &Seat) {
+    fn hand_over(&self, first: NonNull<Thread>, with_it: usize, remote: &WorkerShared) {
         // Relaxed: a hint, overwritten when the worker starts them.
-        seat.hosts.fetch_add(with_it + 1, Ordering::Relaxed);
+        remote.hosts.fetch_add(with_it + 1, Ordering::Relaxed);
         let mut next = Some(Entry(first));
         for _ in 0..=with_it {
             // SAFETY: this is the owning kernel thread, outside of every section of the queue.
-            let Some(Entry(thread)) = next.take().or_else(|| unsafe { self.seat.unstarted.pop() }) else {
+            let Some(Entry(thread)) = next.take().or_else(|| unsafe { self.remote.unstarted.pop() }) else {
                 return;
             };
             // SAFETY: unstarted, and out of the queue: owned by this call.
             unsafe {
                 thread.as_ref().label.is_placed.set(true);
-                if seat.deliver(Waiter::thread(thread)).is_err() {
+                if remote.deliver(Waiter::thread(thread)).is_err() {
                     // That worker has ended: back into the queue. Not abandoned here, because destructors
                     // would run in the middle of a switch.
-                    return self.seat.unstarted.push(Entry(thread));
+                    return self.remote.unstarted.push(Entry(thread));
                 }
             }
         }

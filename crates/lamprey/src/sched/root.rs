@@ -14,7 +14,7 @@
 //! switch; hosts that yield every 3 ns look at the clock at every 64th switch.
 
 use super::source::Sources;
-use super::thread::{Abandoned, State};
+use super::thread::{Abandoned, ThreadState};
 use super::waiter::Waiter;
 use super::who::Who;
 use super::worker::Worker;
@@ -38,8 +38,8 @@ impl Worker {
             }
             if self.stopping.get()
                 && self.hosts.get() == 0
-                && self.parasites.woken.pending.get() == 0
-                && self.seat.inbox.is_empty()
+                && self.parasites.ready.pending.get() == 0
+                && self.remote.inbox.is_empty()
             {
                 break;
             }
@@ -54,13 +54,13 @@ impl Worker {
     /// ready.
     fn go_on(&self) -> bool {
         self.budget.set(self.rounds.window.get());
-        let next = if self.parasites.woken.pending.get() != 0 {
+        let next = if self.parasites.ready.pending.get() != 0 {
             self.pick_parasite()
         } else {
-            self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
+            self.policy.next(&self.remote.unstarted).map(|ready| ready.0)
         };
         // Relaxed: a hint for the placement of new hosts.
-        self.seat.is_working.store(next.is_some(), Ordering::Relaxed);
+        self.remote.is_working.store(next.is_some(), Ordering::Relaxed);
         let Some(next) = next else { return false };
         // SAFETY: only the root reaches the watch.
         unsafe { &mut *self.watch.get() }.refresh();
@@ -76,7 +76,7 @@ impl Worker {
 
     /// Handles what comes from outside: messages, refused threads, the order to stop, events.
     fn attend(&self) {
-        for entry in self.seat.inbox.take() {
+        for entry in self.remote.inbox.take() {
             // SAFETY: the sender gave the entry up to this worker.
             unsafe { self.receive(entry) };
         }
@@ -91,7 +91,7 @@ impl Worker {
         if self.stopping.get() {
             self.answer_survey();
         }
-        self.seat.counters.rounds.add(1);
+        self.remote.counters.rounds.add(1);
         let now = clock::ticks();
         self.measure(now);
         if now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every {
@@ -114,19 +114,19 @@ impl Worker {
             self.measure(now);
         }
         self.budget.set(self.rounds.window.get());
-        self.forget_spell();
+        self.forget_time_slice();
         // Relaxed: a hint; the root looks again with Acquire.
         let stop = self.shared.stopping.load(Ordering::Relaxed);
         self.placing.gave_way.set(self.running().as_ptr());
         stop || now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
-            || !self.seat.inbox.is_empty()
+            || !self.remote.inbox.is_empty()
     }
 
     /// True if the root has something to do: the test of [`root_is_due`](Self::root_is_due) without its
     /// bookkeeping.
     pub(super) fn root_waits(&self) -> bool {
         clock::ticks().wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
-            || !self.seat.inbox.is_empty()
+            || !self.remote.inbox.is_empty()
     }
 
     /// Adapts the budget to the length of the last round.
@@ -164,7 +164,7 @@ impl Worker {
         // A worker that was woken only to go on watch can still be woken to look for work.
         if self.watching.appointed.replace(false) || !others_awake {
             self.lies_idle.set(true);
-            idle::lie_down(&self.seat.idle, &self.shared.idle);
+            idle::lie_down(&self.remote.idle, &self.shared.idle);
         }
         let others_awake = others_awake || idle::others_awake(&self.shared.awake);
         let longest = if others_awake {
@@ -177,13 +177,13 @@ impl Worker {
             self.take_watch();
         }
         let slept = self.sleep_on_watch(sources, longest.into_iter().chain(due).min());
-        if self.shared.claim_idle(&self.seat) {
+        if self.shared.claim_idle(&self.remote) {
             watch.refresh();
         }
         self.lies_idle.set(false);
         idle::get_up(&self.shared.awake);
         self.see_to_watch();
-        if !self.seat.inbox.is_empty() {
+        if !self.remote.inbox.is_empty() {
             watch.expect_messages();
         } else if self.stacks.untrimmed.get() && !others_awake && slept >= stacks::PERIOD {
             self.trim_all();
@@ -193,25 +193,27 @@ impl Worker {
 
     /// True if there is something to run.
     pub(super) fn has_ready(&self) -> bool {
-        !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.parasites.woken.pending.get() != 0
+        !self.policy.is_empty()
+            || !self.remote.unstarted.is_empty()
+            || self.parasites.ready.pending.get() != 0
     }
 
     /// The sleep itself, by the parking protocol; true if another thread has ended it.
     pub(super) fn park(&self, sources: &mut Sources, timeout: Option<Duration>) -> bool {
-        self.seat.parking.prepare();
+        self.remote.parking.prepare();
         // Acquire pairs with the Release store in `Shared::stop`, which notifies after it.
         let stop = self.shared.stopping.load(Ordering::Acquire) && !self.stopping.get();
         let unwatched = self.is_parallel()
             && !self.watching.on_watch.get()
-            && self.shared.duty.is_lacking(self.seat.index, &self.shared.awake);
-        let is_called = self.lies_idle.get() && idle::is_called(&self.seat.idle);
-        if self.seat.inbox.is_empty() && !stop && !unwatched && !is_called {
+            && self.shared.duty.is_lacking(self.remote.index, &self.shared.awake);
+        let is_called = self.lies_idle.get() && idle::is_called(&self.remote.idle);
+        if self.remote.inbox.is_empty() && !stop && !unwatched && !is_called {
             sources.wait(timeout);
             sources.poll_others();
             self.rounds.polled.set(clock::ticks());
         }
-        let called = is_called || !self.seat.parking.is_asleep();
-        self.seat.parking.finish();
+        let called = is_called || !self.remote.parking.is_asleep();
+        self.remote.parking.finish();
         called
     }
 
@@ -235,17 +237,18 @@ impl Worker {
 
     /// Ends the worker: closes its inbox, so that a later push fails and the entry stays with its sender.
     fn leave(&self) {
-        let mut late: Vec<_> = self.seat.inbox.close().collect();
+        let mut late: Vec<_> = self.remote.inbox.close().collect();
         // SAFETY: this is the owning kernel thread. Entries are left only if the program's policy never took
         // them.
         late.extend(
-            std::iter::from_fn(|| unsafe { self.seat.unstarted.pop() }).map(|entry| Waiter::thread(entry.0)),
+            std::iter::from_fn(|| unsafe { self.remote.unstarted.pop() })
+                .map(|entry| Waiter::thread(entry.0)),
         );
         self.free_contexts();
         self.leave_watch();
         self.uninstall();
         // Relaxed: only the number itself is read.
-        self.seat.tid.store(0, Ordering::Relaxed);
+        self.remote.tid.store(0, Ordering::Relaxed);
         late.into_iter().for_each(refused_at_the_end);
     }
 }
@@ -256,7 +259,7 @@ pub(super) fn refused_at_the_end(entry: Waiter) {
         // SAFETY: no blocked host of that worker is left, so this thread is unstarted, and owned by the
         // caller.
         Who::Thread(thread) => unsafe {
-            debug_assert_eq!(thread.as_ref().state.get(), State::Unstarted);
+            debug_assert_eq!(thread.as_ref().state.get(), ThreadState::Unstarted);
             switch::abandon(thread, Abandoned::Shutdown);
         },
         _ => super::parasite::finish::refused_by_inbox(entry),

@@ -8,7 +8,6 @@ use super::inspect::survey::Survey;
 use super::kinds::Kinds;
 use super::panic::Panic;
 use super::policy::{Policy, PolicySlot};
-use super::seat::Seat;
 use super::shared::{Options, Shared};
 use super::source::{SourceFactory, Sources};
 use super::switch;
@@ -16,6 +15,7 @@ use super::thread::{Abandoned, Thread};
 use super::ticker::Ticker;
 use super::waiter::Waiter;
 use super::worker::{InPage, Worker};
+use super::worker_shared::WorkerShared;
 use crate::sync_shim::probe_membarrier;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::io;
@@ -47,7 +47,7 @@ impl Shared {
         probe_membarrier();
         let workers = config.workers;
         let shared = Arc::new(Shared {
-            seats: OnceLock::new(),
+            remotes: OnceLock::new(),
             stacks: config.stacks.clone(),
             stack_size: config.stack_size,
             options: config.options,
@@ -66,9 +66,13 @@ impl Shared {
             failure: Mutex::new(None),
             survey: Survey::new(),
         });
-        let seats =
-            (0..workers).map(|index| Arc::new(Seat::new(index, Arc::as_ptr(&shared).cast()))).collect();
-        shared.seats.set(seats).unwrap_or_else(|_| crate::bug::bug!("the seats of a runtime were set twice"));
+        let remotes = (0..workers)
+            .map(|index| Arc::new(WorkerShared::new(index, Arc::as_ptr(&shared).cast())))
+            .collect();
+        shared
+            .remotes
+            .set(remotes)
+            .unwrap_or_else(|_| crate::bug::bug!("the remotes of a runtime were set twice"));
         if let Err(error) = shared.launch(&Arc::new(config)) {
             shared.stop(Duration::from_secs(1));
             return Err(error);
@@ -80,13 +84,14 @@ impl Shared {
     /// Starts one kernel thread for each worker and waits until each has made its sources.
     fn launch(self: &Arc<Self>, config: &Arc<Config>) -> io::Result<()> {
         let (report, reports) = mpsc::channel();
-        for seat in self.seats() {
-            let (shared, config, seat, report) = (self.clone(), config.clone(), seat.clone(), report.clone());
-            let thread = std::thread::Builder::new().name(format!("lamprey-{}", seat.index));
+        for remote in self.remotes() {
+            let (shared, config, remote, report) =
+                (self.clone(), config.clone(), remote.clone(), report.clone());
+            let thread = std::thread::Builder::new().name(format!("lamprey-{}", remote.index));
             // Counted before it runs, so that `stop` waits for it.
             *shared.alive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) += 1;
             let spawned = thread.spawn(move || {
-                let outcome = worker_main(&shared, &config, seat, &report);
+                let outcome = worker_main(&shared, &config, remote, &report);
                 shared.one_ended();
                 // After the count: a failed start is reported to `launch`, which then waits for the others.
                 let _ = outcome.map_err(|error| report.send(Err(error)));
@@ -96,7 +101,7 @@ impl Shared {
                 return Err(error);
             }
         }
-        for _ in self.seats() {
+        for _ in self.remotes() {
             reports.recv().unwrap_or_else(|_| crate::bug::bug!("a worker ended without a report"))?;
         }
         Ok(())
@@ -113,9 +118,9 @@ impl Shared {
         // Release pairs with the Acquire loads in `Worker::attend` and `Worker::park`.
         self.stopping.store(true, Ordering::Release);
         self.ticker.end();
-        for seat in self.seats() {
-            self.claim_idle(seat);
-            seat.notify();
+        for remote in self.remotes() {
+            self.claim_idle(remote);
+            remote.notify();
         }
         if Worker::current().is_some_and(|worker| std::ptr::eq(&*worker.shared, self)) {
             return 0;
@@ -140,7 +145,7 @@ impl Shared {
     /// `thread` is unstarted and owned by the caller, who gives it up.
     pub(crate) unsafe fn send(&self, worker: usize, thread: NonNull<Thread>) {
         // SAFETY: unstarted, and given up by the caller (contract).
-        if unsafe { self.seats()[worker].deliver(Waiter::thread(thread)) }.is_err() {
+        if unsafe { self.remotes()[worker].deliver(Waiter::thread(thread)) }.is_err() {
             // SAFETY: `deliver` gave it back, unstarted and owned.
             unsafe { switch::abandon(thread, Abandoned::Shutdown) };
         }
@@ -153,19 +158,19 @@ impl Shared {
 fn worker_main(
     shared: &Arc<Shared>,
     config: &Config,
-    seat: Arc<Seat>,
+    remote: Arc<WorkerShared>,
     report: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<()> {
     swapstack::overflow::arm_thread()?;
     // SAFETY: the call has no arguments and touches no memory. Relaxed: a number, read by `inspect::silent`.
-    seat.tid.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+    remote.tid.store(unsafe { libc::gettid() }, Ordering::Relaxed);
     let sources = crate::bug::no_unwind("the factory of a source", || Sources::make(&config.sources))?;
     let program =
         config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));
     let policy = PolicySlot::new(program);
-    seat.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a seat was taken twice"));
-    let _ = seat.helpers.set(sources.helpers());
-    let place = InPage::new(Worker::new(seat, shared.clone(), policy, sources));
+    remote.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a remote was taken twice"));
+    let _ = remote.helpers.set(sources.helpers());
+    let place = InPage::new(Worker::new(remote, shared.clone(), policy, sources));
     place.worker.install();
     let _ = report.send(Ok(()));
     crate::bug::no_unwind("a source", || place.worker.work());

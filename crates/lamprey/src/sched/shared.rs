@@ -4,8 +4,8 @@ use super::duty::Duty;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
 use super::panic::{Panic, Panics};
-use super::seat::Seat;
 use super::ticker::Ticker;
+use super::worker_shared::WorkerShared;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ impl Default for Options {
 
 /// What the workers of a runtime share.
 pub(crate) struct Shared {
-    pub(super) seats: OnceLock<Box<[Arc<Seat>]>>,
+    pub(super) remotes: OnceLock<Box<[Arc<WorkerShared>]>>,
     pub(crate) stacks: Arc<StackPool>,
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) ticker: Ticker,
     /// Number of workers that are neither dozing nor idle (see `steal`).
     pub(super) awake: AtomicUsize,
-    /// Number of workers whose `Seat::idle` is set.
+    /// Number of workers whose `WorkerShared::idle` is set.
     pub(super) idle: AtomicUsize,
     pub(super) duty: Duty,
     pub(super) kinds: Kinds,
@@ -66,15 +66,15 @@ pub(crate) struct Shared {
 impl Shared {
     /// The shared state of each worker, by index.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn seats(&self) -> &[Arc<Seat>] {
-        self.seats.get().map_or(&[], |seats| seats)
+    pub(crate) fn remotes(&self) -> &[Arc<WorkerShared>] {
+        self.remotes.get().map_or(&[], |remotes| remotes)
     }
 
     /// The sum of the workers' counters.
     pub(crate) fn stats(&self) -> super::stats::Stats {
         let revocations = crate::bias::revocations();
         let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
-        self.seats().iter().for_each(|seat| stats.add(&seat.counters));
+        self.remotes().iter().for_each(|remote| stats.add(&remote.counters));
         stats
     }
 
@@ -104,7 +104,7 @@ impl Shared {
     /// A number for a thread that is spawned from outside the runtime. Numbers are dealt out modulo
     /// `workers + 1`: each worker has one residue, spawns from outside have residue 0.
     pub(crate) fn new_id(&self) -> u64 {
-        let stride = self.seats().len() as u64 + 1;
+        let stride = self.remotes().len() as u64 + 1;
         // Relaxed: only uniqueness matters.
         self.next_id.fetch_add(1, Ordering::Relaxed) * stride
     }
@@ -112,6 +112,6 @@ impl Shared {
     /// The worker for the next host that is to be spread over the workers: round-robin.
     pub(crate) fn next_place(&self) -> usize {
         // Relaxed: only a rotation.
-        self.next_place.fetch_add(1, Ordering::Relaxed) % self.seats().len()
+        self.next_place.fetch_add(1, Ordering::Relaxed) % self.remotes().len()
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! # Invariants
 //! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose
-//!    `Seat::idle` is set. The thread that clears a worker's `idle` lowers the count.
+//!    `WorkerShared::idle` is set. The thread that clears a worker's `idle` lowers the count.
 //! 2. While any worker is awake, every other one looks at its queue at least every 16 ms; when all sleep, all
 //!    queues are empty (a worker does not sleep while its own queue has an entry).
 //!
@@ -27,14 +27,14 @@
 //! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and
 //! then, when it spawns, looks at `idle`: see [`idle`]. All other accesses are Relaxed hints: a missed one
 //! costs at most one doze (invariant 2). Entries are stolen under the queue's own protocol
-//! ([`fresh`](crate::queue::fresh)).
+//! ([`fresh`](crate::queue::steal_queue)).
 
 use super::idle;
-use super::seat::Seat;
 use super::shared::Shared;
 use super::waiter::Waiter;
 use super::worker::Worker;
-use super::worker::looks::{LONGEST_SPIN, Watch};
+use super::worker::looks::{LONGEST_SPIN, QueueLooks};
+use super::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl Worker {
         if others_awake && self.steal_aged(watch, start) {
             return true;
         }
-        let promising = others_awake && watch.look(self.shared.seats(), start);
+        let promising = others_awake && watch.look(self.shared.remotes(), start);
         let asked = others_awake && self.ask_for_offers();
         let least = if asked { super::parasite::offer::PATIENCE } else { Duration::ZERO };
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
@@ -75,7 +75,7 @@ impl Worker {
     fn spin(&self, until: Instant) -> bool {
         loop {
             for _ in 0..32 {
-                if !self.seat.inbox.is_empty() {
+                if !self.remote.inbox.is_empty() {
                     return true;
                 }
                 std::hint::spin_loop();
@@ -87,18 +87,18 @@ impl Worker {
     }
 
     /// Steals half of what was already waiting at the last look, if that was at least [`PATIENCE`] ago.
-    fn steal_aged(&self, watch: &mut Watch, now: Instant) -> bool {
+    fn steal_aged(&self, watch: &mut QueueLooks, now: Instant) -> bool {
         if watch.looked.is_none_or(|looked| now.duration_since(looked) < PATIENCE) {
             return false;
         }
         let mut taken = Vec::new();
-        let seats = self.shared.seats();
+        let remotes = self.shared.remotes();
         // Begins with the next worker by index, so that not all thieves go to the same one.
-        for at in (1..seats.len()).map(|step| (self.seat.index + step) % seats.len()) {
-            let (seat, earlier) = (&seats[at], watch.looks[at]);
-            let head = seat.unstarted.look().head;
+        for at in (1..remotes.len()).map(|step| (self.remote.index + step) % remotes.len()) {
+            let (remote, earlier) = (&remotes[at], watch.looks[at]);
+            let head = remote.unstarted.look().head;
             if earlier.tail.wrapping_sub(head) as isize > 0 {
-                seat.unstarted.steal(earlier, BATCH, |entry| taken.push(entry));
+                remote.unstarted.steal(earlier, BATCH, |entry| taken.push(entry));
             }
             if !taken.is_empty() {
                 break;
@@ -123,13 +123,13 @@ impl Shared {
 
     #[cold]
     fn wake_idle(&self) {
-        if let Some(seat) = self.seats().iter().find(|seat| self.claim_idle(seat)) {
-            seat.notify();
+        if let Some(remote) = self.remotes().iter().find(|remote| self.claim_idle(remote)) {
+            remote.notify();
         }
     }
 
-    /// Clears a worker's `Seat::idle`; true if it was set.
-    pub(super) fn claim_idle(&self, seat: &Seat) -> bool {
-        idle::claim(&seat.idle, &self.idle)
+    /// Clears a worker's `WorkerShared::idle`; true if it was set.
+    pub(super) fn claim_idle(&self, remote: &WorkerShared) -> bool {
+        idle::claim(&remote.idle, &self.idle)
     }
 }

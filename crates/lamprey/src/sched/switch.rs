@@ -20,7 +20,7 @@ use super::guard;
 use super::parasite::task::Form;
 use super::policy::{Ready, Why};
 use super::thread::Woke;
-use super::thread::{Abandoned, Entry, Fate, State, Thread};
+use super::thread::{Abandoned, Entry, Fate, Thread, ThreadState};
 use super::waiter::Waiter;
 use super::worker::Worker;
 use crate::sync_shim::relax;
@@ -57,14 +57,14 @@ impl Worker {
             return self.make_ready(NonNull::from(entry), Woke::Woken);
         }
         entry.woke.set(Woke::Woken);
-        entry.state.set(State::Runnable);
-        self.seat.counters.attached.add(1);
+        entry.state.set(ThreadState::Runnable);
+        self.remote.counters.attached.add(1);
         let inline = form != Form::Soon && (form != Form::AsTask || entry.attach_inline.get());
         if inline && self.may_attach(form) && self.running_ref().below.get().is_null() {
-            self.seat.counters.attached_inline.add(1);
+            self.remote.counters.attached_inline.add(1);
             return self.attach_thread(entry);
         }
-        self.push_woken(Waiter::thread(NonNull::from(entry)));
+        self.push_ready(Waiter::thread(NonNull::from(entry)));
     }
 
     /// Runs a ready parasite now, on top of the running thread, which continues when the parasite blocks or
@@ -73,7 +73,7 @@ impl Worker {
     pub(crate) fn attach_thread(&self, parasite: &Thread) {
         let me = self.running_ref();
         debug_assert!(!me.is_open(), "a parasite was attached within a wait");
-        parasite.attached_at.set(self.seat.ticks());
+        parasite.attached_at.set(self.remote.ticks());
         parasite.below.set(me);
         self.switch_to(me, NonNull::from(parasite));
     }
@@ -105,10 +105,10 @@ impl Worker {
         if budget == 0 && self.root_is_due() {
             return Some(NonNull::from(&self.root));
         }
-        if self.parasites.woken.pending.get() != 0 {
+        if self.parasites.ready.pending.get() != 0 {
             return self.pick_parasite();
         }
-        self.policy.next(&self.seat.unstarted).map(|ready| ready.0)
+        self.policy.next(&self.remote.unstarted).map(|ready| ready.0)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -185,8 +185,8 @@ impl Worker {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
         entry.stack.set(Some(stack));
-        entry.reach().begin(Arc::as_ptr(&self.seat));
-        entry.state.set(State::Runnable);
+        entry.reach().begin(Arc::as_ptr(&self.remote));
+        entry.state.set(ThreadState::Runnable);
         self.enlist(thread);
         self.running.set(thread);
     }
@@ -194,7 +194,7 @@ impl Worker {
     /// Takes back the stack of a host that has ended, and takes the host out of the list.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn end(&self, thread: &Thread) -> PooledStack {
-        thread.state.set(State::Finished);
+        thread.state.set(ThreadState::Finished);
         self.delist(thread);
         self.running.set(NonNull::from(&self.root));
         thread.stack.take().expect("given by `begin`")
@@ -224,7 +224,7 @@ impl Worker {
             if thread.as_ref().label.pinned {
                 return self.policy.ready(Ready(thread), Why::Spawned);
             }
-            self.seat.unstarted.push(Entry(thread));
+            self.remote.unstarted.push(Entry(thread));
         }
         self.shared.ask_for_help();
     }
@@ -285,12 +285,12 @@ impl Worker {
         // SAFETY: `begin` made the thread the running one of this stack; its closure runs or is dropped here,
         // once. After `publish` it is touched only on `Unwanted`, when nothing else refers to it.
         unsafe {
-            self.seat.counters.hosts.add(1);
+            self.remote.counters.hosts.add(1);
             let body = thread.as_ref().body;
             if self.stopping.get() || thread.as_ref().reach().is_asked() {
                 // Dropped on a host's stack, so that destructors of what the closure owns may use blocking
                 // calls.
-                self.doom(thread.as_ref());
+                self.kill(thread.as_ref());
                 (body.abandon)(thread, Abandoned::Shutdown);
             } else {
                 (body.run)(thread);

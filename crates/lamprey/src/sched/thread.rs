@@ -4,7 +4,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `doomed` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
 //! | `link` | the thread that pushes the descriptor into an inbox, then that inbox's owner |
 //! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before it can be a waiter; wakers read it |
 //! | the rest | constant |
@@ -17,9 +17,9 @@
 //! Runnable is running, or in the policy's run queue; `Worker::running` tells which. Committed is blocked
 //! where only the wake may end the block, no timeout or cancellation.
 //!
-//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that arrives
-//! meanwhile is kept as a bit in `eager` (OWED) until the wait takes it (see [`wait`](super::wait)). Every
-//! other wake finds its thread Blocked or Committed.
+//! A thread that was interrupted (timeout, cancellation) is OPEN until its wait has ended: a wake that
+//! arrives meanwhile is kept as a bit in `eager` (WAKE_PENDING) until the wait takes it (see
+//! [`wait`](super::wait)). Every other wake finds its thread Blocked or Committed.
 
 use super::cancel::frame::Frame;
 use super::parasite::task::Task;
@@ -36,7 +36,7 @@ use {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum State {
+pub(crate) enum ThreadState {
     Unstarted,
     Runnable,
     Blocked,
@@ -69,7 +69,7 @@ pub(crate) enum Kind {
     Parasite,
 }
 
-/// The descriptor of a thread. Of a host it is the head of a larger object (`thread::packet`), which is
+/// The descriptor of a thread. Of a host it is the head of a larger object (`thread::join_cell`), which is
 /// reached through `body`.
 ///
 /// The fields that a switch, a block or a wake reads come first, so that they fit into one cache line per
@@ -79,9 +79,9 @@ pub(crate) struct Thread {
     #[cfg(not(loom))]
     pub(crate) sp: Cell<StackPointer>,
     pub(crate) kind: Kind,
-    pub(crate) state: Cell<State>,
+    pub(crate) state: Cell<ThreadState>,
     pub(crate) woke: Cell<Woke>,
-    /// Bits that keep its next block from being an ordinary one: OWED, CANCELLED, OPEN, BARRED.
+    /// Bits that keep its next block from being an ordinary one: WAKE_PENDING, CANCELLED, OPEN, BARRED.
     pub(crate) eager: Cell<u8>,
     pub(crate) reason: Cell<Wait>,
     pub(crate) ask: AtomicU8,
@@ -125,7 +125,7 @@ pub(crate) struct Thread {
     /// ([`super::cancel`]).
     pub(crate) frames: Cell<*const Frame>,
     /// The whole thread is killed; it may be shielded from that.
-    pub(crate) doomed: Cell<bool>,
+    pub(crate) killed: Cell<bool>,
     /// Bytes from `low_water` to the top of the stack; 0 until that has been computed, and without a stack.
     #[cfg(not(loom))]
     pub(crate) room: Cell<u32>,
@@ -188,7 +188,7 @@ pub(crate) enum Abandoned {
 }
 
 /// A wake has come for a wait that is open. Set only together with OPEN.
-const OWED: u8 = 1;
+const WAKE_PENDING: u8 = 1;
 /// Its blocking calls are to end.
 const CANCELLED: u8 = 2;
 /// A block has ended early, but its wait has not yet ended.
@@ -221,7 +221,7 @@ impl Thread {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin_anew(&self, cancelled: bool) {
         debug_assert!(!self.is_open(), "a thread ended in the middle of a wait");
-        self.doomed.set(cancelled);
+        self.killed.set(cancelled);
         self.eager.set(if cancelled { CANCELLED } else { 0 });
     }
 
@@ -244,7 +244,7 @@ impl Thread {
 
     /// Its open wait ends.
     pub(super) fn close(&self) {
-        match self.eager.get() & (OPEN | OWED) {
+        match self.eager.get() & (OPEN | WAKE_PENDING) {
             OPEN => self.eager.set(self.eager.get() & !OPEN),
             0 => crate::bug::bug!("a wait was closed that was not open"),
             _ => crate::bug::bug!("a thread was woken although it had taken its node out"),
@@ -263,21 +263,21 @@ impl Thread {
     /// Keeps a wake that finds the thread neither Blocked nor Committed, for its open wait.
     #[cold]
     pub(super) fn note_wake(&self) {
-        if self.eager.get() & (OPEN | OWED) != OPEN || self.state.get() != State::Runnable {
+        if self.eager.get() & (OPEN | WAKE_PENDING) != OPEN || self.state.get() != ThreadState::Runnable {
             crate::bug::bug!("a thread was woken that does not wait, or a second time");
         }
-        self.eager.set(self.eager.get() | OWED);
+        self.eager.set(self.eager.get() | WAKE_PENDING);
     }
 
     /// True if the wake for the open wait has come; clears the bit.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn take_owed(&self) -> bool {
+    pub(super) fn take_pending_wake(&self) -> bool {
         let eager = self.eager.get();
         if left_out!(WaitKept) {
-            return eager & OWED != 0;
+            return eager & WAKE_PENDING != 0;
         }
-        self.eager.set(eager & !OWED);
-        eager & OWED != 0
+        self.eager.set(eager & !WAKE_PENDING);
+        eager & WAKE_PENDING != 0
     }
 
     /// The descriptor of a kernel thread.
@@ -291,7 +291,7 @@ impl Thread {
     pub(crate) fn of_kind(kind: Kind) -> Self {
         Self {
             kind,
-            state: Cell::new(State::Runnable),
+            state: Cell::new(ThreadState::Runnable),
             woke: Cell::new(Woke::Woken),
             eager: Cell::new(0),
             reason: Cell::new(Wait::Suspend),
@@ -300,33 +300,33 @@ impl Thread {
             polling: Cell::new(ptr::null_mut()),
             link: Cell::new(ptr::null_mut()),
             frames: Cell::new(ptr::null()),
-            doomed: Cell::new(false),
+            killed: Cell::new(false),
         }
     }
 
     /// The descriptor of a kernel thread.
     #[cfg(not(loom))]
     pub(crate) fn os() -> Self {
-        Self::bare(Kind::Os, State::Runnable, &NO_BODY, Label::internal(0, 0))
+        Self::bare(Kind::Os, ThreadState::Runnable, &NO_BODY, Label::internal(0, 0))
     }
 
     /// The descriptor of a worker's root.
     #[cfg(not(loom))]
     pub(crate) fn root() -> Self {
-        Self::bare(Kind::Root, State::Runnable, &NO_BODY, Label::internal(0, 0))
+        Self::bare(Kind::Root, ThreadState::Runnable, &NO_BODY, Label::internal(0, 0))
     }
 
     /// The descriptor of a host that has not started.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn host(body: &'static Body, label: Label) -> Self {
-        Self::bare(Kind::Host, State::Unstarted, body, label)
+        Self::bare(Kind::Host, ThreadState::Unstarted, body, label)
     }
 
     /// The descriptor of a stackful parasite.
     #[cfg(not(loom))]
     pub(crate) fn parasite(body: &'static Body, label: Label) -> Self {
-        Self::bare(Kind::Parasite, State::Runnable, body, label)
+        Self::bare(Kind::Parasite, ThreadState::Runnable, body, label)
     }
 
     /// True for a host or a stackful parasite.
@@ -344,7 +344,7 @@ impl Thread {
     /// A new descriptor.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn bare(kind: Kind, state: State, body: &'static Body, label: Label) -> Self {
+    fn bare(kind: Kind, state: ThreadState, body: &'static Body, label: Label) -> Self {
         Self {
             sp: Cell::new(StackPointer::NULL),
             kind,
@@ -368,7 +368,7 @@ impl Thread {
             attach_inline: Cell::new(false),
             penalty: Cell::new(0),
             frames: Cell::new(ptr::null()),
-            doomed: Cell::new(false),
+            killed: Cell::new(false),
             room: Cell::new(0),
             locals: Cell::new(ptr::null_mut()),
             label,

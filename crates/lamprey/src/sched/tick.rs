@@ -1,6 +1,6 @@
 //! The kernel thread of the [ticker](super::ticker): its start, and its loop.
 
-use super::inspect::silent::Sights;
+use super::inspect::silent::StuckWatch;
 use super::shared::Shared;
 use super::ticker::{CALLED, FAST, OVER, PATIENCE};
 use crate::sync_shim::Ordering;
@@ -38,12 +38,12 @@ fn tick(shared: &Weak<Shared>) {
         since_tick += 1;
         if word == FAST && since_tick >= shared.ticker.pauses_in_slice() {
             since_tick = 0;
-            shared.seats().iter().for_each(|seat| seat.attention.tick());
+            shared.remotes().iter().for_each(|remote| remote.attention.tick());
         }
         since_look += 1;
         if since_look >= shared.ticker.pauses_in_period(word) {
             since_look = 0;
-            sights.get_or_insert_with(|| Sights::new(&shared)).look(&shared);
+            sights.get_or_insert_with(|| StuckWatch::new(&shared)).look(&shared);
         }
     }
 }

@@ -94,7 +94,7 @@ impl Source for TimerSource {
             // SAFETY: a linked node's thread is in its blocking call (invariant).
             Due::Block(thread) => unsafe { worker.interrupt(thread, Woke::TimedOut) },
             // SAFETY: a linked node's thread is within its level (invariant).
-            Due::Level(frame, thread) => unsafe { worker.trip(frame.as_ref(), thread) },
+            Due::Level(frame, thread) => unsafe { worker.cancel_level(frame.as_ref(), thread) },
         });
         timers.alarms.ring(now, wakers::wake);
     }

@@ -67,7 +67,7 @@ pub(crate) enum Entered {
     Queued,
     /// A node was queued and has been taken out already: the wake is certain, and is awaited without timeout
     /// or cancellation.
-    Owed,
+    WakePending,
 }
 
 impl From<bool> for Entered {
@@ -148,7 +148,7 @@ pub(crate) fn wait_again<E: Into<Entered>>(
     match enter().into() {
         Entered::Done => Waited::Done,
         Entered::Queued => queued(reason, deadline, leave),
-        Entered::Owed => {
+        Entered::WakePending => {
             block_until_woken(reason);
             Waited::Woken
         }

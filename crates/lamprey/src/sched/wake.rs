@@ -37,7 +37,7 @@ impl Waiter {
             Who::Task(task) => unsafe { Task::wake(task, form) },
             // SAFETY: the word owns the box, and the caller took the word out of its node.
             Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, form),
-            Who::Errand(_) => crate::bug::bug!("an errand was woken"),
+            Who::RemoteMessage(_) => crate::bug::bug!("an message was woken"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Waiter {
     /// The caller took the word out of its place.
     pub(crate) unsafe fn forget(self) {
         match self.who() {
-            Who::Thread(_) | Who::Errand(_) => {}
+            Who::Thread(_) | Who::RemoteMessage(_) => {}
             // SAFETY: the reference that `keep` took goes with the word.
             Who::Task(task) => unsafe { Task::release(task) },
             Who::Foreign(waker) => {

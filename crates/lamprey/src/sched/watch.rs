@@ -4,8 +4,8 @@
 //! The worker on watch ([`super::duty`]) sleeps at most [`EVERY`] at a time. After each sleep it looks at the
 //! workers that are awake. One that has neither run its root nor run a woken parasite since the last look
 //! **computes**, and is relieved: its sources' [`Helper`](super::source::Helper)s are called; the tasks in
-//! shared mode are taken out of its [ready queue](super::parasite::woken) and out of its inbox; so are hosts
-//! that have not started and are not pinned to it. Started hosts wait: they cannot move, and are not
+//! shared mode are taken out of its [ready queue](super::parasite::ready_queue) and out of its inbox; so are
+//! hosts that have not started and are not pinned to it. Started hosts wait: they cannot move, and are not
 //! preempted.
 //!
 //! # What it costs
@@ -17,8 +17,9 @@
 //! * A worker that goes to sleep: one more wake-up, if nothing else wakes it within that time.
 //!
 //! # Who may touch what
-//! Of another worker: only its [`Seat`]. Each part of it that is used here has a protocol of its own:
-//! [`Lent`](crate::queue::lent), [`Inbox::take_away`](crate::queue::inbox::Inbox::take_away), the helpers.
+//! Of another worker: only its [`WorkerShared`]. Each part of it that is used here has a protocol of its own:
+//! [`AsymmetricLock`](crate::queue::asymmetric_lock),
+//! [`Inbox::take_away`](crate::queue::inbox::Inbox::take_away), the helpers.
 //!
 //! # Rejected
 //! * The age of each entry: the ring of `latest` is last in, first out, so a position says nothing about age.
@@ -28,16 +29,16 @@
 //!   channels would lose their owner without need.
 //!
 //! # Checked by
-//! `tests/sched/progress.rs`, `model::duty`, `model::fresh`, `model::inbox`, `model::woken`.
+//! `tests/sched/progress.rs`, `model::duty`, `model::steal_queue`, `model::inbox`, `model::ready_queue`.
 
 use super::duty::Duty;
-use super::seat::Seat;
 use super::shared::Shared;
 use super::source::{Helper, Sources};
 use super::waiter::Waiter;
 use super::who::Who;
 use super::worker::Worker;
-use super::worker::watching::Sight;
+use super::worker::watching::PeerView;
+use super::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,8 @@ const PUT_BACK: usize = 64;
 impl Worker {
     /// A worker goes idle while others are awake: it takes the watch, if no worker has it.
     pub(super) fn take_watch(&self) {
-        if self.is_parallel() && (self.watching.on_watch.get() || self.shared.duty.appoint(self.seat.index)) {
+        if self.is_parallel() && (self.watching.on_watch.get() || self.shared.duty.appoint(self.remote.index))
+        {
             self.watching.on_watch.set(true);
         }
     }
@@ -59,7 +61,7 @@ impl Worker {
     /// Leaves the watch: the worker has work, or no worker is awake.
     pub(super) fn leave_watch(&self) {
         if self.watching.on_watch.replace(false) {
-            self.shared.duty.leave(self.seat.index);
+            self.shared.duty.leave(self.remote.index);
         }
     }
 
@@ -67,7 +69,7 @@ impl Worker {
     #[cold]
     pub(super) fn pass_watch_on(&self) {
         self.leave_watch();
-        self.shared.appoint(self.seat.index);
+        self.shared.appoint(self.remote.index);
     }
 
     /// The worker has slept, and counts as awake again: checks that some worker is on watch.
@@ -75,10 +77,10 @@ impl Worker {
         if !self.is_parallel() {
             return;
         }
-        if self.shared.duty.is_mine(self.seat.index) {
+        if self.shared.duty.is_mine(self.remote.index) {
             self.watching.appointed.set(!self.watching.on_watch.replace(true));
         } else if self.shared.duty.is_vacant() {
-            self.shared.appoint(self.seat.index);
+            self.shared.appoint(self.remote.index);
         }
     }
 
@@ -92,7 +94,7 @@ impl Worker {
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             let part = if is_brief { Some(left.map_or(EVERY, |left| left.min(EVERY))) } else { left };
             // Relaxed: ordered by the fence in `Parking::prepare`, which follows (see `duty`).
-            self.seat.brief.store(is_brief, Ordering::Relaxed);
+            self.remote.brief.store(is_brief, Ordering::Relaxed);
             let called = self.park(sources, part);
             let is_over = called || left == part || self.has_something();
             if is_over || (self.watching.on_watch.get() && self.look_after_others()) {
@@ -112,7 +114,7 @@ impl Worker {
     fn has_something(&self) -> bool {
         // Relaxed: a hint; the root looks again with Acquire.
         let stops = !self.stopping.get() && self.shared.stopping.load(Ordering::Relaxed);
-        stops || self.has_ready() || !self.seat.inbox.is_empty()
+        stops || self.has_ready() || !self.remote.inbox.is_empty()
     }
 
     /// Looks at the other workers, and relieves those that compute; true if there is something to run now.
@@ -130,14 +132,14 @@ impl Worker {
             return false;
         }
         sights.looked = Some(now);
-        let others = sights.of.iter_mut().zip(self.shared.seats());
+        let others = sights.of.iter_mut().zip(self.shared.remotes());
         let mut found = false;
-        for (sight, seat) in others.filter(|(_, seat)| seat.index != self.seat.index) {
-            let (rounds, attached) = (seat.counters.rounds.get(), seat.counters.attached.get());
+        for (sight, remote) in others.filter(|(_, remote)| remote.index != self.remote.index) {
+            let (rounds, attached) = (remote.counters.rounds.get(), remote.counters.attached.get());
             if (rounds, attached) != (sight.rounds, sight.attached) {
-                *sight = Sight { rounds, attached, ..Sight::default() };
-            } else if !seat.parking.is_asleep() {
-                found |= self.relieve(seat, sight);
+                *sight = PeerView { rounds, attached, ..PeerView::default() };
+            } else if !remote.parking.is_asleep() {
+                found |= self.relieve(remote, sight);
             }
         }
         found || self.has_ready()
@@ -145,25 +147,25 @@ impl Worker {
 
     /// Does for a worker that computes what another worker can do; true if it has unstarted hosts to steal.
     #[cold]
-    fn relieve(&self, seat: &Seat, sight: &mut Sight) -> bool {
-        seat.helpers.get().into_iter().flatten().for_each(Helper::help);
-        self.take_woken(seat, sight);
-        if !seat.inbox.is_empty() && !sight.clogged {
-            sight.clogged = self.take_mail(seat) > PUT_BACK;
+    fn relieve(&self, remote: &WorkerShared, sight: &mut PeerView) -> bool {
+        remote.helpers.get().into_iter().flatten().for_each(Helper::help);
+        self.take_ready(remote, sight);
+        if !remote.inbox.is_empty() && !sight.clogged {
+            sight.clogged = self.take_mail(remote) > PUT_BACK;
         }
-        !seat.unstarted.is_empty()
+        !remote.unstarted.is_empty()
     }
 
-    fn take_woken(&self, seat: &Seat, sight: &mut Sight) {
-        let count = seat.woken.count();
+    fn take_ready(&self, remote: &WorkerShared, sight: &mut PeerView) {
+        let count = remote.ready.count();
         if count == 0 || count == sight.barren {
             return;
         }
         let mut taken = Vec::with_capacity(BATCH);
-        seat.woken.take(&mut taken);
+        remote.ready.take(&mut taken);
         sight.barren = if taken.is_empty() { count } else { 0 };
         if !taken.is_empty() && self.shared.options.offering {
-            seat.attention.request(); // what it kept to offer is taken: it keeps another one
+            remote.attention.request(); // what it kept to offer is taken: it keeps another one
         }
         for task in taken {
             self.make_attachable(Waiter::task(task));
@@ -171,9 +173,9 @@ impl Worker {
     }
 
     /// Takes the entries that can move out of another worker's inbox; returns how many were put back.
-    fn take_mail(&self, seat: &Seat) -> usize {
+    fn take_mail(&self, remote: &WorkerShared) -> usize {
         let mut back = 0;
-        for entry in seat.inbox.take_away() {
+        for entry in remote.inbox.take_away() {
             let travels = match entry.who() {
                 // SAFETY: alive: an entry in an inbox holds the right to run the task, or a reference.
                 Who::Task(task) => unsafe { task.as_ref() }.life.is_shared(),
@@ -181,7 +183,7 @@ impl Worker {
                 Who::Thread(thread) => unsafe {
                     thread.as_ref().reach().home().is_null() && !thread.as_ref().label.pinned
                 },
-                Who::Errand(_) | Who::Foreign(_) => false,
+                Who::RemoteMessage(_) | Who::Foreign(_) => false,
             };
             if travels {
                 // SAFETY: taken out, so owned by this call; any worker of the runtime may receive it.
@@ -190,7 +192,7 @@ impl Worker {
             }
             back += 1;
             // SAFETY: taken out, so owned by this call; it goes back to the worker it was sent to.
-            if let Err(entry) = unsafe { seat.deliver(entry) } {
+            if let Err(entry) = unsafe { remote.deliver(entry) } {
                 super::root::refused_at_the_end(entry);
             }
         }
@@ -205,18 +207,19 @@ impl Shared {
             Duty::before_search();
             // Relaxed: ordered by the fence in `before_search`; a worker that lies down just now looks by
             // itself.
-            if self.awake.load(Ordering::Relaxed) >= self.seats().len() {
+            if self.awake.load(Ordering::Relaxed) >= self.remotes().len() {
                 return;
             }
-            let asleep = || self.seats().iter().filter(|seat| seat.index != by && seat.parking.is_asleep());
+            let asleep =
+                || self.remotes().iter().filter(|remote| remote.index != by && remote.parking.is_asleep());
             // Relaxed: ordered by the fence in `before_search`.
-            if asleep().any(|seat| seat.brief.load(Ordering::Relaxed)) {
+            if asleep().any(|remote| remote.brief.load(Ordering::Relaxed)) {
                 return; // that worker looks by itself
             }
-            let Some(seat) = asleep().next() else { return };
+            let Some(remote) = asleep().next() else { return };
             // If `notify` finds the worker awake, it may have missed the appointment, which is taken back. If
             // it had seen it, others may have relied on that: look again.
-            if !self.duty.appoint(seat.index) || seat.notify() || !self.duty.leave(seat.index) {
+            if !self.duty.appoint(remote.index) || remote.notify() || !self.duty.leave(remote.index) {
                 return;
             }
         }

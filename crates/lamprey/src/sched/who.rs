@@ -1,8 +1,8 @@
 //! [`Who`]: the decoded form of a [`Waiter`], whose low bits say what it points at.
 
-use super::errand::Errand;
 use super::parasite::task::Task;
 use super::reason::Wait;
+use super::remote_message::RemoteMessage;
 use super::thread::Thread;
 use super::waiter::Waiter;
 use crate::queue::inbox::Linked;
@@ -17,12 +17,12 @@ pub(crate) enum Who {
     Task(NonNull<Task>),
     Foreign(NonNull<Waker>),
     /// Only in inboxes: a remote message, to be run by the worker.
-    Errand(NonNull<Errand>),
+    RemoteMessage(NonNull<RemoteMessage>),
 }
 
 const TASK: usize = 1;
 const FOREIGN: usize = 2;
-const ERRAND: usize = 3;
+const MESSAGE: usize = 3;
 /// Mask of the low bits of a [`Waiter`].
 const TAGS: usize = 3;
 
@@ -45,7 +45,7 @@ unsafe impl Linked for Waiter {
             // SAFETY: the task is alive (contract).
             Who::Task(task) => &unsafe { task.as_ref() }.link,
             // SAFETY: the message is alive (contract).
-            Who::Errand(errand) => &unsafe { errand.as_ref() }.link,
+            Who::RemoteMessage(message) => &unsafe { message.as_ref() }.link,
             Who::Foreign(_) => crate::bug::bug!("a foreign waker was put into an inbox"),
         }
     }
@@ -62,8 +62,8 @@ impl Waiter {
         Self(task.cast::<()>().map_addr(|addr| addr | TASK))
     }
 
-    pub(crate) fn errand(errand: NonNull<Errand>) -> Self {
-        Self(errand.cast::<()>().map_addr(|addr| addr | ERRAND))
+    pub(crate) fn message(message: NonNull<RemoteMessage>) -> Self {
+        Self(message.cast::<()>().map_addr(|addr| addr | MESSAGE))
     }
 
     /// The waiter for a future that waits with a node of its own, at address `node`. Takes no reference to a
@@ -119,7 +119,7 @@ impl Waiter {
         match self.0.addr().get() & TAGS {
             TASK => Who::Task(bare.cast()),
             FOREIGN => Who::Foreign(bare.cast()),
-            ERRAND => Who::Errand(bare.cast()),
+            MESSAGE => Who::RemoteMessage(bare.cast()),
             _ => Who::Thread(bare.cast()),
         }
     }
@@ -152,7 +152,7 @@ impl Waiter {
             Who::Thread(_) => false,
             Who::Task(task) => Task::of(cx) == Some(task),
             // Not read: the thread that takes the node out may be dropping it.
-            Who::Foreign(_) | Who::Errand(_) => false,
+            Who::Foreign(_) | Who::RemoteMessage(_) => false,
         }
     }
 }

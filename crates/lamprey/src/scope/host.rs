@@ -1,7 +1,7 @@
 //! Hosts as children of a scope.
 
 use super::Scope;
-use super::kin::Membership;
+use super::state::Membership;
 use crate::events::{FutureEvt, future_evt};
 use crate::sched::switch;
 use crate::sched::thread::{Abandoned, Thread};
@@ -67,7 +67,7 @@ impl<'scope> Scope<'scope, '_> {
         let admit = if self.is_moot { abandon } else { Worker::admit };
         // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does
         // not outlive it.
-        let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.kin), admit) };
+        let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.scope_state), admit) };
         ScopedJoinHandle(handle, PhantomData)
     }
 
@@ -130,7 +130,7 @@ impl<'scope> Scope<'scope, '_> {
             let text = "a scope that was made while its thread unwinds has no children";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
-        let member = Membership::new(&self.kin);
+        let member = Membership::new(&self.scope_state);
         // SAFETY: as in `spawn`.
         let handle = unsafe { builder.launch_member(runtime.shared(), site, f, member) }?;
         Ok(ScopedJoinHandle(handle, PhantomData))

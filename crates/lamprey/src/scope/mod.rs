@@ -9,13 +9,13 @@
 //! | cancel from elsewhere whatever listens | [`CancelToken`] |
 //! | start children again when they fail | [`Supervisor`] |
 //!
-//! Reading order: `kin` (what a scope knows of its children), this file, `host`, `parasite`, `all`, `token`,
-//! [`supervisor`].
+//! Reading order: `scope_state` (what a scope knows of its children), this file, `host`, `parasite`, `all`,
+//! `token`, [`supervisor`].
 
 mod all;
 mod host;
-mod kin;
 mod parasite;
+mod state;
 pub mod supervisor;
 mod token;
 
@@ -25,8 +25,8 @@ pub use parasite::ScopedParasite;
 pub use supervisor::{Backoff, Restart, Strategy, Supervisor, SupervisorError, SupervisorHandle};
 pub use token::{CancelToken, Cancelled};
 
-use self::kin::Kin;
-use crate::cancel::level::Tripped;
+use self::state::ScopeState;
+use crate::cancel::level::LevelCancelled;
 use crate::sched::block::CancelUnwind;
 use crate::sched::{self};
 use crate::thread::{Panic, Panics};
@@ -43,7 +43,7 @@ use std::marker::PhantomData;
 #[doc(alias = "TaskTracker")]
 #[doc(alias = "WaitGroup")]
 pub struct Scope<'scope, 'env: 'scope> {
-    kin: Kin,
+    scope_state: ScopeState,
     /// Made while its thread unwound: it has no children.
     is_moot: bool,
     // Both invariant, as std's: a longer 'scope would let a handle out, a shorter 'env would let children
@@ -152,8 +152,8 @@ pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env
 /// assert_eq!(n, 7);
 /// # });
 /// ```
-/// The caller says what a panic does: of a batch, the documents that can be read are kept; of a transaction, all
-/// parts succeed or none.
+/// The caller says what a panic does: of a batch, the documents that can be read are kept; of a transaction,
+/// all parts succeed or none.
 /// ```
 /// use lamprey::{Panics, scope::scope_with};
 /// use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -190,19 +190,19 @@ pub fn scope_with<'env, T>(
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> T {
     let scope = Scope {
-        kin: Kin::new(panics),
+        scope_state: ScopeState::new(panics),
         is_moot: sched::must_not_block(),
         _scope: PhantomData,
         _env: PhantomData,
     };
-    let left = scope.kin.body.catch(|| body(&scope));
+    let left = scope.scope_state.body.catch(|| body(&scope));
     let left = left.map_err(|payload| scope.body_unwound(payload));
-    let mut was_awaited = scope.kin.wait();
+    let mut was_awaited = scope.scope_state.wait();
     // The destructors of outcomes may have started children.
-    while scope.kin.finish_adopted() {
-        was_awaited &= scope.kin.wait();
+    while scope.scope_state.finish_adopted() {
+        was_awaited &= scope.scope_state.wait();
     }
-    if let Some(panic) = scope.kin.take_failure() {
+    if let Some(panic) = scope.scope_state.take_failure() {
         panic.resume();
     }
     match left {
@@ -210,7 +210,7 @@ pub fn scope_with<'env, T>(
         // heard of it.
         Ok(Ok(value)) if was_awaited && !sched::cancel::is_about_to_end() => value,
         Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
-        Ok(Err(Tripped)) => crate::bug::bug!("a scope was given up without a reason"),
+        Ok(Err(LevelCancelled)) => crate::bug::bug!("a scope was given up without a reason"),
     }
 }
 
@@ -222,9 +222,9 @@ impl<'scope> Scope<'scope, '_> {
     #[cold]
     fn body_unwound(&self, payload: Box<dyn Any + Send>) -> Unwound {
         if !payload.is::<CancelUnwind>() {
-            self.kin.note(Panic::caught(payload));
+            self.scope_state.note(Panic::caught(payload));
         }
-        self.kin.cancel();
+        self.scope_state.cancel();
         Unwound
     }
 
@@ -246,17 +246,17 @@ impl<'scope> Scope<'scope, '_> {
     /// # Blocking
     /// Never. From the body, from children, from elsewhere.
     pub fn cancel(&'scope self) {
-        self.kin.cancel();
+        self.scope_state.cancel();
     }
 
     /// True once [`cancel`](Self::cancel) has been called, or a child has failed.
     pub fn is_cancelled(&'scope self) -> bool {
-        self.kin.is_cancelled()
+        self.scope_state.is_cancelled()
     }
 }
 
 impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("cancelled", &self.kin.is_cancelled()).finish_non_exhaustive()
+        f.debug_struct("Scope").field("cancelled", &self.scope_state.is_cancelled()).finish_non_exhaustive()
     }
 }

@@ -5,8 +5,8 @@
 //! scope. They are never detached: a detached parasite drops its outcome by itself, perhaps after the scope.
 
 use super::Scope;
-use super::kin::{Kin, Outcome, Reached, Share};
-use crate::cancel::level::Tripped;
+use super::state::{Outcome, Reached, ScopeState, Share};
+use crate::cancel::level::LevelCancelled;
 use crate::events::{FutureEvt, future_evt};
 use crate::parasite::{ParasiteHandle, start_borrowing, start_fn_borrowing};
 use crate::sched;
@@ -31,7 +31,7 @@ use std::time::Duration;
 pub struct ScopedParasite<'scope, T: Send> {
     /// There until the drop. `None` from a parasite that was cancelled, or whose panic is the scope's.
     handle: ManuallyDrop<ParasiteHandle<Option<T>>>,
-    kin: &'scope Kin,
+    scope_state: &'scope ScopeState,
     _scope: PhantomData<&'scope mut &'scope ()>,
 }
 
@@ -63,12 +63,16 @@ impl<'scope> Scope<'scope, '_> {
         if self.is_moot {
             return self.refuse(future);
         }
-        let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.kin.share());
+        let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.scope_state.share());
         let child = Child { future, is_over: false, reached, share };
         // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the
         // scope, or with the scope, and is never dropped by the parasite.
         let handle = unsafe { start_borrowing(child) };
-        ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
+        ScopedParasite {
+            handle: ManuallyDrop::new(handle),
+            scope_state: &self.scope_state,
+            _scope: PhantomData,
+        }
     }
 
     /// Starts a stackful parasite that the scope waits for; as [`parasite_fn`](crate::parasite_fn), but it
@@ -98,10 +102,14 @@ impl<'scope> Scope<'scope, '_> {
         if self.is_moot {
             return self.refuse(f);
         }
-        let child = StackfulChild { f, share: self.kin.share() };
+        let child = StackfulChild { f, share: self.scope_state.share() };
         // SAFETY: as in `parasite`.
         let handle = unsafe { start_fn_borrowing(move || child.run()) };
-        ScopedParasite { handle: ManuallyDrop::new(handle), kin: &self.kin, _scope: PhantomData }
+        ScopedParasite {
+            handle: ManuallyDrop::new(handle),
+            scope_state: &self.scope_state,
+            _scope: PhantomData,
+        }
     }
 
     /// The scope must not wait, so nothing is started, not even queued.
@@ -109,17 +117,17 @@ impl<'scope> Scope<'scope, '_> {
     fn refuse<T: Send>(&'scope self, body: impl Send + 'scope) -> ScopedParasite<'scope, T> {
         quietly(|| drop(body));
         let handle = ManuallyDrop::new(ParasiteHandle::failed(JoinError::cancelled()));
-        ScopedParasite { handle, kin: &self.kin, _scope: PhantomData }
+        ScopedParasite { handle, scope_state: &self.scope_state, _scope: PhantomData }
     }
 }
 
 /// A panic becomes the scope's, or goes on.
 #[cold]
-fn failed(kin: &Kin, payload: Box<dyn Any + Send>) {
+fn failed(scope_state: &ScopeState, payload: Box<dyn Any + Send>) {
     if payload.is::<crate::sched::block::CancelUnwind>() {
         resume_unwind(payload);
     }
-    if let Some(panic) = kin.failed(Panic::caught(payload)) {
+    if let Some(panic) = scope_state.failed(Panic::caught(payload)) {
         panic.resume();
     }
 }
@@ -135,11 +143,11 @@ impl<T, F: FnOnce() -> T> StackfulChild<F> {
     fn run(self) -> Option<T> {
         // Dropped in the reverse order.
         let Self { share, f } = self;
-        match share.kin().parasites.catch(f) {
+        match share.scope_state().parasites.catch(f) {
             Ok(Ok(value)) => Some(value),
-            Ok(Err(Tripped)) => None,
+            Ok(Err(LevelCancelled)) => None,
             Err(payload) => {
-                failed(share.kin(), payload);
+                failed(share.scope_state(), payload);
                 None
             }
         }
@@ -176,7 +184,7 @@ impl<F: Future> Future for Child<F> {
             (Ok(()), value) => Poll::Ready(value),
             (Err(payload), value) => {
                 quietly(|| drop(value));
-                failed(this.share.kin(), payload);
+                failed(this.share.scope_state(), payload);
                 Poll::Ready(None)
             }
         }
@@ -198,7 +206,11 @@ impl<F: Future> Child<F> {
     fn pending(&mut self, cx: &Context<'_>) -> Poll<Option<F::Output>> {
         let Some(task) = Task::of(cx) else { return Poll::Pending };
         // SAFETY: pinned, and left in `drop`, before the future is gone.
-        if unsafe { self.reached.enter(self.share.kin(), task) } { Poll::Pending } else { Poll::Ready(None) }
+        if unsafe { self.reached.enter(self.share.scope_state(), task) } {
+            Poll::Pending
+        } else {
+            Poll::Ready(None)
+        }
     }
 }
 
@@ -206,7 +218,7 @@ impl<F> Drop for Child<F> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if self.reached.has_entered() {
-            self.reached.leave(self.share.kin());
+            self.reached.leave(self.share.scope_state());
         }
         self.end_future();
     }
@@ -341,7 +353,7 @@ impl<T: Send> ScopedParasite<'_, T> {
             drop(handle);
         } else {
             // SAFETY: what it borrows lives for 'scope.
-            unsafe { self.kin.adopt(Box::new(handle)) };
+            unsafe { self.scope_state.adopt(Box::new(handle)) };
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Cancellation as a value: what is cancelled need not be known to who cancels.
 //!
-//! A token is a wire ([`crate::cancel::scope`]) for the threads that run under it, a variable that is full
-//! once it has been cancelled for those who wait for that, and the tokens that were made from it.
+//! A token is a cancel scope ([`crate::cancel::scope`]) for the threads that run under it, a variable that is
+//! full once it has been cancelled for those who wait for that, and the tokens that were made from it.
 
-use crate::cancel::level::Tripped;
-use crate::cancel::scope::Wire;
+use crate::cancel::level::LevelCancelled;
+use crate::cancel::scope::CancelScope;
 use crate::events::FutureEvt;
 use crate::queue::swept::Swept;
 use crate::sync::IVar;
@@ -49,7 +49,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub struct CancelToken(Arc<Inner>);
 
 struct Inner {
-    wire: Wire,
+    cancel_scope: CancelScope,
     over: IVar<()>,
     /// Those that are there: a child holds its parent, so that the way down to it is not lost.
     children: Mutex<Swept<Weak<Inner>>>,
@@ -67,8 +67,8 @@ impl CancelToken {
     }
 
     fn of(parent: Option<Arc<Inner>>) -> Self {
-        let (wire, over, children) = (Wire::new(), IVar::new(), Mutex::new(Swept::new()));
-        Self(Arc::new(Inner { wire, over, children, parent }))
+        let (cancel_scope, over, children) = (CancelScope::new(), IVar::new(), Mutex::new(Swept::new()));
+        Self(Arc::new(Inner { cancel_scope, over, children, parent }))
     }
 
     /// A token that is cancelled with this one, and may be cancelled before it.
@@ -92,7 +92,7 @@ impl CancelToken {
     pub fn cancel(&self) {
         let mut tokens = vec![self.0.clone()];
         while let Some(token) = tokens.pop() {
-            if !token.wire.cut() {
+            if !token.cancel_scope.cancel() {
                 continue;
             }
             let _ = token.over.put(());
@@ -103,7 +103,7 @@ impl CancelToken {
 
     /// True once it has been cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.0.wire.is_cut()
+        self.0.cancel_scope.is_cancelled()
     }
 
     /// Runs `inside` until the token is cancelled: then the blocking call that it is in, or comes to next,
@@ -125,7 +125,7 @@ impl CancelToken {
     /// [`run_async`](Self::run_async).
     #[doc(alias = "run_until_cancelled")]
     pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
-        self.0.wire.run(inside).map_err(|Tripped| Cancelled)
+        self.0.cancel_scope.run(inside).map_err(|LevelCancelled| Cancelled)
     }
 
     /// Drives `future` until the token is cancelled: then it is dropped.

@@ -7,8 +7,8 @@
 //! WOKEN   a waiter was taken out to try again, and has not tried yet
 //! EDIT    a thread works on ring and state, and will store the next word
 //! ```
-//! A node is a [`Party`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its owner
-//! must try again), or STALE (an offer of a choice that was decided elsewhere).
+//! A node is a [`NodeState`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its
+//! owner must try again), or STALE (an offer of a choice that was decided elsewhere).
 //!
 //! # Invariants
 //! 1. Checking the state and queueing are one step: a CAS from HELD to a first node, or both under one EDIT.
@@ -29,7 +29,7 @@
 //!
 //! # Who may touch what
 //! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while
-//! EDIT is not set, otherwise the holder of EDIT. All else of a node: as for [`Party`].
+//! EDIT is not set, otherwise the holder of EDIT. All else of a node: as for [`NodeState`].
 //!
 //! # Orderings
 //! Taking EDIT is an Acquire CAS, and the store that ends it is Release; the CAS that queues a first node is
@@ -69,7 +69,7 @@ use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
 use crate::bias::{Access, Bias};
 use crate::channel::slot;
-use crate::channel::{Owed, Party, PartyNode};
+use crate::channel::{NodeState, PendingWake, WaitNode};
 use crate::queue::list::List;
 use crate::sched::parasite::task::Form;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
@@ -121,7 +121,7 @@ pub trait LockKind: Copy {
 
 /// A wait queue with its state, its bias and the policies of its lock.
 pub struct Line<S> {
-    word: AtomicPtr<PartyNode<u32>>,
+    word: AtomicPtr<WaitNode<u32>>,
     bias: Bias,
     order: Order,
     wake: Wake,
@@ -145,13 +145,13 @@ impl<S> std::fmt::Debug for Line<S> {
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn bits(word: *mut PartyNode<u32>) -> usize {
+fn bits(word: *mut WaitNode<u32>) -> usize {
     word.addr() & TAGS
 }
 
 /// The last node in a word, perhaps null.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn last(word: *mut PartyNode<u32>) -> *const PartyNode<u32> {
+fn last(word: *mut WaitNode<u32>) -> *const WaitNode<u32> {
     word.map_addr(|addr| addr & !TAGS)
 }
 
@@ -281,7 +281,7 @@ impl<S> Line<S> {
 
     /// Takes EDIT; returns the word without it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn enter(&self) -> *mut PartyNode<u32> {
+    fn enter(&self) -> *mut WaitNode<u32> {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
@@ -289,7 +289,7 @@ impl<S> Line<S> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn try_enter(&self, word: *mut PartyNode<u32>) -> bool {
+    fn try_enter(&self, word: *mut WaitNode<u32>) -> bool {
         let edited = word.map_addr(|addr| addr | EDIT);
         // Acquire pairs with the Release store in `exit`, the CAS in `queue_first`, and `let_go`. Relaxed on
         // failure: nothing read.
@@ -298,7 +298,7 @@ impl<S> Line<S> {
 
     #[cold]
     #[inline(never)]
-    fn enter_slowly(&self) -> *mut PartyNode<u32> {
+    fn enter_slowly(&self) -> *mut WaitNode<u32> {
         let mut spins = 0;
         loop {
             // Relaxed: a guess, confirmed by the CAS.
@@ -322,7 +322,7 @@ impl<S> Line<S> {
 
     /// Queues a node in one step, if the word is HELD without waiters.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn queue_first(&self, node: NonNull<PartyNode<u32>>) -> bool {
+    fn queue_first(&self, node: NonNull<WaitNode<u32>>) -> bool {
         let held = ptr::without_provenance_mut(HELD);
         let alone = List::new();
         // SAFETY: the node is in no list (contract of the callers); this list is discarded here or becomes
@@ -357,7 +357,7 @@ impl<S: LockKind> Line<S> {
     }
 
     #[inline]
-    fn edit_and_serve<R>(&self, word: *mut PartyNode<u32>, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
+    fn edit_and_serve<R>(&self, word: *mut WaitNode<u32>, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let (result, batch) = self.serve_once(word, work);
         self.deliver(batch);
         result
@@ -370,8 +370,8 @@ impl<S: LockKind> Line<S> {
         if batch.is_several() {
             return self.deliver_several(batch);
         }
-        if let Some(owed) = batch.into_single() {
-            owed.deliver_by(self.wake);
+        if let Some(pending_wake) = batch.into_single() {
+            pending_wake.deliver_by(self.wake);
         }
     }
 
@@ -388,14 +388,14 @@ impl<S: LockKind> Line<S> {
             }
             batch = self.serve_once(self.enter(), |_| ()).1;
         }
-        last.into_iter().for_each(|owed| owed.deliver(Form::Soon));
+        last.into_iter().for_each(|pending_wake| pending_wake.deliver(Form::Soon));
     }
 
     /// One EDIT, which has been taken; the caller must deliver the wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn serve_once<R>(
         &self,
-        word: *mut PartyNode<u32>,
+        word: *mut WaitNode<u32>,
         work: impl FnOnce(&mut Edit<'_, S>) -> R,
     ) -> (R, Batch) {
         let mut batch = Batch::new();
@@ -431,7 +431,7 @@ impl<S: LockKind> Line<S> {
     /// [`release`](Self::release) for kinds that serve one waiter at a time; the caller must deliver the
     /// wake.
     #[inline]
-    pub(crate) fn release_owing(&self, want: u32) -> Option<Owed> {
+    pub(crate) fn release_owing(&self, want: u32) -> Option<PendingWake> {
         let batch = self.serve_once(self.enter(), |edit| edit.state.give_back(&mut edit.held, want)).1;
         debug_assert!(!batch.is_several(), "a kind that serves one at a time has served two");
         batch.into_single()
@@ -452,7 +452,7 @@ impl<S: LockKind> Line<S> {
     /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left the queue,
     /// or was taken out and ended.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn join(&self, node: NonNull<PartyNode<u32>>, again: bool) -> bool {
+    unsafe fn join(&self, node: NonNull<WaitNode<u32>>, again: bool) -> bool {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
@@ -467,7 +467,7 @@ impl<S: LockKind> Line<S> {
     ///
     /// # Safety
     /// The node was queued here by the caller, if at all.
-    unsafe fn leave(&self, node: NonNull<PartyNode<u32>>) -> bool {
+    unsafe fn leave(&self, node: NonNull<WaitNode<u32>>) -> bool {
         // SAFETY: as promised by the caller.
         self.edit(|edit| unsafe { edit.leave(node) })
     }
@@ -477,7 +477,7 @@ impl<S: LockKind> Line<S> {
     ///
     /// # Safety
     /// As for `leave`.
-    unsafe fn leave_owing(&self, node: NonNull<PartyNode<u32>>) -> (bool, Batch) {
+    unsafe fn leave_owing(&self, node: NonNull<WaitNode<u32>>) -> (bool, Batch) {
         // SAFETY: as promised by the caller.
         self.serve_once(self.enter(), |edit| unsafe { edit.leave(node) })
     }
@@ -493,7 +493,7 @@ impl<S: LockKind> Line<S> {
 /// # Safety
 /// The caller owns the node.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn want_of(party: &Party<u32>) -> u32 {
+unsafe fn want_of(wait_node: &NodeState<u32>) -> u32 {
     // SAFETY: the node is ours (contract); the slot was written when the node was made.
-    party.slot.with(|want| unsafe { (*want).assume_init_read() })
+    wait_node.slot.with(|want| unsafe { (*want).assume_init_read() })
 }

@@ -24,7 +24,7 @@ use super::line::{Comes, Decision, Line, LineEnd, LockKind};
 use super::order::{Id, Site};
 use super::poison::{self, Poison};
 use super::policy::LockOptions;
-use crate::channel::Owed;
+use crate::channel::PendingWake;
 use crate::events::protocol::Synced;
 use crate::sched::parasite::task::Form;
 use crate::sched::{Wait, coop};
@@ -340,16 +340,16 @@ impl<T: ?Sized> Mutex<T> {
     /// [`unlock`](Self::unlock), where no code of the program may run: the caller must deliver a wake that
     /// would run some.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn unlock_quietly(&self) -> Option<Owed> {
+    pub(super) fn unlock_quietly(&self) -> Option<PendingWake> {
         self.id.unlocked();
         if self.line.let_go() || self.line.let_go_to_woken() {
             return None;
         }
-        let owed = self.line.release_owing(HAND_OVER)?;
-        if owed.runs_code() {
-            return Some(owed);
+        let pending_wake = self.line.release_owing(HAND_OVER)?;
+        if pending_wake.runs_code() {
+            return Some(pending_wake);
         }
-        owed.deliver(Form::Soon);
+        pending_wake.deliver(Form::Soon);
         None
     }
 

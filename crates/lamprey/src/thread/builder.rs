@@ -2,7 +2,7 @@
 
 use super::join::JoinHandle;
 use super::member::Member;
-use super::{packet, stack_size};
+use super::{join_cell, stack_size};
 use crate::sched::shared::Shared;
 use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;
@@ -102,8 +102,8 @@ where
         pinned: false,
         is_placed: Cell::new(false),
     };
-    let head = packet::new(f, label, member);
-    // SAFETY: the new packet's descriptor, unstarted, given up here.
+    let head = join_cell::new(f, label, member);
+    // SAFETY: the new join cell's descriptor, unstarted, given up here.
     unsafe { admit(worker, head.cast()) };
     JoinHandle::new(head)
 }
@@ -126,8 +126,8 @@ fn outside() -> ! {
 /// | [`attach_inline`](Self::attach_inline) | no effect | how it is resumed | how it is resumed |
 ///
 /// A stackful parasite with a name, or a stack size, has a stack that is made ready for it alone, which costs
-/// about as much as a host; a stackless one with a name has a table of its own on the heap. What is not asked for
-/// costs nothing.
+/// about as much as a host; a stackless one with a name has a table of its own on the heap. What is not asked
+/// for costs nothing.
 ///
 /// # Examples
 /// ```
@@ -144,12 +144,12 @@ fn outside() -> ! {
 pub struct Builder {
     name: Option<Arc<str>>,
     stack_size: Option<usize>,
-    place: Place,
+    place: Placement,
     attach_inline: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-enum Place {
+enum Placement {
     #[default]
     Anywhere,
     Worker(usize),
@@ -181,7 +181,7 @@ impl Builder {
     #[doc(alias = "pin")]
     #[doc(alias = "LockOSThread")]
     pub fn worker(mut self, index: usize) -> Self {
-        self.place = Place::Worker(index);
+        self.place = Placement::Worker(index);
         self
     }
 
@@ -189,7 +189,7 @@ impl Builder {
     /// live long, such as one for each connection: a host that has started does not move any more, so a burst
     /// of them should not all start on the worker that accepts.
     pub fn spread(mut self) -> Self {
-        self.place = Place::Spread;
+        self.place = Placement::Spread;
         self
     }
 
@@ -219,12 +219,12 @@ impl Builder {
     /// # Errors
     /// If there is none with that number.
     pub(crate) fn asked_worker(&self, shared: &Shared) -> io::Result<Option<usize>> {
-        let workers = shared.seats().len();
+        let workers = shared.remotes().len();
         match self.place {
-            Place::Worker(index) if index >= workers => Err(no_such_worker(index, workers)),
-            Place::Worker(index) => Ok(Some(index)),
-            Place::Spread => Ok(Some(shared.next_place())),
-            Place::Anywhere => Ok(None),
+            Placement::Worker(index) if index >= workers => Err(no_such_worker(index, workers)),
+            Placement::Worker(index) => Ok(Some(index)),
+            Placement::Spread => Ok(Some(shared.next_place())),
+            Placement::Anywhere => Ok(None),
         }
     }
 
@@ -320,9 +320,9 @@ impl Builder {
             pinned: place.is_some(),
             is_placed: Cell::new(false),
         };
-        let head = packet::new(f, label, member);
-        match here.filter(|worker| place.is_none_or(|index| index == worker.seat.index)) {
-            // SAFETY: the new packet's descriptor, unstarted, given up here.
+        let head = join_cell::new(f, label, member);
+        match here.filter(|worker| place.is_none_or(|index| index == worker.remote.index)) {
+            // SAFETY: the new join cell's descriptor, unstarted, given up here.
             Some(worker) => unsafe { worker.admit(head.cast()) },
             // SAFETY: as above.
             None => unsafe { shared.send(place.unwrap_or_else(|| shared.next_place()), head.cast()) },

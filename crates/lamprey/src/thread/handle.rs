@@ -57,7 +57,7 @@ impl Handle {
 
     /// How many workers the runtime has.
     pub fn workers(&self) -> usize {
-        self.shared.seats().len()
+        self.shared.remotes().len()
     }
 
     /// [`spawn`](Self::spawn) and join in one, for a closure that may borrow.
@@ -102,6 +102,6 @@ impl Drop for StaysHere {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("workers", &self.shared.seats().len()).finish_non_exhaustive()
+        f.debug_struct("Handle").field("workers", &self.shared.remotes().len()).finish_non_exhaustive()
     }
 }

@@ -23,7 +23,7 @@ pub fn current() -> ThreadInfo {
         let name = std::thread::current().name().map(Arc::from);
         return ThreadInfo::new(0, name, ThreadKind::Os, None, None);
     };
-    let (me, index) = (worker.running_ref(), Some(worker.seat.index));
+    let (me, index) = (worker.running_ref(), Some(worker.remote.index));
     match me.polled() {
         // SAFETY: the task that is being polled, on this very stack.
         Some(task) => unsafe { Task::info(task, index) },

@@ -1,7 +1,7 @@
 //! The handle of a host, and how a host ends.
 
+use super::join_cell::{self, JoinHead, Outcome};
 use super::join_error::JoinError;
-use super::packet::{self, Head, Outcome};
 use crate::sched::completion::Ended;
 use crate::sched::coop;
 use crate::sched::panic::{Panic, Panics};
@@ -31,29 +31,29 @@ use std::time::Duration;
 /// # Dropping
 /// Detaches the host, as std's: it runs on, and its result is dropped when it comes. A panic that no thread
 /// joins is handled as [`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics) says.
-pub struct JoinHandle<T>(Option<NonNull<Head<T>>>);
+pub struct JoinHandle<T>(Option<NonNull<JoinHead<T>>>);
 
-// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the packet only through the
+// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the join cell only through the
 // completion word.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle only looks whether the host is done, and at constant fields.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(head: NonNull<Head<T>>) -> Self {
+    pub(super) fn new(head: NonNull<JoinHead<T>>) -> Self {
         Self(Some(head))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn head(&self) -> &Head<T> {
+    fn head(&self) -> &JoinHead<T> {
         let Some(head) = &self.0 else { panic!("a JoinHandle was used after it had been ready") };
-        // SAFETY: the packet is freed only by the side that has it last: us, until detach or join.
+        // SAFETY: the join cell is freed only by the side that has it last: us, until detach or join.
         unsafe { head.as_ref() }
     }
 
-    /// The packet of a handle that is used up by this.
+    /// The join cell of a handle that is used up by this.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn into_head(self) -> NonNull<Head<T>> {
+    fn into_head(self) -> NonNull<JoinHead<T>> {
         ManuallyDrop::new(self).0.unwrap_or_else(|| panic!("a JoinHandle was joined after it had been ready"))
     }
 
@@ -74,7 +74,7 @@ impl<T> JoinHandle<T> {
         if !self.head().completion.is_done() && !self.head().completion.wait() {
             return Err(self.unwinding());
         }
-        // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
+        // SAFETY: done: the join cell is ours (completion, invariant 4), and this is its last use.
         unsafe { take(self.into_head()) }
     }
 
@@ -115,7 +115,7 @@ impl<T> JoinHandle<T> {
             }
         }
         let Some(head) = self.0.take() else { panic!("a JoinHandle was joined after it had been ready") };
-        // SAFETY: done: the packet is ours (completion, invariant 4), and this is its last use.
+        // SAFETY: done: the join cell is ours (completion, invariant 4), and this is its last use.
         Ok(unsafe { take(head) })
     }
 
@@ -127,10 +127,10 @@ impl<T> JoinHandle<T> {
         unsafe { take(self.into_head()) }
     }
 
-    /// Asks the host to end, and returns. The blocking call that it is in, or comes to next, unwinds, its destructors run,
-    /// and whoever joins gets [`JoinError::Cancelled`]; one that has not started is dropped unrun. A
-    /// [`shield`](crate::shield) puts it off, and a host that comes to its end first has a result after all.
-    /// Asking again, or asking a host that has ended, does nothing.
+    /// Asks the host to end, and returns. The blocking call that it is in, or comes to next, unwinds, its
+    /// destructors run, and whoever joins gets [`JoinError::Cancelled`]; one that has not started is dropped
+    /// unrun. A [`shield`](crate::shield) puts it off, and a host that comes to its end first has a result
+    /// after all. Asking again, or asking a host that has ended, does nothing.
     ///
     /// # Examples
     /// ```
@@ -152,7 +152,7 @@ impl<T> JoinHandle<T> {
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
         if !self.is_done() {
-            // SAFETY: the packet is there as long as the handle.
+            // SAFETY: the join cell is there as long as the handle.
             unsafe { crate::sched::cancel::ask(self.head_ptr()) };
         }
     }
@@ -175,7 +175,8 @@ impl<T> JoinHandle<T> {
     /// As [`join`](Self::join).
     ///
     /// # Blocking
-    /// As [`join`](Self::join): until the host has run its destructors, and left its [shields](crate::shield).
+    /// As [`join`](Self::join): until the host has run its destructors, and left its
+    /// [shields](crate::shield).
     pub fn cancel_and_join(self) -> Result<T, JoinError> {
         self.cancel();
         self.join()
@@ -186,7 +187,7 @@ impl<T> JoinHandle<T> {
         JoinError::unwinding().of(|| self.head().thread.info(None))
     }
 
-    /// The descriptor: a pointer to the whole packet.
+    /// The descriptor: a pointer to the whole join cell.
     fn head_ptr(&self) -> NonNull<Thread> {
         self.0.map_or_else(|| panic!("a JoinHandle was used after it had been ready"), NonNull::cast)
     }
@@ -211,18 +212,18 @@ impl<T> JoinHandle<T> {
     }
 }
 
-/// Takes the outcome out of a packet and frees it.
+/// Takes the outcome out of a join cell and frees it.
 ///
 /// # Safety
-/// The packet is done and the caller is its only owner.
+/// The join cell is done and the caller is its only owner.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn take<T>(head: NonNull<Head<T>>) -> Outcome<T> {
+unsafe fn take<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
     // SAFETY: the outcome was written before DONE; the allocation is freed by the function that knows its
     // type.
     unsafe {
         let free = head.as_ref().thread.body.free;
         // Put together last: a copy of the whole would have to wait for the writes of its parts.
-        match packet::outcome(head) {
+        match join_cell::outcome(head) {
             Ok(value) => {
                 let value = ptr::read(value);
                 free(head.cast());
@@ -256,12 +257,12 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(head) = self.0 else { panic!("a JoinHandle was polled after it had been ready") };
-        // SAFETY: the packet is ours until detach or join.
+        // SAFETY: the join cell is ours until detach or join.
         if !unsafe { head.as_ref() }.completion.poll(cx) {
             return Poll::Pending;
         }
         self.0 = None;
-        // SAFETY: done: the packet is ours, and this is its last use.
+        // SAFETY: done: the join cell is ours, and this is its last use.
         Poll::Ready(unsafe { take(head) })
     }
 }
@@ -272,10 +273,10 @@ impl<T> Drop for JoinHandle<T> {
         if self.head().completion.detach() {
             return;
         }
-        // SAFETY: detach failed, so the packet is done and ours; the handle is never used again.
+        // SAFETY: detach failed, so the join cell is done and ours; the handle is never used again.
         unsafe {
-            let outcome = packet::take_outcome(head);
-            packet::drop_outcome(&head.as_ref().thread.label, outcome);
+            let outcome = join_cell::take_outcome(head);
+            join_cell::drop_outcome(&head.as_ref().thread.label, outcome);
             (head.as_ref().thread.body.free)(head.cast());
         }
     }
@@ -291,7 +292,7 @@ pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce
         }
         Err(JoinError::NoStack(error, _)) => crate::bug::say!("{} never ran: {error}", who()),
         Err(_) => {}
-        Ok(value) => packet::quietly(|| drop(value)),
+        Ok(value) => join_cell::quietly(|| drop(value)),
     }
 }
 
@@ -302,7 +303,7 @@ fn unjoined(panic: Panic) {
     match (shared.map(|shared| shared.options.panics), shared) {
         (Some(Panics::Abort), _) => std::process::abort(),
         (Some(Panics::Propagate), Some(shared)) => shared.fail(panic),
-        _ => packet::quietly(|| drop(panic)),
+        _ => join_cell::quietly(|| drop(panic)),
     }
 }
 

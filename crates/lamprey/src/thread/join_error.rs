@@ -24,8 +24,8 @@ use std::io;
 pub enum JoinError {
     /// It panicked: the payload, where it began, and [which thread](Panic::thread).
     Panicked(Panic),
-    /// It was ended before it had a result: [cancelled](crate::JoinHandle::cancel), by its scope, or because its
-    /// runtime was shut down.
+    /// It was ended before it had a result: [cancelled](crate::JoinHandle::cancel), by its scope, or because
+    /// its runtime was shut down.
     Cancelled(JoinedThread),
     /// It never ran, because no stack, or no memory, could be had for it.
     NoStack(io::Error, JoinedThread),

@@ -1,8 +1,8 @@
 //! Hosts: spawning, joining, naming, yielding, and values of their own.
 //!
-//! Reading order: `sched::completion` (how an outcome finds its joiner), `packet` (a host as an object),
+//! Reading order: `sched::completion` (how an outcome finds its joiner), `join_cell` (a host as an object),
 //! `builder`, `join`, [`local`], `suspend`; how it is cancelled: `sched::cancel::reach`, `sched::cancel`,
-//! `level`, `shield`, `wire`.
+//! `level`, `shield`, `cancel_scope`.
 
 #[cfg(not(loom))]
 mod builder;
@@ -13,12 +13,12 @@ mod info;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
+mod join_cell;
+#[cfg(not(loom))]
 mod join_error;
 #[cfg(not(loom))]
 pub(crate) mod local;
 mod member;
-#[cfg(not(loom))]
-mod packet;
 #[cfg(not(loom))]
 pub(crate) mod stack_size;
 #[cfg(not(loom))]
@@ -27,7 +27,7 @@ mod suspend;
 
 pub(crate) use crate::bug::quietly;
 #[cfg(loom)]
-pub(crate) use crate::model::kin::JoinError;
+pub(crate) use crate::model::scope_state::JoinError;
 #[cfg(not(loom))]
 pub use crate::sched::inspect::stack_trace::Stack;
 #[cfg(loom)]

@@ -29,9 +29,9 @@ use std::sync::Arc;
 #[doc(alias = "Unparker")]
 #[doc(alias = "Waker")]
 #[must_use = "dropping the token wakes the thread with an error"]
-pub struct WakeToken(Arc<State>);
+pub struct WakeToken(Arc<TokenState>);
 
-struct State {
+struct TokenState {
     waiter: AtomicPtr<()>,
     used: AtomicBool,
 }
@@ -70,7 +70,7 @@ pub struct Abandoned;
 #[doc(alias = "park")]
 #[doc(alias = "gopark")]
 pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
-    let state = Arc::new(State { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
+    let state = Arc::new(TokenState { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
     register(WakeToken(state.clone()));
     let waited = wait::wait(Wait::Suspend, None, |me| state.publish(me), |_| state.take_back());
     waited.unwind_if_cancelled();
@@ -81,7 +81,7 @@ pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
     if state.used.load(Ordering::Acquire) { Ok(()) } else { Err(Abandoned) }
 }
 
-impl State {
+impl TokenState {
     /// False if the token has been used already.
     fn publish(&self, me: Waiter) -> bool {
         // Release pairs with the Acquire swap in `WakeToken::end`; Acquire on failure with its Release.

@@ -281,12 +281,12 @@ fn endings_under_load(seed: u64) {
             }
         }
     };
-    let doomed: Vec<_> = (0..30).map(|_| ending.handle().spawn(life(random.u64(..)))).collect();
+    let killed: Vec<_> = (0..30).map(|_| ending.handle().spawn(life(random.u64(..)))).collect();
     let hosts: Vec<_> = (0..5).map(|_| staying.handle().spawn(life(random.u64(..)))).collect();
     let thread = std::thread::spawn(life(random.u64(..)));
     std::thread::sleep(Duration::from_micros(random.u64(0..5000)));
     drop(ending);
-    assert!(doomed.into_iter().all(|host| matches!(host.join(), Err(JoinError::Cancelled(_)))));
+    assert!(killed.into_iter().all(|host| matches!(host.join(), Err(JoinError::Cancelled(_)))));
     stop.store(true, Ordering::Relaxed);
     hosts.into_iter().for_each(|host| host.join().unwrap());
     thread.join().unwrap();

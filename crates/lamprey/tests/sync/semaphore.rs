@@ -75,7 +75,7 @@ fn the_last_to_come_is_served_first_where_that_is_asked_for() {
                 .map(|n| {
                     let (seats, served) = (seats.clone(), served.clone());
                     blocked(move || {
-                        let _seat = seats.acquire(1).unwrap();
+                        let _remote = seats.acquire(1).unwrap();
                         served.lock().unwrap().push(n);
                     })
                 })

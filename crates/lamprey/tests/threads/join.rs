@@ -271,20 +271,20 @@ fn times(text: &str, part: &str) -> usize {
 #[test]
 fn an_unjoined_panic_is_reported_once_however_the_handle_goes() {
     match role().as_deref() {
-        Some("before") => run(1, || drop(Builder::new().name("doomed").spawn(|| panic!("why")).unwrap())),
+        Some("before") => run(1, || drop(Builder::new().name("killed").spawn(|| panic!("why")).unwrap())),
         Some("after") => run(1, || {
-            let host = Builder::new().name("doomed").spawn(|| panic!("why")).unwrap();
+            let host = Builder::new().name("killed").spawn(|| panic!("why")).unwrap();
             eventually("its end", || host.is_finished());
             drop(host);
         }),
         Some("from outside") => {
             let runtime = runtime(1);
-            let host = Builder::new().name("doomed").spawn_in(&runtime.handle(), || panic!("why")).unwrap();
+            let host = Builder::new().name("killed").spawn_in(&runtime.handle(), || panic!("why")).unwrap();
             eventually("its end", || host.is_finished());
             drop(host);
         }
         Some("joined") => run(1, || {
-            let host = Builder::new().name("doomed").spawn(|| panic!("why")).unwrap();
+            let host = Builder::new().name("killed").spawn(|| panic!("why")).unwrap();
             payload(host.join());
         }),
         Some(other) => unreachable!("{other}"),
@@ -294,7 +294,7 @@ fn an_unjoined_panic_is_reported_once_however_the_handle_goes() {
                     rerun("an_unjoined_panic_is_reported_once_however_the_handle_goes", role);
                 assert!(output.status.success(), "{role}: {text}");
                 assert_eq!(times(&text, "nobody joined it: why"), reports, "{role}: {text}");
-                assert_eq!(times(&text, "(doomed)"), reports, "{role}: {text}");
+                assert_eq!(times(&text, "(killed)"), reports, "{role}: {text}");
                 // The panic hook's own message, as for any thread.
                 assert_eq!(times(&text, "panicked at"), 1, "{role}: {text}");
                 if reports == 1 {

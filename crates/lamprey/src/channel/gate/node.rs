@@ -22,7 +22,7 @@ pub(super) struct GateWaiter {
 }
 
 /// A pending wake, to be delivered after the section.
-pub(crate) enum Owed {
+pub(crate) enum PendingWake {
     /// A thread or a foreign waker.
     Waiter(Waiter),
     /// A parasite that has been notified.
@@ -40,16 +40,16 @@ impl GateWaiter {
 
     /// The wake of a node that was just taken out, in the same section.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn take(&self) -> Owed {
+    pub(super) fn take(&self) -> PendingWake {
         let Some(waiter) = self.waiter.take() else { crate::bug::bug!("a node without a waiter was queued") };
         #[cfg(loom)]
         if left_out!(GateNotify) && matches!(waiter.who(), Who::Task(_)) {
-            return Owed::Late(waiter);
+            return PendingWake::Late(waiter);
         }
         match waiter.as_task() {
             // SAFETY: alive (gate, invariant 3): its future has not had the lock since the node was linked.
-            Some(task) => Owed::Task(unsafe { Task::notify(task) }),
-            None => Owed::Waiter(waiter),
+            Some(task) => PendingWake::Task(unsafe { Task::notify(task) }),
+            None => PendingWake::Waiter(waiter),
         }
     }
 
@@ -64,7 +64,7 @@ impl GateWaiter {
     }
 }
 
-impl Owed {
+impl PendingWake {
     /// True if [`deliver`](Self::deliver) would run code that is not of this crate, even in [`Form::Soon`].
     pub(crate) fn runs_code(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Waiting of threads at a [`Gate`](super::Gate).
+//! GateNode of threads at a [`Gate`](super::Gate).
 
 use super::node::GateWaiter;
 use super::{Gate, Section, WaitSpec};

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use super::{Call, Shared, current, on_pool_thread};
+use super::{PoolCall, PoolShared, current, on_pool_thread};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
@@ -78,10 +78,10 @@ pub(super) trait Run: Send + Sync {
 }
 
 struct Job<F, T> {
-    state: Mutex<State<F, T>>,
+    state: Mutex<JobState<F, T>>,
 }
 
-struct State<F, T> {
+struct JobState<F, T> {
     stage: Stage<F, T>,
     waker: Option<Waker>,
 }
@@ -103,8 +103,8 @@ where
     T: Send + 'static,
 {
     let Some(pool) = pool() else { return Err(f) };
-    let job = Arc::new(Job { state: Mutex::new(State { stage: Stage::Waits(f), waker: None }) });
-    if pool.submit(Call::OfFuture(job.clone())) {
+    let job = Arc::new(Job { state: Mutex::new(JobState { stage: Stage::Waits(f), waker: None }) });
+    if pool.submit(PoolCall::OfFuture(job.clone())) {
         return Ok(Answer(job));
     }
     match job.move_on(Stage::Over) {
@@ -113,7 +113,7 @@ where
     }
 }
 
-fn pool() -> Option<Arc<Shared>> {
+fn pool() -> Option<Arc<PoolShared>> {
     if on_pool_thread() {
         return None;
     }
@@ -124,7 +124,7 @@ fn pool() -> Option<Arc<Shared>> {
 }
 
 impl<F, T> Job<F, T> {
-    fn lock(&self) -> MutexGuard<'_, State<F, T>> {
+    fn lock(&self) -> MutexGuard<'_, JobState<F, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

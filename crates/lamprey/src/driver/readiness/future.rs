@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use super::{Interest, Readiness};
 use crate::driver::outside::outside;
 use crate::driver::reactor::Reactor;
-use crate::driver::wakes::Waiting;
+use crate::driver::wakes::FdWaiter;
 use crate::queue::list::Node;
 
 /// A future's wait node in the list for `interest`.
@@ -28,7 +28,7 @@ pub(crate) struct EdgeWait<'a> {
     readiness: &'a Arc<Readiness>,
     interest: Interest,
     queued: Cell<bool>,
-    node: Node<Waiting>,
+    node: Node<FdWaiter>,
     _pinned: PhantomPinned,
 }
 
@@ -38,7 +38,7 @@ unsafe impl Send for EdgeWait<'_> {}
 
 impl<'a> EdgeWait<'a> {
     pub(crate) fn new(readiness: &'a Arc<Readiness>, interest: Interest) -> Self {
-        let node = Node::new(Waiting::Future(Cell::new(None)));
+        let node = Node::new(FdWaiter::Future(Cell::new(None)));
         Self { readiness, interest, queued: Cell::new(false), node, _pinned: PhantomPinned }
     }
 
@@ -66,7 +66,7 @@ impl<'a> EdgeWait<'a> {
             if this.readiness.is_closed() || this.readiness.edges(this.interest) != seen {
                 return Poll::Ready(Ok(()));
             }
-            let Waiting::Future(place) = &this.node.value else {
+            let FdWaiter::Future(place) = &this.node.value else {
                 crate::bug::bug!("the node of a future is not one")
             };
             let before = place.replace(Some(waker));

@@ -130,7 +130,8 @@ impl<T> Pending<T> {
 
     /// Asks to take the communication back, or to end what is done with its result, and returns. What was to
     /// be sent is dropped. [`sync`](Event::sync) then gives [`JoinError::Cancelled`], or the result if that
-    /// was faster: what a peer has chosen by now has happened. After the result has been given it does nothing.
+    /// was faster: what a peer has chosen by now has happened. After the result has been given it does
+    /// nothing.
     ///
     /// # Examples
     /// ```

@@ -79,7 +79,7 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
                 Offered::Waiting => Entered::Queued,
                 Offered::Won => Entered::Done,
                 // Decided by a peer, whose wake is pending.
-                Offered::Lost => Entered::Owed,
+                Offered::Lost => Entered::WakePending,
             }
         };
         let waited = wait::wait(Wait::Choice, until, enter, |_| choice.synch());

@@ -1,27 +1,27 @@
 //! Killing a host from any thread: the order is sent to its home worker, which [`reach`](super::reach) finds.
 
 use super::reach::Asked;
-use crate::sched::errand::Errand;
-use crate::sched::seat::Seat;
-use crate::sched::thread::{State, Thread};
+use crate::sched::remote_message::RemoteMessage;
+use crate::sched::thread::{Thread, ThreadState};
 use crate::sched::worker::Worker;
+use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::{Cell, heavy_barrier};
 use std::ptr::{self, NonNull};
 
 /// A remote message to a host's home worker: kill the host.
 #[repr(C)]
-struct Order {
+struct CancelOrder {
     /// The first field: a pointer to it is a pointer to the order.
-    errand: Errand,
+    message: RemoteMessage,
     thread: NonNull<Thread>,
 }
 
 /// A host that has been asked to end; an order may have to be sent.
-pub(crate) struct Call {
+pub(crate) struct CancelRequest {
     thread: NonNull<Thread>,
     asked: Asked,
     /// Its home, if that is another worker and has been found.
-    home: Option<NonNull<Seat>>,
+    home: Option<NonNull<WorkerShared>>,
 }
 
 /// Asks a host to end: it unwinds from its current or next blocking call. A host that has not started will
@@ -32,7 +32,7 @@ pub(crate) struct Call {
 pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
     // SAFETY: the host's object is alive (contract), and the three steps follow each other without a block.
     unsafe {
-        let mut call = call_off(thread);
+        let mut call = request_cancel(thread);
         find_all([&mut call]);
         tell_all([call]);
     }
@@ -42,10 +42,10 @@ pub(crate) unsafe fn ask(thread: NonNull<Thread>) {
 ///
 /// # Safety
 /// The host's object is alive, and stays so until [`find_all`] has returned.
-pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
-    let here = Worker::current().map_or(ptr::null(), Worker::seat_ptr);
+pub(crate) unsafe fn request_cancel(thread: NonNull<Thread>) -> CancelRequest {
+    let here = Worker::current().map_or(ptr::null(), Worker::remote_ptr);
     // SAFETY: the host's object is alive (contract).
-    Call { thread, asked: unsafe { thread.as_ref() }.reach().ask(here), home: None }
+    CancelRequest { thread, asked: unsafe { thread.as_ref() }.reach().ask(here), home: None }
 }
 
 /// The second step of [`ask`], for many hosts with one heavy barrier. After it a host has ended, or will see
@@ -55,7 +55,7 @@ pub(crate) unsafe fn call_off(thread: NonNull<Thread>) -> Call {
 /// # Safety
 /// The hosts' objects are alive until this returns. (A host that was asked while it ended may not have seen
 /// the request, so its `ask` word does not keep it alive.)
-pub(crate) unsafe fn find_all<'a>(calls: impl IntoIterator<Item = &'a mut Call>) {
+pub(crate) unsafe fn find_all<'a>(calls: impl IntoIterator<Item = &'a mut CancelRequest>) {
     let mut away = calls.into_iter().filter(|call| call.asked == Asked::Away).peekable();
     if away.peek().is_some() {
         heavy_barrier();
@@ -69,12 +69,12 @@ pub(crate) unsafe fn find_all<'a>(calls: impl IntoIterator<Item = &'a mut Call>)
 /// The third step of [`ask`]: kills the hosts of this worker, and sends orders to the others.
 ///
 /// # Safety
-/// [`find_all`] has returned for these calls, and the caller has not blocked since [`call_off`].
-pub(crate) unsafe fn tell_all(calls: impl IntoIterator<Item = Call>) {
+/// [`find_all`] has returned for these calls, and the caller has not blocked since [`request_cancel`].
+pub(crate) unsafe fn tell_all(calls: impl IntoIterator<Item = CancelRequest>) {
     for call in calls {
         match (call.asked, Worker::current(), call.home) {
-            // SAFETY: a host of this worker, on which no other thread has run since `call_off`: it has not
-            // ended.
+            // SAFETY: a host of this worker, on which no other thread has run since `request_cancel`: it has
+            // not ended.
             (Asked::Here, Some(worker), _) => unsafe { worker.cancel(call.thread) },
             // SAFETY: the host has been found, and waits for the end of the visit before it ends.
             (Asked::Away, _, Some(home)) => unsafe { send_order(home, call.thread) },
@@ -85,23 +85,24 @@ pub(crate) unsafe fn tell_all(calls: impl IntoIterator<Item = Call>) {
 
 /// # Safety
 /// The host has been found at `home`, and no order has been sent to it.
-unsafe fn send_order(home: NonNull<Seat>, thread: NonNull<Thread>) {
-    let errand = Errand { link: Cell::new(ptr::null_mut()), run: carry_out };
-    let order = NonNull::from(Box::leak(Box::new(Order { errand, thread })));
+unsafe fn send_order(home: NonNull<WorkerShared>, thread: NonNull<Thread>) {
+    let message = RemoteMessage { link: Cell::new(ptr::null_mut()), run: carry_out };
+    let order = NonNull::from(Box::leak(Box::new(CancelOrder { message, thread })));
     // SAFETY: a visited host (contract) does not end before the visit is over, so its home is alive.
-    unsafe { Seat::send(home, order.cast()) };
+    unsafe { WorkerShared::send(home, order.cast()) };
 }
 
-/// [`Errand::run`]: carries out an order that has arrived.
+/// [`RemoteMessage::run`]: carries out an order that has arrived.
 ///
 /// # Safety
-/// The message is the head of an `Order`; the order's host waits for the end of the visit before it ends.
-unsafe fn carry_out(errand: NonNull<Errand>, worker: Option<&Worker>) {
+/// The message is the head of an `CancelOrder`; the order's host waits for the end of the visit before it
+/// ends.
+unsafe fn carry_out(message: NonNull<RemoteMessage>, worker: Option<&Worker>) {
     // SAFETY: leaked by `send_order`, and run once. The host is alive until the visit is over (contract).
     unsafe {
-        let thread = Box::from_raw(errand.cast::<Order>().as_ptr()).thread;
+        let thread = Box::from_raw(message.cast::<CancelOrder>().as_ptr()).thread;
         if let Some(worker) = worker
-            && thread.as_ref().state.get() != State::Finished
+            && thread.as_ref().state.get() != ThreadState::Finished
         {
             worker.cancel(thread);
         }
@@ -109,4 +110,4 @@ unsafe fn carry_out(errand: NonNull<Errand>, worker: Option<&Worker>) {
     }
 }
 
-const _: () = assert!(std::mem::offset_of!(Order, errand) == 0);
+const _: () = assert!(std::mem::offset_of!(CancelOrder, message) == 0);

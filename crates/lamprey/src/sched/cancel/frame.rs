@@ -19,7 +19,7 @@ pub(super) enum Is {
     Open,
     Level {
         /// Set by any thread if it is an OS thread's level, else by the home worker only.
-        tripped: AtomicBool,
+        cancelled: AtomicBool,
         /// When the clock cancels it: for OS threads, which have no timers.
         deadline: Option<Instant>,
     },
@@ -35,20 +35,20 @@ impl Frame {
     }
 
     pub(crate) fn level(deadline: Option<Instant>) -> Self {
-        Self::new(Is::Level { tripped: AtomicBool::new(false), deadline })
+        Self::new(Is::Level { cancelled: AtomicBool::new(false), deadline })
     }
 
-    pub(crate) fn is_tripped(&self) -> bool {
-        // Acquire pairs with the Release store in `set_tripped`.
-        matches!(&self.is, Is::Level { tripped, .. } if tripped.load(Ordering::Acquire))
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // Acquire pairs with the Release store in `set_cancelled`.
+        matches!(&self.is, Is::Level { cancelled, .. } if cancelled.load(Ordering::Acquire))
     }
 
     /// Cancels the level. For a host: called by its home worker, which must then
-    /// [`weigh`](super::state::weigh) the host. For an OS thread: called by any thread.
-    pub(crate) fn set_tripped(&self) {
-        if let Is::Level { tripped, .. } = &self.is {
-            // Release pairs with the Acquire load in `is_tripped`.
-            tripped.store(true, Ordering::Release);
+    /// [`recompute`](super::state::recompute) the host. For an OS thread: called by any thread.
+    pub(crate) fn set_cancelled(&self) {
+        if let Is::Level { cancelled, .. } = &self.is {
+            // Release pairs with the Acquire load in `is_cancelled`.
+            cancelled.store(true, Ordering::Release);
         }
     }
 }

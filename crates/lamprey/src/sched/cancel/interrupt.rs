@@ -1,7 +1,7 @@
 //! Cancelling a thread of the calling kernel thread's worker.
 
 use super::frame::Frame;
-use super::state::{must_be_outside, weigh};
+use super::state::{must_be_outside, recompute};
 use crate::sched::thread::{Thread, Woke};
 use crate::sched::worker::Worker;
 use std::ptr::NonNull;
@@ -9,9 +9,9 @@ use std::ptr::NonNull;
 impl Worker {
     /// Marks a thread of this worker as killed.
     #[cold]
-    pub(in crate::sched) fn doom(&self, thread: &Thread) {
-        thread.doomed.set(true);
-        weigh(thread);
+    pub(in crate::sched) fn kill(&self, thread: &Thread) {
+        thread.killed.set(true);
+        recompute(thread);
     }
 
     /// Kills a thread of this worker, and ends its block unless it is shielded.
@@ -21,7 +21,7 @@ impl Worker {
     pub(crate) unsafe fn cancel(&self, thread: NonNull<Thread>) {
         // SAFETY: alive, and of this worker (contract).
         unsafe {
-            self.doom(thread.as_ref());
+            self.kill(thread.as_ref());
             self.interrupt_if_cancelled(thread);
         }
     }
@@ -30,11 +30,11 @@ impl Worker {
     ///
     /// # Safety
     /// A started host of this worker that has not ended; `frame` is one that it has entered and not left.
-    pub(crate) unsafe fn trip(&self, frame: &Frame, thread: NonNull<Thread>) {
-        frame.set_tripped();
+    pub(crate) unsafe fn cancel_level(&self, frame: &Frame, thread: NonNull<Thread>) {
+        frame.set_cancelled();
         // SAFETY: alive, and of this worker (contract).
         unsafe {
-            weigh(thread.as_ref());
+            recompute(thread.as_ref());
             self.interrupt_if_cancelled(thread);
         }
     }

@@ -1,7 +1,7 @@
 //! Entering and leaving a shield or a level.
 
 use super::frame::{Frame, Is};
-use super::state::{frame_misused, weigh};
+use super::state::{frame_misused, recompute};
 use crate::sched::block::{current, must_not_block};
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
@@ -20,7 +20,7 @@ pub(crate) fn within<R>(frame: &Frame, inside: impl FnOnce() -> R) -> R {
         return inside();
     }
     let _left = enter(thread, frame);
-    weigh(thread);
+    recompute(thread);
     inside()
 }
 
@@ -58,7 +58,7 @@ impl Drop for Left<'_> {
             frame_misused();
         }
         self.thread.frames.set(self.frame.outer.get());
-        weigh(self.thread);
+        recompute(self.thread);
     }
 }
 

@@ -48,7 +48,7 @@ use std::ptr::{self, NonNull};
 pub(crate) struct Reach<'a, S> {
     home: &'a AtomicPtr<()>,
     ask: &'a AtomicU8,
-    _seat: PhantomData<*const S>,
+    _remote: PhantomData<*const S>,
 }
 
 const ASKED: u8 = 1;
@@ -81,7 +81,7 @@ impl<'a, S> Reach<'a, S> {
     /// The view of the descriptor with these fields.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(home: &'a AtomicPtr<()>, ask: &'a AtomicU8) -> Self {
-        Self { home, ask, _seat: PhantomData }
+        Self { home, ask, _remote: PhantomData }
     }
 
     /// The shared state of the home worker of a host that has started and not ended. For a thread that wakes

@@ -61,7 +61,7 @@ pub(super) fn frame_misused() -> ! {
 
 /// Recomputes whether the thread's blocking calls end early.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn weigh(thread: &Thread) {
+pub(super) fn recompute(thread: &Thread) {
     if thread.is_lamprey() {
         thread.set_cancelled(is_due(thread));
     }
@@ -76,11 +76,11 @@ fn is_due(thread: &Thread) -> bool {
     {
         match &entry.is {
             Is::Shield => return false,
-            Is::Level { .. } if entry.is_tripped() => return true,
+            Is::Level { .. } if entry.is_cancelled() => return true,
             Is::Level { .. } | Is::Open => frame = entry.outer.get(),
         }
     }
-    if polled.is_null() { thread.doomed.get() } else { Worker::current().is_some_and(Worker::is_ending) }
+    if polled.is_null() { thread.killed.get() } else { Worker::current().is_some_and(Worker::is_ending) }
 }
 
 impl Thread {
@@ -89,8 +89,8 @@ impl Thread {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn act_for(&self, task: *mut Task) -> *mut Task {
         let before = self.polling.replace(task);
-        if !self.frames.get().is_null() || self.doomed.get() {
-            weigh_anew(self);
+        if !self.frames.get().is_null() || self.killed.get() {
+            recompute_out_of_line(self);
         }
         before
     }
@@ -98,13 +98,13 @@ impl Thread {
 
 #[cold]
 #[inline(never)]
-fn weigh_anew(thread: &Thread) {
-    weigh(thread);
+fn recompute_out_of_line(thread: &Thread) {
+    recompute(thread);
 }
 
 /// The state of an OS thread's levels, while it does not unwind.
 pub(in crate::sched) enum Outlook {
-    Tripped,
+    Cancelled,
     /// The next one is cancelled by the clock at this time.
     At(Instant),
     Clear,
@@ -126,10 +126,10 @@ pub(in crate::sched) fn outlook(thread: &Thread) -> Outlook {
             Is::Level { deadline, .. } => deadline,
         };
         if deadline.is_some_and(|at| at <= now) {
-            entry.set_tripped();
+            entry.set_cancelled();
         }
-        if entry.is_tripped() {
-            return Outlook::Tripped;
+        if entry.is_cancelled() {
+            return Outlook::Cancelled;
         }
         next = [next, *deadline].into_iter().flatten().min();
         frame = entry.outer.get();
@@ -141,7 +141,7 @@ pub(in crate::sched) fn outlook(thread: &Thread) -> Outlook {
 pub(in crate::sched) fn is_cancelled(thread: &Thread) -> bool {
     match thread.kind {
         Kind::Root => false,
-        Kind::Os => matches!(outlook(thread), Outlook::Tripped),
+        Kind::Os => matches!(outlook(thread), Outlook::Cancelled),
         Kind::Host | Kind::Parasite => thread.is_cancelled(),
     }
 }

@@ -13,10 +13,10 @@ use super::found::{Found, wait_of};
 use super::sample::{Registers, Sample};
 use super::stuck::{Look, look};
 use super::unwind::Walker;
-use crate::sched::seat::Seat;
 use crate::sched::shared::Shared;
 use crate::sched::thread::Kind;
 use crate::sched::worker::Worker;
+use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use std::time::{Duration, Instant};
 
@@ -40,18 +40,18 @@ impl Shared {
     pub(crate) fn survey(&self) -> (Vec<Found>, usize) {
         let mut walker = self.survey.code().walker();
         let start = Instant::now();
-        let asked = self.seats().iter().filter(|seat| !seat.has_ended());
-        let missing: Vec<_> = asked.map(|seat| (seat, seat.has_run_for())).collect();
+        let asked = self.remotes().iter().filter(|remote| !remote.has_ended());
+        let missing: Vec<_> = asked.map(|remote| (remote, remote.has_run_for())).collect();
         self.survey.answers.ask();
-        for seat in self.seats() {
-            seat.notify();
+        for remote in self.remotes() {
+            remote.notify();
         }
         let all = self.survey.answers.await_all(
             missing,
             ANSWER,
-            |(seat, _)| seat.index,
+            |(remote, _)| remote.index,
             |found| found.worker,
-            |(seat, before)| seat.look(&mut walker, start, *before),
+            |(remote, before)| remote.look(&mut walker, start, *before),
         );
         if !all.is_empty() {
             return (all, self.alive());
@@ -59,12 +59,12 @@ impl Shared {
         // A worker without a started thread: its end takes long, or the destructors of its threads start new
         // ones again and again.
         let workers = self.await_end(Some(start + PATIENCE));
-        let left = self.seats().iter().filter(|seat| workers > 0 && !seat.has_ended());
-        (left.map(|seat| seat.itself()).collect(), workers)
+        let left = self.remotes().iter().filter(|remote| workers > 0 && !remote.has_ended());
+        (left.map(|remote| remote.itself()).collect(), workers)
     }
 }
 
-impl Seat {
+impl WorkerShared {
     /// True if the worker's kernel thread has ended.
     fn has_ended(&self) -> bool {
         // Relaxed: a number; no data travels with it.
@@ -136,13 +136,13 @@ impl Worker {
                 id: thread.label.id.get(),
                 name: thread.label.name.clone(),
                 kind: thread.kind,
-                worker: self.seat.index,
+                worker: self.remote.index,
                 spawn_site: thread.spawn_site(),
                 wait: wait_of(thread),
                 polls: None,
                 stack: walker.walk(&sample),
             });
         }
-        self.shared.survey.answers.answer(self.seat.index, found);
+        self.shared.survey.answers.answer(self.remote.index, found);
     }
 }

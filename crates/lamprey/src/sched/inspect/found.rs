@@ -1,7 +1,7 @@
 //! A thread found by an inspection of a worker, and what it runs.
 
 use crate::sched::reason::Wait;
-use crate::sched::thread::{Kind, State, Thread};
+use crate::sched::thread::{Kind, Thread, ThreadState};
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
@@ -89,5 +89,5 @@ impl fmt::Display for Polled {
 
 /// The wait reason of a blocked thread.
 pub(in crate::sched) fn wait_of(thread: &Thread) -> Option<Wait> {
-    matches!(thread.state.get(), State::Blocked | State::Committed).then(|| thread.reason.get())
+    matches!(thread.state.get(), ThreadState::Blocked | ThreadState::Committed).then(|| thread.reason.get())
 }

@@ -13,10 +13,10 @@
 
 use super::found::Found;
 use super::stuck::{Look, look};
-use crate::sched::seat::Seat;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::Helper;
 use crate::sched::thread::Kind;
+use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ const ANSWER: Duration = Duration::from_secs(1);
 
 /// The counters of a worker as the ticker saw them last.
 #[derive(Debug, Clone, Copy)]
-struct Sight {
+struct Progress {
     rounds: u64,
     attached: u64,
     since: Instant,
@@ -38,17 +38,17 @@ struct Sight {
 
 /// What the ticker remembers between two checks.
 #[derive(Debug)]
-pub(in crate::sched) struct Sights {
-    of: Vec<Sight>,
+pub(in crate::sched) struct StuckWatch {
+    of: Vec<Progress>,
     /// The spawn sites of threads, and names of parasites, that have been reported.
     named: Vec<*const ()>,
 }
 
-impl Sights {
+impl StuckWatch {
     pub(in crate::sched) fn new(shared: &Shared) -> Self {
         let next = shared.options.stuck_after;
-        let sight = Sight { rounds: 0, attached: 0, since: Instant::now(), next };
-        Self { of: vec![sight; shared.seats().len()], named: Vec::new() }
+        let sight = Progress { rounds: 0, attached: 0, since: Instant::now(), next };
+        Self { of: vec![sight; shared.remotes().len()], named: Vec::new() }
     }
 
     /// Checks all workers of `shared`.
@@ -58,11 +58,11 @@ impl Sights {
             return;
         }
         let (sights, named) = (&mut self.of, &mut self.named);
-        for (sight, seat) in sights.iter_mut().zip(shared.seats()) {
-            if !sight.is_due(seat, &shared.options) {
+        for (sight, remote) in sights.iter_mut().zip(shared.remotes()) {
+            if !sight.is_due(remote, &shared.options) {
                 continue;
             }
-            let Some((thread, others)) = who_holds_up(seat) else { continue };
+            let Some((thread, others)) = who_holds_up(remote) else { continue };
             let origin = origin(&thread);
             if !named.contains(&origin) {
                 named.push(origin);
@@ -78,12 +78,12 @@ fn origin(thread: &Found) -> *const () {
     polled.unwrap_or_else(|| thread.spawn_site.map_or(ptr::null(), |site| ptr::from_ref(site).cast()))
 }
 
-impl Sight {
+impl Progress {
     /// True if the worker's counters have not changed for so long that it must be inspected.
-    fn is_due(&mut self, seat: &Seat, options: &Options) -> bool {
-        let (rounds, attached) = (seat.counters.rounds.get(), seat.counters.attached.get());
+    fn is_due(&mut self, remote: &WorkerShared, options: &Options) -> bool {
+        let (rounds, attached) = (remote.counters.rounds.get(), remote.counters.attached.get());
         let is_same = (rounds, attached) == (self.rounds, self.attached);
-        if !is_same || seat.parking.is_asleep() {
+        if !is_same || remote.parking.is_asleep() {
             *self = Self { rounds, attached, since: Instant::now(), next: options.stuck_after };
             return false;
         }
@@ -97,19 +97,19 @@ impl Sight {
 
 /// The thread that runs on a worker and the number of others that are ready there, if any work waits for the
 /// worker.
-fn who_holds_up(seat: &Seat) -> Option<(Found, usize)> {
-    seat.helpers.get().into_iter().flatten().for_each(Helper::help);
+fn who_holds_up(remote: &WorkerShared) -> Option<(Found, usize)> {
+    remote.helpers.get().into_iter().flatten().for_each(Helper::help);
     // Relaxed: a number; a stale one names a kernel thread that is no worker.
-    let tid = seat.tid.load(Ordering::Relaxed);
+    let tid = remote.tid.load(Ordering::Relaxed);
     let Look::Computes(found, is_overdue) = look(tid, None, Instant::now() + ANSWER) else { return None };
     let mut found = found.into_iter();
     let running = found.next()?;
     let ready = found.filter(|thread| thread.wait.is_none() && thread.kind != Kind::Root).count();
     let is_awaited = is_overdue
         || ready != 0
-        || !seat.inbox.is_empty()
-        || !seat.unstarted.is_empty()
-        || seat.woken.count() != 0;
+        || !remote.inbox.is_empty()
+        || !remote.unstarted.is_empty()
+        || remote.ready.count() != 0;
     is_awaited.then_some((running, ready))
 }
 

@@ -75,7 +75,7 @@ struct Seen {
     polls: Option<Polled>,
 }
 
-struct Place {
+struct Snapshot {
     /// All `None`: the worker is on its root.
     threads: [Option<Seen>; MOST],
     worker: usize,
@@ -84,12 +84,12 @@ struct Place {
     sample: Sample,
 }
 
-struct Shared(UnsafeCell<Place>);
+struct SnapshotCell(UnsafeCell<Snapshot>);
 
 // SAFETY: the states of `REQUEST` give the place to one kernel thread at a time (invariant 1).
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SnapshotCell {}
 
-static PLACE: Shared = Shared(UnsafeCell::new(Place {
+static SNAPSHOT: SnapshotCell = SnapshotCell(UnsafeCell::new(Snapshot {
     threads: [None; MOST],
     worker: 0,
     is_overdue: false,
@@ -116,7 +116,7 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
         return Look::Silent; // an earlier handler has begun and not ended (invariant 2)
     }
     // SAFETY: the state is not COPIES, and we hold `LOOK`: the place is the observer's (invariant 1).
-    unsafe { (*PLACE.0.get()).threads = [None; MOST] };
+    unsafe { (*SNAPSHOT.0.get()).threads = [None; MOST] };
     let Some(_installed) = Installed::new() else { return Look::Silent };
     // Release pairs with the Acquire exchange in `handler`.
     REQUEST.store(tid, Ordering::Release);
@@ -126,7 +126,7 @@ pub(in crate::sched) fn look(tid: libc::pid_t, walker: Option<&mut Walker<'_>>, 
         return if is_there { Look::Silent } else { Look::Schedules };
     }
     // SAFETY: in DONE the place is the observer's again (invariant 1).
-    let place = unsafe { &*PLACE.0.get() };
+    let place = unsafe { &*SNAPSHOT.0.get() };
     let mut found: Vec<_> = place.threads.iter().flatten().map(|seen| seen.found(place.worker)).collect();
     let Some(running) = found.first_mut() else { return Look::Schedules };
     running.stack = walker.map_or_else(Vec::new, |walker| walker.walk(&place.sample));
@@ -222,7 +222,7 @@ unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *
     if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
         // SAFETY: in COPIES the place is the handler's (invariant 1); `machine` is the kernel's argument.
         unsafe {
-            let place = &mut *PLACE.0.get();
+            let place = &mut *SNAPSHOT.0.get();
             place.note(worker);
             place.sample.take(Registers::interrupted(machine.cast()));
         }
@@ -231,11 +231,11 @@ unsafe extern "C" fn handler(_: libc::c_int, _: *mut libc::siginfo_t, machine: *
     REQUEST.store(DONE, Ordering::Release);
 }
 
-impl Place {
+impl Snapshot {
     /// Copies the threads of the worker, the running one first.
     fn note(&mut self, worker: &Worker) {
         let running = worker.running_ref();
-        self.worker = worker.seat.index;
+        self.worker = worker.remote.index;
         self.is_overdue = (worker.shared.is_overdue)();
         self.threads[0] = Some(Seen::of(running, true));
         let mut next = worker.newest.get();

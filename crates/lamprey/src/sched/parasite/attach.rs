@@ -1,5 +1,5 @@
-//! Which thread runs a ready parasite ([`super::woken`] is the queue): it runs ahead of every host, on the
-//! stack of the thread that unblocked it where possible, within a budget. This is the attach operation of
+//! Which thread runs a ready parasite ([`super::ready_queue`] is the queue): it runs ahead of every host, on
+//! the stack of the thread that unblocked it where possible, within a budget. This is the attach operation of
 //! parasitic threads: no task queue is needed for a parasite that a host unblocks.
 //!
 //! # Which thread runs it
@@ -7,7 +7,7 @@
 //!    ([`Form`]), because the caller may hold a lock. Nesting is bounded by [`NESTING`] (of the depths that a
 //!    prototype tried, 1 was best), and by the stack that is left.
 //! 2. The same thread at its next scheduling point: a host that is about to block first runs what it has
-//!    unblocked ([`Worker::attach_woken`], called by `sched::waiter` before anything is queued: nothing is
+//!    unblocked ([`Worker::attach_ready`], called by `sched::waiter` before anything is queued: nothing is
 //!    ever run between "queued" and "switched away").
 //! 3. A [carrier](super::carrier), a host of the worker's own, for a parasite that is unblocked where no host
 //!    runs (by an event source, by another kernel thread), or where too little stack is left.
@@ -101,12 +101,12 @@ impl Worker {
         }
         if form != Form::Soon && (form != Form::AsTask || flags & INLINE != 0) && self.may_attach(form) {
             let me = self.running_ref();
-            self.seat.counters.attached_inline.add(1);
+            self.remote.counters.attached_inline.add(1);
             me.nesting.set(me.nesting.get() + 1);
             self.run_task(task);
             return me.nesting.set(me.nesting.get() - 1);
         }
-        self.push_woken(Waiter::task(task));
+        self.push_ready(Waiter::task(task));
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -141,21 +141,21 @@ impl Worker {
     pub(in crate::sched) fn make_attachable(&self, parasite: Waiter) {
         match parasite.who() {
             Who::Task(task) => self.bring(task, Form::Soon),
-            _ => self.push_woken(parasite),
+            _ => self.push_ready(parasite),
         }
     }
 
     /// As [`make_attachable`](Self::make_attachable), for a cancelled task whose right to run the root got
     /// from [`Life::cancel`](super::life::Life::cancel): its destructors need a host.
-    pub(in crate::sched) fn make_doomed(&self, task: NonNull<Task>) {
+    pub(in crate::sched) fn make_cancelled(&self, task: NonNull<Task>) {
         // SAFETY: the right to run, which the caller holds, keeps the task alive.
         unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn push_woken(&self, parasite: Waiter) {
-        if !self.has_turn() || !self.parasites.woken.push(parasite) {
+    pub(crate) fn push_ready(&self, parasite: Waiter) {
+        if !self.has_turn() || !self.parasites.ready.push(parasite) {
             self.spill(parasite);
         }
     }
@@ -172,8 +172,8 @@ impl Worker {
 
     /// Puts a task whose right to run the caller holds at the back of the ready queue.
     pub(crate) fn give_way(&self, task: NonNull<Task>) {
-        self.seat.counters.spilled.add(1);
-        self.parasites.woken.give_way(task);
+        self.remote.counters.spilled.add(1);
+        self.parasites.ready.give_way(task);
     }
 
     /// Takes one unit of the budget, for a poll or a channel operation of a parasite; false if the parasite
@@ -198,7 +198,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn next_turn(&self) -> bool {
-        if !self.policy.is_empty() || !self.seat.unstarted.is_empty() || self.root_waits() {
+        if !self.policy.is_empty() || !self.remote.unstarted.is_empty() || self.root_waits() {
             return false;
         }
         self.begin_turn();
@@ -215,8 +215,8 @@ impl Worker {
 
     /// A scheduling point: runs the parasites that the calling host has unblocked (2 in this file's list).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn attach_woken(&self) {
-        if self.parasites.woken.pending.get() != 0 {
+    pub(crate) fn attach_ready(&self) {
+        if self.parasites.ready.pending.get() != 0 {
             self.attach_some();
         }
     }
@@ -228,10 +228,10 @@ impl Worker {
         if me.polled().is_some() || !me.has_room() || me.eager.get() != 0 || std::thread::panicking() {
             return;
         }
-        let ticks = self.seat.ticks();
-        while ticks == self.seat.ticks()
+        let ticks = self.remote.ticks();
+        while ticks == self.remote.ticks()
             && self.has_turn()
-            && let Some(task) = self.parasites.woken.pop_task()
+            && let Some(task) = self.parasites.ready.pop_task()
         {
             self.run_task(task);
         }
@@ -241,7 +241,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn run_task(&self, task: NonNull<Task>) {
         self.spend();
-        self.seat.counters.attached.add(1);
+        self.remote.counters.attached.add(1);
         // SAFETY: the caller holds the right to run, which keeps the task alive; `finish` and `end_turn` are
         // the last uses.
         unsafe {
@@ -249,7 +249,7 @@ impl Worker {
             if entry.life.begin() == Turn::Drop || self.stopping.get() {
                 return finish_cancelled(task);
             }
-            let (me, start) = (self.running_ref(), self.seat.ticks());
+            let (me, start) = (self.running_ref(), self.remote.ticks());
             let before = me.act_for(task.as_ptr());
             let is_over = (entry.body.poll)(task);
             // Before the right is given up: after that the task may be freed while a waker or a policy asks
@@ -258,8 +258,8 @@ impl Worker {
             if is_over {
                 return finish(task);
             }
-            if self.seat.ticks() != start {
-                self.weigh(task, start);
+            if self.remote.ticks() != start {
+                self.check_time_slice(task, start);
             }
             self.end_turn(task);
         }

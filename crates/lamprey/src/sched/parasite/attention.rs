@@ -3,8 +3,8 @@
 //! of a P.
 //!
 //! # Invariants
-//! At most one worker offers work for each request: the worker that clears `hungry` offers one parasite, or
-//! none.
+//! At most one worker offers work for each request: the worker that clears `wants_work` offers one parasite,
+//! or none.
 //!
 //! # Orderings
 //! All Relaxed: neither word carries data. What is offered travels through the inbox of the worker that asked
@@ -22,12 +22,12 @@ pub(crate) const TICK: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct Attention {
     word: AtomicU32,
-    hungry: AtomicBool,
+    wants_work: AtomicBool,
 }
 
 impl Attention {
     pub(crate) fn new() -> Self {
-        Self { word: AtomicU32::new(0), hungry: AtomicBool::new(false) }
+        Self { word: AtomicU32::new(0), wants_work: AtomicBool::new(false) }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -55,23 +55,23 @@ impl Attention {
     }
 
     /// The worker itself is idle, and asks for work.
-    pub(crate) fn starve(&self) {
+    pub(crate) fn ask_for_work(&self) {
         // Relaxed: no data travels with it.
-        self.hungry.store(true, Ordering::Relaxed);
+        self.wants_work.store(true, Ordering::Relaxed);
     }
 
-    /// Clears `hungry`; true if this call has cleared it, so that the caller offers work.
-    pub(crate) fn feed(&self) -> bool {
+    /// Clears `wants_work`; true if this call has cleared it, so that the caller offers work.
+    pub(crate) fn take_request(&self) -> bool {
         // Relaxed: the flag only decides which thread answers.
-        if !self.hungry.load(Ordering::Relaxed) {
+        if !self.wants_work.load(Ordering::Relaxed) {
             return false;
         }
         if left_out!(OfferTwice) {
             // Relaxed: the flag only decides which thread answers.
-            self.hungry.store(false, Ordering::Relaxed);
+            self.wants_work.store(false, Ordering::Relaxed);
             return true;
         }
         // Relaxed: the flag only decides which thread answers.
-        self.hungry.swap(false, Ordering::Relaxed)
+        self.wants_work.swap(false, Ordering::Relaxed)
     }
 }

@@ -15,10 +15,10 @@
 //!    their destructors may block.
 
 use super::owned::{Oldest, TURN};
+use super::ready_queue::ReadyQueue;
 use super::task::Task;
-use super::woken::Woken;
 use crate::sched::policy::{Ready, Why};
-use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
 use crate::sched::worker::Worker;
 use std::ptr::{self, NonNull};
 
@@ -29,7 +29,7 @@ impl Worker {
     /// The runtime ends: the next carrier cancels all tasks of the worker.
     pub(in crate::sched) fn reap_soon(&self) {
         self.parasites.carriers.unreaped.set(true);
-        self.parasites.woken.count(1);
+        self.parasites.ready.count(1);
     }
 
     /// Refills the parasites' budget; the oldest go first.
@@ -44,22 +44,22 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(in crate::sched) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
-        self.parasites.woken.settle();
-        if self.parasites.woken.pending.get() == 0 {
-            return self.policy.next(&self.seat.unstarted).map(|ready| ready.0);
+        self.parasites.ready.settle();
+        if self.parasites.ready.pending.get() == 0 {
+            return self.policy.next(&self.remote.unstarted).map(|ready| ready.0);
         }
         if self.parasites.turn.get() == 0 {
             self.begin_turn();
-            if let Some(host) = self.policy.next(&self.seat.unstarted) {
+            if let Some(host) = self.policy.next(&self.remote.unstarted) {
                 return Some(host.0);
             }
         }
         let parasite = match self.parasites.carriers.oldest.get() {
-            Oldest::Tasks if self.parasites.woken.has_old_task() => None,
-            Oldest::Served => self.parasites.woken.pop_thread(false),
+            Oldest::Tasks if self.parasites.ready.has_old_task() => None,
+            Oldest::Served => self.parasites.ready.pop_thread(false),
             Oldest::Tasks | Oldest::Thread => {
                 self.parasites.carriers.oldest.set(Oldest::Served);
-                self.parasites.woken.pop_thread(true).or_else(|| self.parasites.woken.pop_thread(false))
+                self.parasites.ready.pop_thread(true).or_else(|| self.parasites.ready.pop_thread(false))
             }
         };
         if let Some(parasite) = parasite {
@@ -73,7 +73,7 @@ impl Worker {
     fn take_parked(&self) -> Option<NonNull<Thread>> {
         let parked = NonNull::new(self.parasites.carriers.parked.replace(ptr::null_mut()))?;
         // SAFETY: a parked carrier is alive: it frees itself only when it ends.
-        unsafe { parked.as_ref() }.state.set(State::Runnable);
+        unsafe { parked.as_ref() }.state.set(ThreadState::Runnable);
         Some(parked)
     }
 
@@ -84,21 +84,21 @@ impl Worker {
         loop {
             self.carry_turn();
             if self.stopping.get() {
-                if self.parasites.woken.pending.get() == 0 {
+                if self.parasites.ready.pending.get() == 0 {
                     return;
                 }
                 // Not parked: it is queued below, and goes on with what is left.
             } else if !self.parasites.carriers.parked.get().is_null() {
                 return;
             } else {
-                me.state.set(State::Committed);
+                me.state.set(ThreadState::Committed);
                 self.parasites.carriers.parked.set(thread.as_ptr());
             }
             let next = self.pick();
             if next == thread {
                 continue;
             }
-            if self.stopping.get() && me.state.get() == State::Runnable {
+            if self.stopping.get() && me.state.get() == ThreadState::Runnable {
                 self.policy.ready(Ready(thread), Why::Yielded);
             }
             self.switch_to(me, next);
@@ -108,20 +108,20 @@ impl Worker {
     /// Runs ready tasks, then those that gave way, until the budget is used up or a tick passes.
     fn carry_turn(&self) {
         self.reap_if_due();
-        let ticks = self.seat.ticks();
+        let ticks = self.remote.ticks();
         if self.parasites.carriers.oldest.get() == Oldest::Tasks {
             self.parasites.carriers.oldest.set(Oldest::Thread);
-            self.carry_oldest(Woken::pop_oldest);
-            self.carry_oldest(Woken::pop_given_way);
+            self.carry_oldest(ReadyQueue::pop_oldest);
+            self.carry_oldest(ReadyQueue::pop_given_way);
         }
         let mut rounds = TURN / 4;
-        while self.seat.ticks() == ticks && self.has_turn() {
-            if let Some(task) = self.parasites.woken.pop_task() {
+        while self.remote.ticks() == ticks && self.has_turn() {
+            if let Some(task) = self.parasites.ready.pop_task() {
                 self.run_task(task);
-            } else if !self.parasites.woken.has_no_latest() {
+            } else if !self.parasites.ready.has_no_latest() {
                 return; // a stackful one is next
             } else if rounds != 0
-                && let Some(task) = self.parasites.woken.pop_given_way()
+                && let Some(task) = self.parasites.ready.pop_given_way()
             {
                 rounds -= 1;
                 self.run_task(task);
@@ -129,7 +129,7 @@ impl Worker {
                 break;
             }
         }
-        self.parasites.turn.set(if self.parasites.woken.pending.get() == 0 { TURN } else { 0 });
+        self.parasites.turn.set(if self.parasites.ready.pending.get() == 0 { TURN } else { 0 });
     }
 
     /// There is no stack for a carrier (invariant 3). Called on the root, while the worker is not installed.
@@ -137,7 +137,7 @@ impl Worker {
     pub(in crate::sched) fn carry_without_stack(&self) {
         self.reap_if_due();
         for _ in 0..TURN {
-            let Some(task) = self.parasites.woken.pop_task().or_else(|| self.parasites.woken.pop_given_way())
+            let Some(task) = self.parasites.ready.pop_task().or_else(|| self.parasites.ready.pop_given_way())
             else {
                 return;
             };
@@ -145,9 +145,9 @@ impl Worker {
         }
     }
 
-    fn carry_oldest(&self, pop: fn(&Woken) -> Option<NonNull<Task>>) {
+    fn carry_oldest(&self, pop: fn(&ReadyQueue) -> Option<NonNull<Task>>) {
         for _ in 0..OLDEST {
-            let Some(task) = pop(&self.parasites.woken) else { break };
+            let Some(task) = pop(&self.parasites.ready) else { break };
             self.run_task(task);
         }
     }
@@ -162,7 +162,7 @@ impl Worker {
         // the right to run, or leaves the task to the holder of that right. The task is not used after the
         // call. The worker is its home, so nothing is posted, and no reference is needed.
         self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
-        self.parasites.woken.count(-1);
+        self.parasites.ready.count(-1);
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Ready(parked), Why::Woken);

@@ -10,17 +10,17 @@ use std::ptr::{self, NonNull};
 #[repr(C)]
 pub(crate) struct Context {
     pub(crate) thread: Thread,
-    pub(super) call: Cell<*const Call>,
+    pub(super) call: Cell<*const TopCall>,
     /// The join cell for the outcome, once the parasite has blocked; null until then. Its type is known to
     /// `crate::parasite`.
-    pub(crate) packet: Cell<*const ()>,
+    pub(crate) join_cell: Cell<*const ()>,
     pub(super) next: Cell<*mut Context>,
 }
 
 /// The call that a parasite runs: the head of a larger object on the spawner's stack.
-pub(crate) struct Call {
+pub(crate) struct TopCall {
     /// Runs the closure to its end and keeps the outcome; does not unwind.
-    pub(crate) run: unsafe fn(NonNull<Call>, &Context),
+    pub(crate) run: unsafe fn(NonNull<TopCall>, &Context),
 }
 
 /// A worker's idle contexts, a stack linked through `next`.

@@ -28,7 +28,7 @@ pub(crate) unsafe fn finish(task: NonNull<Task>) {
         entry.life.finish();
         match entry.completion.publish() {
             Published::Kept => {}
-            Published::Owed(waiter) => waiter.wake_kept(),
+            Published::PendingWake(waiter) => waiter.wake_kept(),
             Published::Unwanted => {
                 acting_as(task, || (entry.body.dispose)(task));
                 Task::drop_owner(task);
@@ -65,7 +65,7 @@ pub(in crate::sched) fn refused_by_inbox(waiter: Waiter) {
             }
         },
         // SAFETY: a remote message is run once; its function gives up its claims on what it names.
-        Who::Errand(errand) => unsafe { (errand.as_ref().run)(errand, None) },
+        Who::RemoteMessage(message) => unsafe { (message.as_ref().run)(message, None) },
         _ => crate::bug::bug!("a worker ended while one of its hosts was blocked"),
     }
 }

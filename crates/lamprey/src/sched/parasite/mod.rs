@@ -2,11 +2,11 @@
 //! workers get some of them.
 //!
 //! Reading order: [`life`] (who may run a stackless parasite), [`task`] (the header of a stackless parasite),
-//! `finish` (its end), `woken` (the ready queue), `attach` (which thread runs a ready parasite), `carrier`
-//! (the worker's own hosts, for parasites that no other thread can run), `contexts` and `on_top` (the stacks
-//! of stackful parasites), `offer` with [`attention`] (time slices, and work for idle workers), `starts`
-//! (hosts that do nothing but start parasites). `notify` is the waker of a stackless parasite, `owned` the
-//! part of a worker that all these use.
+//! `finish` (its end), `ready_queue` (the ready queue), `attach` (which thread runs a ready parasite),
+//! `carrier` (the worker's own hosts, for parasites that no other thread can run), `contexts` and `on_top`
+//! (the stacks of stackful parasites), `offer` with [`attention`] (time slices, and work for idle workers),
+//! `starts` (hosts that do nothing but start parasites). `notify` is the waker of a stackless parasite,
+//! `owned` the part of a worker that all these use.
 
 #[cfg(not(loom))]
 pub(crate) mod attach;
@@ -22,10 +22,10 @@ pub(crate) mod notify;
 pub(crate) mod offer;
 #[cfg(not(loom))]
 mod on_top;
+pub(in crate::sched) mod ready_queue;
 #[cfg(not(loom))]
 pub(in crate::sched) mod starts;
 pub(crate) mod task;
-pub(in crate::sched) mod woken;
 
 #[cfg(not(loom))]
 pub(in crate::sched) mod owned;

@@ -6,9 +6,9 @@ use super::life::{Turn, Wake};
 use super::task::{Form, HOSTED, Task};
 #[cfg(not(loom))]
 use crate::memory::slab;
-use crate::sched::seat::Seat;
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
+use crate::sched::worker_shared::WorkerShared;
 use std::ptr::{self, NonNull};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
@@ -16,15 +16,15 @@ impl Task {
     /// The shared state of its home worker: where an owned task runs, and where a thread without a worker
     /// sends a shared one.
     #[cfg(not(loom))]
-    pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
-        // SAFETY: a task is a live block of a slab, whose owner word is the `Seat` of its worker (set in
-        // `Worker::new`).
-        unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<Seat>().cast_mut()) }
+    pub(crate) fn home(this: NonNull<Task>) -> NonNull<WorkerShared> {
+        // SAFETY: a task is a live block of a slab, whose owner word is the `WorkerShared` of its worker (set
+        // in `Worker::new`).
+        unsafe { NonNull::new_unchecked(slab::owner_of(this.cast()).cast::<WorkerShared>().cast_mut()) }
     }
 
     /// The shared state of its home worker, which under loom each block stores itself.
     #[cfg(loom)]
-    pub(crate) fn home(this: NonNull<Task>) -> NonNull<Seat> {
+    pub(crate) fn home(this: NonNull<Task>) -> NonNull<WorkerShared> {
         crate::sched::worker::home_of(this)
     }
 
@@ -36,8 +36,8 @@ impl Task {
             return Some(worker);
         }
         let home = Self::home(this);
-        // SAFETY: a `Seat` lives as long as any block of its worker's slab.
-        let fits = ptr::eq(home.as_ptr(), worker.seat_ptr())
+        // SAFETY: a `WorkerShared` lives as long as any block of its worker's slab.
+        let fits = ptr::eq(home.as_ptr(), worker.remote_ptr())
             || self.life.is_shared() && ptr::eq(unsafe { home.as_ref() }.runtime(), worker.shared_ptr());
         fits.then_some(worker)
     }
@@ -78,7 +78,7 @@ impl Task {
         if wake == Wake::Run {
             worker.bring(this, Form::Soon);
         } else if turn == Some(Turn::Drop) {
-            worker.make_doomed(this);
+            worker.make_cancelled(this);
         }
         // SAFETY: gives up the reference that came with the post.
         unsafe { Self::release(this) };
@@ -105,7 +105,7 @@ impl Task {
         match task.life.cancel(worker.is_some()) {
             Err(_) if task.life.flags.get() & HOSTED == 0 => match worker {
                 // Its destructors need a stack on which they may block.
-                Some(worker) if worker.is_on_root() => worker.make_doomed(this),
+                Some(worker) if worker.is_on_root() => worker.make_cancelled(this),
                 // SAFETY: `cancel` has given us the right to run.
                 _ => unsafe { finish_cancelled(this) },
             },
@@ -202,11 +202,11 @@ impl Delivery {
 /// Sends a task to the inbox of its home worker.
 #[cold]
 pub(crate) fn post(task: NonNull<Task>) {
-    // SAFETY: the caller holds the right to run or a reference, so the task is alive. A `Seat` lives as long
-    // as any block of its slab, and the count taken here keeps it until the end of the call.
+    // SAFETY: the caller holds the right to run or a reference, so the task is alive. A `WorkerShared` lives
+    // as long as any block of its slab, and the count taken here keeps it until the end of the call.
     unsafe {
-        let seat = Seat::retain(Task::home(task));
-        if let Err(waiter) = seat.deliver(Waiter::task(task)) {
+        let remote = WorkerShared::retain(Task::home(task));
+        if let Err(waiter) = remote.deliver(Waiter::task(task)) {
             refused_by_inbox(waiter);
         }
     }

@@ -13,7 +13,7 @@
 //! it gets a **penalty**: its next parasites start as hosts, which other workers can take.
 //!
 //! # Offering
-//! An idle worker sets its own flag `hungry`, and REQUEST in the words of the others. (Work sharing on
+//! An idle worker sets its own flag `wants_work`, and REQUEST in the words of the others. (Work sharing on
 //! request: the owner gives work away, where in Go and tokio an idle worker steals it.) A worker that sees
 //! the request gives that worker the oldest ready parasite that may move. From then on, for a while, it
 //! **keeps one back**: while it has no ready parasite, the next one that is spawned is queued instead of run.
@@ -31,10 +31,10 @@
 use super::attention::{REQUEST, TICK};
 use super::owned::NEVER;
 use super::task::{HEAVY, Task};
-use crate::sched::seat::Seat;
 use crate::sched::thread::Thread;
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
+use crate::sched::worker_shared::WorkerShared;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ const OFFER_FOR: u32 = 16;
 /// How long a worker that has asked for work spins for an answer before it sleeps.
 pub(in crate::sched) const PATIENCE: Duration = Duration::from_micros(20);
 
-impl Seat {
+impl WorkerShared {
     /// The attention word.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn ticks(&self) -> u32 {
@@ -74,7 +74,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start(&self, travels: bool) -> Start {
         let me = self.running_ref();
-        if self.seat.ticks() != self.parasites.seen.get() || me.penalty.get() != 0 || !me.has_room() {
+        if self.remote.ticks() != self.parasites.seen.get() || me.penalty.get() != 0 || !me.has_room() {
             return self.consider_stackless(travels);
         }
         self.deposit_or_not(travels)
@@ -92,7 +92,7 @@ impl Worker {
     /// While another worker asks for work, one parasite is kept queued, to be given away.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deposit_or_not(&self, travels: bool) -> Start {
-        if travels && self.parasites.offers.on.get() && self.parasites.woken.pending.get() == 0 {
+        if travels && self.parasites.offers.on.get() && self.parasites.ready.pending.get() == 0 {
             Start::Queued
         } else {
             Start::Now
@@ -102,7 +102,7 @@ impl Worker {
     /// As [`how_to_start`](Self::how_to_start), for a stackful parasite, which is never queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start_stackful(&self) -> Start {
-        if self.seat.ticks() == self.parasites.seen.get() && self.running_ref().penalty.get() == 0 {
+        if self.remote.ticks() == self.parasites.seen.get() && self.running_ref().penalty.get() == 0 {
             return Start::Now;
         }
         self.consider_stackful()
@@ -121,7 +121,7 @@ impl Worker {
     /// As [`how_to_start_stackful`](Self::how_to_start_stackful), for a parasite that cannot become a host.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn how_to_start_here(&self) -> Start {
-        if self.seat.ticks() == self.parasites.seen.get() { Start::Now } else { self.consider_here() }
+        if self.remote.ticks() == self.parasites.seen.get() { Start::Now } else { self.consider_here() }
     }
 
     #[cold]
@@ -153,11 +153,11 @@ impl Worker {
 
     /// The attention word has changed.
     fn attend_to_word(&self) {
-        let word = self.seat.ticks();
+        let word = self.remote.ticks();
         let before = self.parasites.seen.replace(word & !REQUEST);
-        // What the monitor has taken counts as pending until `settle` (`super::woken`, invariant 1).
-        if self.parasites.woken.pending.get() != 0 {
-            self.parasites.woken.settle();
+        // What the monitor has taken counts as pending until `settle` (`super::ready_queue`, invariant 1).
+        if self.parasites.ready.pending.get() != 0 {
+            self.parasites.ready.settle();
         }
         if before == NEVER {
             self.shared.ticker.hurry();
@@ -171,7 +171,7 @@ impl Worker {
             }
         }
         if word & REQUEST != 0 {
-            self.seat.attention.hear();
+            self.remote.attention.hear();
             self.parasites.offers.on.set(true);
             self.parasites.offers.asked.set(word);
             self.give();
@@ -181,17 +181,17 @@ impl Worker {
     /// Gives the oldest ready parasites that may move to the workers that have asked, one to each.
     #[cold]
     fn give(&self) {
-        let seats = self.shared.seats();
-        for seat in seats.iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
-            if self.parasites.woken.has_no_latest() {
+        let remotes = self.shared.remotes();
+        for remote in remotes.iter().filter(|remote| !Arc::ptr_eq(remote, &self.remote)) {
+            if self.parasites.ready.has_no_latest() {
                 return;
             }
-            if seat.attention.feed()
-                && let Some(task) = self.parasites.woken.pop_oldest_task(|task| task.life.is_shared())
+            if remote.attention.take_request()
+                && let Some(task) = self.parasites.ready.pop_oldest_task(|task| task.life.is_shared())
             {
-                self.seat.counters.offered.add(1);
+                self.remote.counters.offered.add(1);
                 // SAFETY: a shared task may run on any worker of the runtime; the right to run goes with it.
-                if let Err(entry) = unsafe { seat.deliver(Waiter::task(task)) } {
+                if let Err(entry) = unsafe { remote.deliver(Waiter::task(task)) } {
                     super::finish::refused_by_inbox(entry);
                 }
             }
@@ -203,12 +203,12 @@ impl Worker {
         if !self.shared.options.offering || self.stopping.get() {
             return false;
         }
-        self.seat.attention.starve();
+        self.remote.attention.ask_for_work();
         let mut any = false;
-        for seat in self.shared.seats().iter().filter(|seat| !Arc::ptr_eq(seat, &self.seat)) {
+        for remote in self.shared.remotes().iter().filter(|remote| !Arc::ptr_eq(remote, &self.remote)) {
             // Only workers that have ever had a stackless parasite.
-            if seat.counters.stackless.get() != 0 {
-                seat.attention.request();
+            if remote.counters.stackless.get() != 0 {
+                remote.attention.request();
                 any = true;
             }
         }
@@ -217,14 +217,14 @@ impl Worker {
 
     /// The worker has found work, and asks no more.
     pub(in crate::sched) fn is_fed(&self) {
-        self.seat.attention.feed();
+        self.remote.attention.take_request();
     }
 
     /// A poll returned pending, and the attention word changed during it: marks the task HEAVY if the poll
     /// took longer than a time slice.
     #[cold]
-    pub(in crate::sched) fn weigh(&self, task: NonNull<Task>, start: u32) {
-        if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
+    pub(in crate::sched) fn check_time_slice(&self, task: NonNull<Task>, start: u32) {
+        if self.shared.options.inflation && passed(start, self.remote.ticks()) >= SLICE {
             // SAFETY: the caller holds the right to run, which keeps the task alive and allows changing its
             // flags.
             let flags = unsafe { &task.as_ref().life.flags };
@@ -238,14 +238,14 @@ impl Worker {
         self.shared.options.inflation
             && !thread.below.get().is_null()
             && !thread.inflated.get()
-            && passed(thread.attached_at.get(), self.seat.ticks()) >= SLICE
+            && passed(thread.attached_at.get(), self.remote.ticks()) >= SLICE
     }
 
     /// A first poll is over, and the attention word changed during it: if the poll took longer than a time
     /// slice, its spawner gets a penalty.
     #[cold]
     pub(crate) fn blame_spawner(&self, start: u32) {
-        if self.shared.options.inflation && passed(start, self.seat.ticks()) >= SLICE {
+        if self.shared.options.inflation && passed(start, self.remote.ticks()) >= SLICE {
             self.running_ref().penalty.set(self.shared.options.penalty);
         }
     }

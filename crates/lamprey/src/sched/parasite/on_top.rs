@@ -6,8 +6,9 @@
 //! idle (in the worker's cache) --begin--> running on top of its spawner --ends--> idle
 //!                                           \--blocks--> a listed thread like a host --ends--> idle
 //! ```
-//! A parasite with a name, or a stack of another size, has a context of its own: it is made for that parasite, and is
-//! spent (in `Parasites::spent`) when the parasite ends, until it is freed from another stack.
+//! A parasite with a name, or a stack of another size, has a context of its own: it is made for that
+//! parasite, and is spent (in `Parasites::spent`) when the parasite ends, until it is freed from another
+//! stack.
 //!
 //! # Invariants
 //! 1. An idle context is suspended in [`context_main`], at a point where nothing on its stack needs a
@@ -15,9 +16,9 @@
 //! 2. `call` points to its spawner's call, which does not return before the parasite has blocked or ended.
 //! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
 
-use super::contexts::{Call, Context};
+use super::contexts::{Context, TopCall};
 use crate::sched::policy::Ready;
-use crate::sched::thread::{Abandoned, Body, Fate, Label, State, Thread};
+use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
 use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::io;
@@ -41,7 +42,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn run_on_top(
         &self,
-        call: NonNull<Call>,
+        call: NonNull<TopCall>,
         site: &'static Location<'static>,
         attach_inline: bool,
     ) -> io::Result<NonNull<Context>> {
@@ -62,7 +63,7 @@ impl Worker {
     pub(crate) unsafe fn run_in(
         &self,
         context: NonNull<Context>,
-        call: NonNull<Call>,
+        call: NonNull<TopCall>,
         site: &'static Location<'static>,
         attach_inline: bool,
     ) {
@@ -72,12 +73,12 @@ impl Worker {
             context.thread.label.id.set(self.new_id());
             context.thread.label.spawn_site.set(site);
             context.call.set(call.as_ptr());
-            context.packet.set(ptr::null());
+            context.join_cell.set(ptr::null());
             context.thread.begin_anew(self.stopping.get());
             context.thread.attach_inline.set(attach_inline);
             context.thread.inflated.set(false);
             context.thread.penalty.set(0);
-            context.thread.state.set(State::Runnable);
+            context.thread.state.set(ThreadState::Runnable);
             self.attach_thread(&context.thread);
         }
     }
@@ -110,14 +111,14 @@ impl Worker {
         let context = NonNull::from(Box::leak(Box::new(Context {
             thread: Thread::parasite(&NO_HOST, label),
             call: Cell::new(ptr::null()),
-            packet: Cell::new(ptr::null()),
+            join_cell: Cell::new(ptr::null()),
             next: Cell::new(ptr::null_mut()),
         })));
         // SAFETY: no other code has the new context. The stack is used by this context alone, and
         // neither `main` returns.
         unsafe {
             let thread = &context.as_ref().thread;
-            thread.reach().begin(Arc::as_ptr(&self.seat));
+            thread.reach().begin(Arc::as_ptr(&self.remote));
             thread.sp.set(swapstack::init(stack.top(), main, context.as_ptr().cast()));
             thread.stack.set(Some(stack));
         }
@@ -162,7 +163,7 @@ impl Worker {
     fn retire_own(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
         crate::sched::cancel::state::must_be_outside(thread);
-        thread.state.set(State::Finished);
+        thread.state.set(ThreadState::Finished);
         self.free_spent();
         self.parasites.spent.push(context);
         NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
@@ -174,7 +175,7 @@ impl Worker {
     fn retire(&self, context: &Context) -> NonNull<Thread> {
         let thread = &context.thread;
         crate::sched::cancel::state::must_be_outside(thread);
-        thread.state.set(State::Finished);
+        thread.state.set(ThreadState::Finished);
         if self.parasites.contexts.count.get() < KEEP {
             self.parasites.contexts.push(context);
         } else if let Some(surplus) = self.parasites.contexts.pop() {
@@ -201,7 +202,7 @@ unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
             let call = NonNull::new_unchecked(context.call.get().cast_mut());
             (call.as_ref().run)(call, context);
         }
-        if !context.packet.get().is_null() {
+        if !context.join_cell.get().is_null() {
             worker.delist(&context.thread);
         }
         let next = worker.retire(context);
@@ -222,7 +223,7 @@ unsafe extern "C" fn own_context_main(_word: usize, data: *mut ()) -> ! {
         let call = NonNull::new_unchecked(context.call.get().cast_mut());
         (call.as_ref().run)(call, context);
     }
-    if !context.packet.get().is_null() {
+    if !context.join_cell.get().is_null() {
         worker.delist(&context.thread);
     }
     let next = worker.retire_own(context);
@@ -254,7 +255,7 @@ impl Worker {
     /// Makes a stackful parasite a host: from now on a wake puts it behind the hosts that are ready.
     pub(in crate::sched) fn inflate_thread(&self, parasite: &Thread) {
         if !parasite.inflated.replace(true) {
-            self.seat.counters.inflated.add(1);
+            self.remote.counters.inflated.add(1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The part of a worker that belongs to parasites. Only the worker touches it.
 
 use super::contexts::Contexts;
-use super::woken::{Exposed, Woken};
+use super::ready_queue::{ReadyQueue, ReadyShared};
 use crate::memory::slab::Slab;
 use crate::sched::thread::Thread;
 use crate::time::clock;
@@ -22,7 +22,7 @@ pub(in crate::sched) const LIMIT: Duration = Duration::from_millis(2);
 #[repr(C)]
 pub(crate) struct Parasites {
     /// The ready queue of parasites.
-    pub(in crate::sched) woken: Woken,
+    pub(in crate::sched) ready: ReadyQueue,
     /// What is left of the budget ([`attach`](super::attach)).
     pub(in crate::sched) turn: Cell<u32>,
     /// The worker's attention word as it was seen last ([`offer`](super::offer)).
@@ -39,9 +39,9 @@ pub(crate) struct Parasites {
 }
 
 impl Parasites {
-    pub(in crate::sched) fn new(woken: Arc<Exposed>, slab: Slab) -> Self {
+    pub(in crate::sched) fn new(ready: Arc<ReadyShared>, slab: Slab) -> Self {
         Self {
-            woken: Woken::new(woken),
+            ready: ReadyQueue::new(ready),
             turn: Cell::new(TURN),
             seen: Cell::new(NEVER),
             offers: Offers::new(),

@@ -1,7 +1,7 @@
 //! Calls of a worker's policy: the built-in one directly, the program's in a section that must not switch.
 
 use super::{Policy, PolicySlot, Ready, Unstarted, Why};
-use crate::queue::fresh::Fresh;
+use crate::queue::steal_queue::StealQueue;
 use crate::sched::guard;
 use crate::sched::thread::Entry;
 use std::cell::{Cell, UnsafeCell};
@@ -25,7 +25,7 @@ impl PolicySlot {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn next(&self, unstarted: &Fresh<Entry>) -> Option<Ready> {
+    pub(crate) fn next(&self, unstarted: &StealQueue<Entry>) -> Option<Ready> {
         let mut unstarted = Unstarted(unstarted, PhantomData);
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.

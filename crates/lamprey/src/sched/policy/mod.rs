@@ -8,8 +8,8 @@ mod hybrid;
 
 pub use hybrid::Hybrid;
 
-use super::thread::{Entry, State, Thread};
-use crate::queue::fresh::Fresh;
+use super::thread::{Entry, Thread, ThreadState};
+use crate::queue::steal_queue::StealQueue;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -117,7 +117,7 @@ impl Ready {
 
     /// True once it has run for the first time: it stays on its worker from then on.
     pub fn is_started(&self) -> bool {
-        self.thread().state.get() != State::Unstarted
+        self.thread().state.get() != ThreadState::Unstarted
     }
 }
 
@@ -130,7 +130,7 @@ impl Ready {
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Unstarted<'a>(&'a Fresh<Entry>, PhantomData<*mut ()>);
+pub struct Unstarted<'a>(&'a StealQueue<Entry>, PhantomData<*mut ()>);
 
 impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.

@@ -1,8 +1,8 @@
 //! What an idle worker has seen of the other workers' queues, and how long it spins and dozes
 //! ([`steal`](crate::sched::steal)).
 
-use crate::queue::fresh::Look;
-use crate::sched::seat::Seat;
+use crate::queue::steal_queue::Look;
+use crate::sched::worker_shared::WorkerShared;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,24 +12,24 @@ pub(in crate::sched) const LONGEST_SPIN: Duration = Duration::from_micros(40);
 const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
 
 /// What a worker remembers from one look at the other workers to the next.
-pub(in crate::sched) struct Watch {
+pub(in crate::sched) struct QueueLooks {
     pub(in crate::sched) looks: Vec<Look>,
     pub(in crate::sched) looked: Option<Instant>,
     pub(in crate::sched) spin: Duration,
     doze: Duration,
 }
 
-impl Watch {
+impl QueueLooks {
     pub(in crate::sched) fn new(workers: usize) -> Self {
         Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
     }
 
     /// Remembers the ends of all stealable queues; true if any has an entry.
-    pub(in crate::sched) fn look(&mut self, seats: &[Arc<Seat>], now: Instant) -> bool {
+    pub(in crate::sched) fn look(&mut self, remotes: &[Arc<WorkerShared>], now: Instant) -> bool {
         self.looked = Some(now);
         let mut any = false;
-        for (look, seat) in self.looks.iter_mut().zip(seats) {
-            *look = seat.unstarted.look();
+        for (look, remote) in self.looks.iter_mut().zip(remotes) {
+            *look = remote.unstarted.look();
             any |= look.head != look.tail;
         }
         any

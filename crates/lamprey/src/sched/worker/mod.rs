@@ -6,7 +6,7 @@
 //! # Who may touch what
 //! [`Worker`] is reached only from its own kernel thread (through a thread-local), by the thread that runs
 //! there. It is only ever shared (`&Worker`): fields are cells, and an exclusive reference into a cell never
-//! lives across a switch. [`Seat`] is the part that other kernel threads see.
+//! lives across a switch. [`WorkerShared`] is the part that other kernel threads see.
 
 pub(in crate::sched) mod looks;
 mod placing;
@@ -15,7 +15,7 @@ pub(in crate::sched) mod stacks;
 pub(in crate::sched) mod turns;
 pub(in crate::sched) mod watching;
 
-use self::looks::Watch;
+use self::looks::QueueLooks;
 use self::placing::Placing;
 use self::rounds::Rounds;
 use self::stacks::Stacks;
@@ -23,10 +23,10 @@ use self::turns::Turns;
 use self::watching::Watching;
 use super::parasite::owned::Parasites;
 use super::policy::PolicySlot;
-use super::seat::Seat;
 use super::shared::Shared;
 use super::source::Sources;
 use super::thread::{SOURCE, Thread};
+use super::worker_shared::WorkerShared;
 use crate::bias;
 use crate::memory::blocks::{self, Blocks};
 use crate::memory::slab::Slab;
@@ -50,7 +50,7 @@ pub(crate) struct Worker {
     /// no host is left.
     slot: Option<bias::Lease>,
     pub(in crate::sched) policy: PolicySlot,
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) remote: Arc<WorkerShared>,
     pub(crate) parasites: Parasites,
     pub(in crate::sched) turns: Turns,
     pub(in crate::sched) stacks: Stacks,
@@ -70,9 +70,9 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(in crate::sched) sources: UnsafeCell<Sources>,
     pub(in crate::sched) rounds: Rounds,
-    pub(in crate::sched) watch: UnsafeCell<Watch>,
+    pub(in crate::sched) watch: UnsafeCell<QueueLooks>,
     pub(in crate::sched) watching: Watching,
-    /// It has offered itself in `Seat::idle` and may be woken to look for work ([`super::idle`]).
+    /// It has offered itself in `WorkerShared::idle` and may be woken to look for work ([`super::idle`]).
     pub(in crate::sched) lies_idle: Cell<bool>,
     /// The name of what called the code that must not switch ([`super::guard`]).
     pub(in crate::sched) caller: Cell<&'static str>,
@@ -114,12 +114,12 @@ impl Worker {
     }
 
     pub(in crate::sched) fn new(
-        seat: Arc<Seat>,
+        remote: Arc<WorkerShared>,
         shared: Arc<Shared>,
         policy: PolicySlot,
         sources: Sources,
     ) -> Self {
-        let (now, workers) = (clock::ticks(), shared.seats().len());
+        let (now, workers) = (clock::ticks(), shared.remotes().len());
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
@@ -127,8 +127,8 @@ impl Worker {
             slot: bias::Lease::take(),
             policy,
             parasites: Parasites::new(
-                seat.woken.clone(),
-                Slab::new(Arc::into_raw(seat.clone()).cast(), seat_is_free),
+                remote.ready.clone(),
+                Slab::new(Arc::into_raw(remote.clone()).cast(), remote_is_free),
             ),
             turns: Turns::new(),
             stacks: Stacks::new(shared.stacks.clone(), now),
@@ -138,16 +138,16 @@ impl Worker {
             placing: Placing::new(),
             stopping: Cell::new(false),
             surveyed: Cell::new(false),
-            next_id: Cell::new(seat.index as u64 + 1),
+            next_id: Cell::new(remote.index as u64 + 1),
             refused: UnsafeCell::new(Vec::new()),
             root: Thread::root(),
             sources: UnsafeCell::new(sources),
             rounds: Rounds::new(now),
-            watch: UnsafeCell::new(Watch::new(workers)),
+            watch: UnsafeCell::new(QueueLooks::new(workers)),
             watching: Watching::new(workers),
             lies_idle: Cell::new(false),
             caller: Cell::new(SOURCE),
-            seat,
+            remote,
             shared,
         }
     }
@@ -156,7 +156,7 @@ impl Worker {
     pub(in crate::sched) fn install(&self) {
         self.running.set(NonNull::from(&self.root));
         self.root.set_barred(true);
-        self.root.reach().begin(Arc::as_ptr(&self.seat));
+        self.root.reach().begin(Arc::as_ptr(&self.remote));
         WORKER.set(self);
     }
 
@@ -199,8 +199,8 @@ impl Worker {
 
     /// The address of its worker-shared state, for comparison.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn seat_ptr(&self) -> *const Seat {
-        Arc::as_ptr(&self.seat)
+    pub(crate) fn remote_ptr(&self) -> *const WorkerShared {
+        Arc::as_ptr(&self.remote)
     }
 
     /// The address of its runtime, for comparison.
@@ -227,7 +227,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new_id(&self) -> u64 {
         let id = self.next_id.get();
-        self.next_id.set(id + self.shared.seats().len() as u64 + 1);
+        self.next_id.set(id + self.shared.remotes().len() as u64 + 1);
         id
     }
 
@@ -267,7 +267,7 @@ impl Worker {
     fn count_hosts(&self, hosts: usize) {
         self.hosts.set(hosts);
         // Relaxed: a hint for placement.
-        self.seat.hosts.store(hosts, Ordering::Relaxed);
+        self.remote.hosts.store(hosts, Ordering::Relaxed);
     }
 }
 
@@ -275,10 +275,10 @@ impl Worker {
 /// come back.
 ///
 /// # Safety
-/// `seat` is the count that `Worker::new` gave to the slab.
-unsafe fn seat_is_free(seat: *const ()) {
+/// `remote` is the count that `Worker::new` gave to the slab.
+unsafe fn remote_is_free(remote: *const ()) {
     // SAFETY: the count is owned by this call (contract).
-    unsafe { Arc::decrement_strong_count(seat.cast::<Seat>()) };
+    unsafe { Arc::decrement_strong_count(remote.cast::<WorkerShared>()) };
 }
 
 /// Allocates memory for a thread's object, from the calling worker's free list if there is a worker.

@@ -12,8 +12,8 @@ pub(in crate::sched) const POLL: Duration = Duration::from_micros(50);
 pub(in crate::sched) struct Rounds {
     /// Scheduling points in one round.
     pub(in crate::sched) window: Cell<u32>,
-    /// When the last round began, when the sources were last polled, and the interval between polls; in ticks
-    /// of [`clock`].
+    /// When the last round began, when the sources were last polled, and the interval between polls; in
+    /// ticks of [`clock`].
     pub(in crate::sched) measured: Cell<u64>,
     pub(in crate::sched) polled: Cell<u64>,
     pub(in crate::sched) poll_every: u64,

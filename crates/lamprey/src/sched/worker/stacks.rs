@@ -21,8 +21,8 @@ pub(in crate::sched) const IDLE: usize = 1024;
 /// A worker's pool of stacks, and when it was last trimmed.
 pub(in crate::sched) struct Stacks {
     pub(in crate::sched) pool: LocalPool,
-    /// The last stack too large for the pool on which a host has ended; it cannot be unmapped while that code
-    /// runs on it.
+    /// The last stack too large for the pool on which a host has ended; it cannot be unmapped while that
+    /// code runs on it.
     pub(in crate::sched) parting: Cell<Option<PooledStack>>,
     /// Hosts have run since idle stacks last gave their memory back.
     pub(in crate::sched) untrimmed: Cell<bool>,

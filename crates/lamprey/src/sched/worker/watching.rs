@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// What the worker on watch last saw of another worker.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::sched) struct Sight {
+pub(in crate::sched) struct PeerView {
     pub(in crate::sched) rounds: u64,
     pub(in crate::sched) attached: u64,
     /// The number of ready parasites when none of them could be taken.
@@ -16,8 +16,8 @@ pub(in crate::sched) struct Sight {
 
 /// What a worker remembers from one look to the next.
 #[derive(Debug)]
-pub(in crate::sched) struct Sights {
-    pub(in crate::sched) of: Vec<Sight>,
+pub(in crate::sched) struct PeerViews {
+    pub(in crate::sched) of: Vec<PeerView>,
     pub(in crate::sched) looked: Option<Instant>,
 }
 
@@ -28,12 +28,12 @@ pub(in crate::sched) struct Watching {
     pub(in crate::sched) on_watch: Cell<bool>,
     /// Another worker put it on watch while it slept; it may have nothing else to do.
     pub(in crate::sched) appointed: Cell<bool>,
-    pub(in crate::sched) sights: UnsafeCell<Sights>,
+    pub(in crate::sched) sights: UnsafeCell<PeerViews>,
 }
 
 impl Watching {
     pub(in crate::sched) fn new(workers: usize) -> Self {
-        let sights = Sights { of: vec![Sight::default(); workers], looked: None };
+        let sights = PeerViews { of: vec![PeerView::default(); workers], looked: None };
         Self { on_watch: Cell::new(false), appointed: Cell::new(false), sights: UnsafeCell::new(sights) }
     }
 }

@@ -65,8 +65,8 @@ impl SupervisorHandle {
         let _ = self.orders.send(Notice::Stop);
     }
 
-    /// Waits until the supervisor has ended: [`run`](Supervisor::run) is being left, and all children have been
-    /// joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
+    /// Waits until the supervisor has ended: [`run`](Supervisor::run) is being left, and all children have
+    /// been joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
     ///
     /// A child that waits for its own supervisor waits until it is cancelled.
     ///

@@ -26,12 +26,12 @@ pub(super) enum Notice {
 }
 
 /// Sends the notice of the end when it is dropped: after the run, and also if that never came to be.
-struct Bell {
+struct EndNotice {
     notices: Sender<Notice>,
     child: usize,
 }
 
-impl Drop for Bell {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         // An error: the supervisor is over.
         let _ = self.notices.send(Notice::Ended { child: self.child });
@@ -66,8 +66,8 @@ pub(super) struct Team<'scope, 'env, 'a, E> {
     plan: &'env Plan<'a, E>,
     members: Vec<Member<'scope, E>>,
     observer: Observer<'a, E>,
-    /// For the bells, and so that it never ends by itself.
-    bells: Sender<Notice>,
+    /// For the notify, and so that it never ends by itself.
+    notify: Sender<Notice>,
     notices: Receiver<Notice>,
     /// When the latest restarts were decided, the oldest first.
     restarts: VecDeque<Instant>,
@@ -79,13 +79,13 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         runtime: Handle,
         plan: &'env Plan<'a, E>,
         observer: Observer<'a, E>,
-        bells: Sender<Notice>,
+        notify: Sender<Notice>,
         notices: Receiver<Notice>,
     ) -> Self {
         let now = Some(Instant::now());
         let fresh = || Member { life: Life::Due(now), failures: 0, is_dismissed: false };
         let members = plan.children.iter().map(|_| fresh()).collect();
-        Self { scope, runtime, plan, members, observer, bells, notices, restarts: VecDeque::new() }
+        Self { scope, runtime, plan, members, observer, notify, notices, restarts: VecDeque::new() }
     }
 
     /// Until all are over, or one is given up.
@@ -142,10 +142,10 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     /// Returns when it has begun to run.
     fn start(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
         let (since, spec) = (Instant::now(), &self.plan.children[child]);
-        let bell = Bell { notices: self.bells.clone(), child };
+        let end_notice = EndNotice { notices: self.notify.clone(), child };
         let (begins, begun) = oneshot();
         let spawned = self.scope.launch_at(spec.site, &self.runtime, spec.builder.clone(), move || {
-            let _bell = bell;
+            let _bell = end_notice;
             let _ = begins.send(());
             (spec.body)()
         });

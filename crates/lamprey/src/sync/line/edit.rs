@@ -2,7 +2,7 @@
 
 use super::super::policy::{Order, Wake};
 use super::{BATCH, Decision, HELD, LockKind, WOKEN};
-use crate::channel::{At, Owed, Party, PartyNode};
+use crate::channel::{At, NodeState, PendingWake, WaitNode};
 use crate::events::protocol::{Choice, Offered};
 use crate::queue::list::List;
 use crate::sched::Waiter;
@@ -24,7 +24,7 @@ pub enum Comes {
 /// The content of a line, for the holder of EDIT.
 pub(super) struct Edit<'a, S> {
     pub(super) state: &'a mut S,
-    pub(super) list: List<Party<u32>>,
+    pub(super) list: List<NodeState<u32>>,
     pub(super) held: bool,
     pub(super) woken: bool,
     /// Whether other waiters are served: not after a thread has only queued itself, or found its node taken
@@ -34,13 +34,13 @@ pub(super) struct Edit<'a, S> {
 
 /// Pending wakes.
 pub(super) struct Batch {
-    owed: [Option<Owed>; BATCH],
+    pending_wake: [Option<PendingWake>; BATCH],
     len: usize,
 }
 
 impl<'a, S> Edit<'a, S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn new(state: &'a mut S, list: List<Party<u32>>, bits: usize) -> Self {
+    pub(super) fn new(state: &'a mut S, list: List<NodeState<u32>>, bits: usize) -> Self {
         Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0, serves: true }
     }
 }
@@ -64,16 +64,16 @@ impl<S: LockKind> Edit<'_, S> {
     /// # Safety
     /// As for [`Line::join`](super::Line).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn arrive(&mut self, node: NonNull<PartyNode<u32>>, again: bool, order: Order) -> bool {
+    pub(super) unsafe fn arrive(&mut self, node: NonNull<WaitNode<u32>>, again: bool, order: Order) -> bool {
         let comes = if again { Comes::Again } else { self.comes() };
         if again && !left_out!(LineWoken) {
             self.woken = false;
         }
         // SAFETY: not queued, so it is its owner's, the caller's.
-        let party = unsafe { &node.as_ref().value };
+        let wait_node = unsafe { &node.as_ref().value };
         let has = !left_out!(LineBlind)
             // SAFETY: not queued, so its slot is the caller's too; written when the node was made.
-            && party.slot.with_mut(|want| unsafe {
+            && wait_node.slot.with_mut(|want| unsafe {
                 arrives(self.state, &mut self.held, (*want).assume_init_mut(), comes, order)
             });
         if !has {
@@ -90,7 +90,7 @@ impl<S: LockKind> Edit<'_, S> {
     /// As for `arrive`; the choice is the caller's.
     pub(super) unsafe fn offer(
         &mut self,
-        node: NonNull<PartyNode<u32>>,
+        node: NonNull<WaitNode<u32>>,
         choice: &Choice,
         order: Order,
     ) -> Offered {
@@ -118,14 +118,14 @@ impl<S: LockKind> Edit<'_, S> {
     /// # Safety
     /// As for [`List::push`].
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn queue(&mut self, node: NonNull<PartyNode<u32>>, in_front: bool) {
+    unsafe fn queue(&mut self, node: NonNull<WaitNode<u32>>, in_front: bool) {
         // SAFETY: as promised by the caller.
         unsafe { if in_front { self.list.push_front(node) } else { self.list.push(node) } }
     }
 
     /// # Safety
     /// As for [`Line::leave`](super::Line).
-    pub(super) unsafe fn leave(&mut self, node: NonNull<PartyNode<u32>>) -> bool {
+    pub(super) unsafe fn leave(&mut self, node: NonNull<WaitNode<u32>>) -> bool {
         // SAFETY: linked in this list, if at all (contract).
         let has_left = unsafe { self.list.remove(node) };
         if has_left {
@@ -143,20 +143,20 @@ impl<S: LockKind> Edit<'_, S> {
             && let Some(node) = self.list.first()
         {
             // SAFETY: linked, so alive, and the holder of EDIT owns its slot.
-            let party = unsafe { &node.as_ref().value };
+            let wait_node = unsafe { &node.as_ref().value };
             let (mut state, mut held) = (*self.state, self.held);
             // SAFETY: the holder of EDIT owns the slot of a linked node; written when the node was made.
             let turn =
-                party.slot.with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
+                wait_node.slot.with_mut(|want| unsafe { state.take(&mut held, (*want).assume_init_mut()) });
             if turn == Decision::Waits {
                 break;
             }
             // SAFETY: linked in this list.
             unsafe { self.list.remove(node) };
             // If `accept` returns false, the node of the stale offer may be freed already.
-            if party.accept() {
+            if wait_node.accept() {
                 (*self.state, self.held, self.woken) = (state, held, turn == Decision::Tries);
-                batch.push(end(party, turn == Decision::Has));
+                batch.push(end(wait_node, turn == Decision::Has));
             }
         }
     }
@@ -175,27 +175,27 @@ fn arrives<S: LockKind>(state: &mut S, held: &mut bool, want: &mut u32, comes: C
 /// under EDIT before it is dropped, so it is not dropped before this EDIT ends: a parasite is alive during
 /// the notification.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn end(party: &Party<u32>, has: bool) -> Owed {
-    let waiter = match party.waiter() {
+fn end(wait_node: &NodeState<u32>, has: bool) -> PendingWake {
+    let waiter = match wait_node.waiter() {
         At::Waiting(waiter) => waiter,
         // SAFETY: the choice lives until its node is ended; its waiter is the winner's.
         At::Offer(choice) => unsafe { choice.as_ref() }.waiter(),
         _ => crate::bug::bug!("a node without a waiter was queued"),
     };
-    party.end(has);
+    wait_node.end(has);
     match waiter.as_task() {
         #[cfg(loom)]
-        Some(_) if left_out!(GateNotify) => Owed::Late(waiter),
+        Some(_) if left_out!(GateNotify) => PendingWake::Late(waiter),
         // SAFETY: the parasite is alive until EDIT ends: its future is dropped only after an EDIT of its own.
-        Some(task) => Owed::Task(unsafe { Task::notify(task) }),
-        None => Owed::Waiter(waiter),
+        Some(task) => PendingWake::Task(unsafe { Task::notify(task) }),
+        None => PendingWake::Waiter(waiter),
     }
 }
 
 impl Batch {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
-        Self { owed: [const { None }; BATCH], len: 0 }
+        Self { pending_wake: [const { None }; BATCH], len: 0 }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -203,8 +203,8 @@ impl Batch {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn push(&mut self, owed: Owed) {
-        self.owed[self.len] = Some(owed);
+    fn push(&mut self, pending_wake: PendingWake) {
+        self.pending_wake[self.len] = Some(pending_wake);
         self.len += 1;
     }
 
@@ -214,26 +214,26 @@ impl Batch {
 
     /// The wake of a batch of at most one.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn into_single(self) -> Option<Owed> {
-        let [owed, ..] = self.owed;
-        owed
+    pub(super) fn into_single(self) -> Option<PendingWake> {
+        let [pending_wake, ..] = self.pending_wake;
+        pending_wake
     }
 
     /// Delivers the wakes that run no code of the program, oldest first; the others are pushed to `last`.
-    pub(super) fn deliver_to_threads(self, last: &mut Vec<Owed>) {
-        for owed in self.owed.into_iter().flatten() {
-            if owed.runs_code() { last.push(owed) } else { owed.deliver(Form::Soon) }
+    pub(super) fn deliver_to_threads(self, last: &mut Vec<PendingWake>) {
+        for pending_wake in self.pending_wake.into_iter().flatten() {
+            if pending_wake.runs_code() { last.push(pending_wake) } else { pending_wake.deliver(Form::Soon) }
         }
     }
 }
 
-impl Owed {
+impl PendingWake {
     /// Delivers the only wake of an EDIT.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn deliver_by(self, wake: Wake) {
         match self {
-            Owed::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),
-            owed => owed.deliver(Form::AsTask),
+            PendingWake::Waiter(waiter) if wake == Wake::Switch => switch_over(waiter),
+            pending_wake => pending_wake.deliver(Form::AsTask),
         }
     }
 }
@@ -247,5 +247,5 @@ fn switch_over(waiter: Waiter) {
     {
         return;
     }
-    Owed::Waiter(waiter).deliver(Form::AsTask);
+    PendingWake::Waiter(waiter).deliver(Form::AsTask);
 }

@@ -12,7 +12,7 @@
 //!    that.
 
 use super::{Line, LockKind, want_of};
-use crate::channel::{At, Party, PartyNode};
+use crate::channel::{At, NodeState, WaitNode};
 use crate::events::protocol::{Branch, ChoiceRef, Offered};
 use crate::sync_shim::left_out;
 use std::cell::Cell;
@@ -38,7 +38,7 @@ pub trait Claim {
 pub struct LineOffer<C: Claim> {
     claim: C,
     state: Cell<LineOfferState>,
-    node: PartyNode<u32>,
+    node: WaitNode<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ unsafe impl<C: Claim + Send> Send for LineOffer<C> {}
 
 impl<C: Claim> LineOffer<C> {
     pub(crate) fn new(claim: C) -> Self {
-        let node = Party::node(None, MaybeUninit::new(claim.want()));
+        let node = NodeState::node(None, MaybeUninit::new(claim.want()));
         Self { claim, state: Cell::new(LineOfferState::New), node }
     }
 
@@ -82,10 +82,10 @@ impl<C: Claim> Branch for LineOffer<C> {
     /// # Safety
     /// As for [`Branch::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
-        let party = &self.node.value;
-        party.set_offer(choice.0);
+        let wait_node = &self.node.value;
+        wait_node.set_offer(choice.0);
         // SAFETY: the node is not queued, so its slot is ours.
-        party.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
+        wait_node.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
         self.state.set(LineOfferState::Offered);
         let line = self.claim.line();
         // SAFETY: unlinked; stays where it is until it is withdrawn (contract).

@@ -2,7 +2,7 @@
 
 use super::edit::Batch;
 use super::{Line, LockKind, want_of};
-use crate::channel::{At, Owed, Party, PartyNode};
+use crate::channel::{At, NodeState, PendingWake, WaitNode};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
 use crate::sched::{self, Wait};
@@ -58,13 +58,13 @@ impl<S: LockKind> Line<S> {
         want: u32,
         deadline: Option<Instant>,
         reason: Wait,
-        queued: impl FnOnce() -> Option<Owed>,
+        queued: impl FnOnce() -> Option<PendingWake>,
     ) -> LineEnd {
         let mut queued = Some(queued);
         // Called only once: it lets woken parasites run, and a parasite that blocks here after we have been
         // woken would wait for our next try.
         let me = sched::waiter();
-        let node = Party::node(Some(me), MaybeUninit::new(want));
+        let node = NodeState::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
             // SAFETY: unlinked; stays here until the wait has ended.
@@ -72,8 +72,8 @@ impl<S: LockKind> Line<S> {
                 // SAFETY: not queued.
                 return LineEnd::Has(unsafe { want_of(&node.value) });
             }
-            if let Some(owed) = queued.take().and_then(|queued| queued()) {
-                return self.out_of_line(&node, owed, reason);
+            if let Some(pending_wake) = queued.take().and_then(|queued| queued()) {
+                return self.out_of_line(&node, pending_wake, reason);
             }
             let mut left = None;
             let leave = || {
@@ -98,14 +98,15 @@ impl<S: LockKind> Line<S> {
         }
     }
 
-    /// Does not wait: it has been given `owed`, a wake that may run code of the program.
+    /// Does not wait: it has been given `pending_wake`, a wake that may run code of the program.
     #[cold]
     #[inline(never)]
-    fn out_of_line(&self, node: &PartyNode<u32>, owed: Owed, reason: Wait) -> LineEnd {
+    fn out_of_line(&self, node: &WaitNode<u32>, pending_wake: PendingWake, reason: Wait) -> LineEnd {
         // SAFETY: queued by this thread.
-        let enter = || if unsafe { self.leave(NonNull::from(node)) } { Entered::Done } else { Entered::Owed };
+        let enter =
+            || if unsafe { self.leave(NonNull::from(node)) } { Entered::Done } else { Entered::WakePending };
         let _: Waited = wait::wait_again(reason, None, enter, || true);
-        owed.deliver(Form::AsTask);
+        pending_wake.deliver(Form::AsTask);
         // SAFETY: the node is ours again.
         LineEnd::Has(unsafe { want_of(&node.value) })
     }
@@ -113,7 +114,7 @@ impl<S: LockKind> Line<S> {
     /// The wait ended early; `left` has the wakes of our leaving.
     #[cold]
     #[inline(never)]
-    fn after_early(&self, node: &PartyNode<u32>, waited: Waited, left: Option<Batch>) -> LineEnd {
+    fn after_early(&self, node: &WaitNode<u32>, waited: Waited, left: Option<Batch>) -> LineEnd {
         if let Some(batch) = left {
             self.deliver(batch);
         }

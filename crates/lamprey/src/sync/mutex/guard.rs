@@ -2,7 +2,7 @@
 
 use super::super::poison::{Since, shown_as_its_value};
 use super::Mutex;
-use crate::channel::Owed;
+use crate::channel::PendingWake;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -33,7 +33,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not
     /// unwind.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(in crate::sync) fn unlock_quietly(guard: Self) -> Option<Owed> {
+    pub(in crate::sync) fn unlock_quietly(guard: Self) -> Option<PendingWake> {
         std::mem::ManuallyDrop::new(guard).mutex.unlock_quietly()
     }
 

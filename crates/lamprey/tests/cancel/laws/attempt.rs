@@ -46,11 +46,11 @@ impl Means {
     }
 
     /// What an OS thread can do: it has no children without a runtime.
-    fn on(self, seat: Seat) -> Self {
+    fn on(self, seat: WorkerShared) -> Self {
         match self {
-            Self::Host if seat == Seat::OsThread => Self::Deadline,
-            Self::Stackful if seat == Seat::OsThread => Self::Token,
-            Self::Stackless if seat == Seat::OsThread => Self::DroppedByToken,
+            Self::Host if seat == WorkerShared::OsThread => Self::Deadline,
+            Self::Stackful if seat == WorkerShared::OsThread => Self::Token,
+            Self::Stackless if seat == WorkerShared::OsThread => Self::DroppedByToken,
             means => means,
         }
     }
@@ -58,7 +58,7 @@ impl Means {
 
 /// Where attempts are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seat {
+pub enum WorkerShared {
     Host,
     Stackful,
     OsThread,
@@ -67,18 +67,18 @@ pub enum Seat {
 /// One who makes attempts.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub seat: Seat,
+    pub seat: WorkerShared,
     pub means: Vec<Means>,
     pub seed: u64,
 }
 
 pub fn plans() -> impl Strategy<Value = Plan> {
     use prop::sample::select;
-    use {Means::*, Seat::*};
+    use {Means::*, WorkerShared::*};
     let means = select(
         &[Deadline, Token, Means::Host, Means::Stackful, Stackless, DroppedInTime, DroppedByToken, Waited][..],
     );
-    let seat = select(&[Seat::Host, Seat::Host, Seat::Stackful, OsThread][..]);
+    let seat = select(&[WorkerShared::Host, WorkerShared::Host, WorkerShared::Stackful, OsThread][..]);
     (seat, prop::collection::vec(means, 1..5), any::<u64>()).prop_map(|(seat, means, seed)| Plan {
         seat,
         means,
@@ -88,7 +88,7 @@ pub fn plans() -> impl Strategy<Value = Plan> {
 
 /// Runs `f` on a thread of this kind; the result is to be called for its value.
 pub fn start<T: Send + 'static>(
-    seat: Seat,
+    seat: WorkerShared,
     f: impl FnOnce() -> T + Send + 'static,
 ) -> Box<dyn FnOnce() -> T> {
     let place = Arc::new(Mutex::new(None));
@@ -107,16 +107,16 @@ pub fn start<T: Send + 'static>(
 }
 
 /// Without type parameters, which would make the compiler generate the runtime again and again.
-fn start_boxed(seat: Seat, f: Box<dyn FnOnce() + Send>) -> Box<dyn FnOnce()> {
+fn start_boxed(seat: WorkerShared, f: Box<dyn FnOnce() + Send>) -> Box<dyn FnOnce()> {
     match seat {
-        Seat::OsThread => {
+        WorkerShared::OsThread => {
             let thread = std::thread::spawn(f);
             Box::new(move || {
                 lamprey::block(move || thread.join()).unwrap_or_else(|payload| resume_unwind(payload))
             })
         }
-        Seat::Host | Seat::Stackful => {
-            let is_host = seat == Seat::Host;
+        WorkerShared::Host | WorkerShared::Stackful => {
+            let is_host = seat == WorkerShared::Host;
             let host = lamprey::spawn(move || {
                 if is_host {
                     f();

@@ -22,7 +22,7 @@ fn looked_at(function: &str, step: impl Fn() + Send + 'static) -> f64 {
     let (ready, start) = std::sync::mpsc::channel();
     let theirs = end.clone();
     let host = runtime.handle().spawn(move || {
-        ready.send(Worker::current().unwrap().seat.tid.load(Ordering::SeqCst)).unwrap();
+        ready.send(Worker::current().unwrap().remote.tid.load(Ordering::SeqCst)).unwrap();
         while !theirs.load(Ordering::SeqCst) {
             step();
         }
@@ -198,7 +198,7 @@ fn a_thread_that_does_not_answer() {
             }
         };
         block(libc::SIG_BLOCK);
-        ready.send(Worker::current().unwrap().seat.tid.load(Ordering::SeqCst)).unwrap();
+        ready.send(Worker::current().unwrap().remote.tid.load(Ordering::SeqCst)).unwrap();
         told.recv().unwrap(); // holds the kernel thread
         block(libc::SIG_UNBLOCK);
         ready.send(0).unwrap();

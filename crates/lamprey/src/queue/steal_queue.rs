@@ -6,12 +6,12 @@
 //!
 //! # Who may touch what
 //! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is under the asymmetric lock
-//! [`Lent`], whose module has the states, orderings and rejected designs.
+//! [`AsymmetricLock`], whose module has the states, orderings and rejected designs.
 //!
 //! # Checked by
-//! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
+//! `model::steal_queue` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
-use super::lent::Lent;
+use super::asymmetric_lock::AsymmetricLock;
 use super::ring::Ring;
 use crate::sync_shim::{AtomicUsize, Ordering};
 
@@ -24,15 +24,15 @@ pub(crate) struct Look {
 
 /// The stealable queue of one worker.
 #[derive(Debug)]
-pub(crate) struct Fresh<T: Copy> {
+pub(crate) struct StealQueue<T: Copy> {
     head: AtomicUsize,
     tail: AtomicUsize,
-    ring: Lent<Ring<T>>,
+    ring: AsymmetricLock<Ring<T>>,
 }
 
-impl<T: Copy> Fresh<T> {
+impl<T: Copy> StealQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { head: AtomicUsize::new(0), tail: AtomicUsize::new(0), ring: Lent::new(Ring::new()) }
+        Self { head: AtomicUsize::new(0), tail: AtomicUsize::new(0), ring: AsymmetricLock::new(Ring::new()) }
     }
 
     /// Owner: appends an entry.

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. The node is pinned with the future. While it is queued or taken, the future is not dropped before it
-//!    owns the node again ([`party`](super::party), invariants 1 and 3).
+//!    owns the node again ([`wait_node`](super::wait node), invariants 1 and 3).
 //! 2. The word is the future's progress: New (not polled), Waiting, Met or Closed (not yet returned). Once
 //!    the future has returned, `chan` is `None`.
 //! 3. A sender's slot is full until it has met; a receiver's is full from then until the value is returned.
@@ -10,11 +10,11 @@
 //! # Cancellation
 //! A value that a dropped receive future was given goes back into the channel.
 
+use super::ends::full;
 use super::exchange::{Chan, deal, reason};
-use super::meeting::{Arrival, Side};
-use super::party::{At, Party, PartyNode};
-use super::rendezvous::full;
-use super::{RecvError, SendError};
+use super::wait_node::{At, NodeState, WaitNode};
+use super::wait_queue::{Arrival, Side};
+use crate::channel::{RecvError, SendError};
 use crate::sched::{self, Waiter};
 use crate::sync_shim::Arc;
 use std::future::Future;
@@ -26,10 +26,10 @@ use std::task::{Context, Poll};
 
 /// The future of a send (`IS_SEND`) or a receive.
 #[must_use = "a future does nothing until it is awaited"]
-pub(super) struct Exchange<'a, T, const IS_SEND: bool> {
+pub(in crate::channel) struct Exchange<'a, T, const IS_SEND: bool> {
     /// `None` once the future has returned its result.
     chan: Option<&'a Arc<Chan<T>>>,
-    node: PartyNode<T>,
+    node: WaitNode<T>,
     _pinned: PhantomPinned,
 }
 
@@ -41,15 +41,19 @@ unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}
 
 impl<'a, T> Exchange<'a, T, true> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn send(chan: &'a Arc<Chan<T>>, value: T) -> Self {
-        Self { chan: Some(chan), node: Party::node(None, MaybeUninit::new(value)), _pinned: PhantomPinned }
+    pub(in crate::channel) fn send(chan: &'a Arc<Chan<T>>, value: T) -> Self {
+        Self {
+            chan: Some(chan),
+            node: NodeState::node(None, MaybeUninit::new(value)),
+            _pinned: PhantomPinned,
+        }
     }
 }
 
 impl<'a, T> Exchange<'a, T, false> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn recv(chan: &'a Arc<Chan<T>>) -> Self {
-        Self { chan: Some(chan), node: Party::node(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
+        Self { chan: Some(chan), node: NodeState::node(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
     }
 }
 
@@ -61,9 +65,9 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_exchange(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let Some(chan) = self.chan else { polled_again() };
-        let party = &self.node.value;
+        let wait_node = &self.node.value;
         // Ordered tests instead of a jump table: the first two states are the usual ones.
-        let at = party.at();
+        let at = wait_node.at();
         if at == At::New {
             self.arrive(chan, cx)
         } else if at == At::Met {
@@ -89,7 +93,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
             return Poll::Pending;
         }
         // SAFETY: the contract of `meet` is about a node; this call has none.
-        match unsafe { chan.meeting.meet(Self::SIDE, None) } {
+        match unsafe { chan.wait_queue.meet(Self::SIDE, None) } {
             // SAFETY: the peer was just taken out; our node is not queued.
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => unsafe { self.deal_with(peer, chan) },
             Arrival::Closed => Poll::Ready(false),
@@ -99,15 +103,15 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
-        let party = &self.node.value;
+        let wait_node = &self.node.value;
         let waiter = self.waiter(cx);
-        party.set_waiter(Some(waiter));
+        wait_node.set_waiter(Some(waiter));
         // SAFETY: pinned and unlinked; stays until it has left or has been taken and settled (invariant 1).
-        let arrival = unsafe { chan.meeting.meet(Self::SIDE, Some(NonNull::from(&self.node))) };
+        let arrival = unsafe { chan.wait_queue.meet(Self::SIDE, Some(NonNull::from(&self.node))) };
         if matches!(arrival, Arrival::Waiting) {
             return Poll::Pending;
         }
-        party.set_waiter(None);
+        wait_node.set_waiter(None);
         // SAFETY: the waiter is in no queued node.
         unsafe { waiter.forget_of_node() };
         match arrival {
@@ -120,15 +124,15 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     /// # Safety
     /// The caller has just taken `peer` out; our own node is not queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn deal_with(&self, peer: NonNull<PartyNode<T>>, chan: &Chan<T>) -> Poll<bool> {
-        let party = &self.node.value;
+    unsafe fn deal_with(&self, peer: NonNull<WaitNode<T>>, chan: &Chan<T>) -> Poll<bool> {
+        let wait_node = &self.node.value;
         // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
         unsafe {
             if IS_SEND {
-                deal(Side::Sender, party.take(), peer, chan.form());
+                deal(Side::Sender, wait_node.take(), peer, chan.form());
             } else {
                 let got = deal(Side::Receiver, MaybeUninit::uninit(), peer, chan.form());
-                party.slot.with_mut(|slot| slot.write(got));
+                wait_node.slot.with_mut(|slot| slot.write(got));
             }
         }
         Poll::Ready(true)
@@ -144,7 +148,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
         let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
-        let old = unsafe { chan.meeting.renew(NonNull::from(&self.node), waiter) };
+        let old = unsafe { chan.wait_queue.renew(NonNull::from(&self.node), waiter) };
         // SAFETY: the old waiter is not in the node any more, or the new one never was.
         unsafe { old.unwrap_or(waiter).forget_of_node() };
         old.is_some()
@@ -153,23 +157,25 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     /// The future is dropped before it returned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn give_up(&self, chan: &Arc<Chan<T>>) {
-        let party = &self.node.value;
-        let at = match party.at() {
+        let wait_node = &self.node.value;
+        let at = match wait_node.at() {
             // SAFETY: queued by this future; taken or not, it is ours afterwards.
-            At::Waiting(waiter) if unsafe { chan.meeting.leave(Self::SIDE, NonNull::from(&self.node)) } => {
+            At::Waiting(waiter)
+                if unsafe { chan.wait_queue.leave(Self::SIDE, NonNull::from(&self.node)) } =>
+            {
                 // SAFETY: the node is ours again.
                 unsafe { waiter.forget_of_node() };
                 At::New
             }
             At::New => At::New,
-            _ => party.settled(),
+            _ => wait_node.settled(),
         };
         if IS_SEND && at != At::Met {
             // SAFETY: ours, and a sender's slot is full until it has met.
-            drop(unsafe { party.take().assume_init() });
+            drop(unsafe { wait_node.take().assume_init() });
         } else if !IS_SEND && at == At::Met {
             // SAFETY: ours, and full.
-            Chan::put_back(chan, unsafe { party.take() });
+            Chan::put_back(chan, unsafe { wait_node.take() });
         }
     }
 }

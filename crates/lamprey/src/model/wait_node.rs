@@ -5,7 +5,7 @@
 
 use super::{Broken, check, check_bounded, must_fail};
 use crate::channel::{Receiver, Sender, channel};
-use crate::sched::worker::{Parasite, Seat, Worker, wait, with_strange_context};
+use crate::sched::worker::{Parasite, Worker, WorkerShared, wait, with_strange_context};
 use crate::sync_shim::{Arc, thread};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -44,7 +44,7 @@ fn send(tx: Sender<Value>) -> usize {
 
 /// The parasite waits on both channels, and both peers come, one of them on a worker.
 fn two_peers(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel(), channel());
         let (rx, rx2) = (Arc::new(rx), Arc::new(rx2));
         let ends = (rx.clone(), rx2.clone());
@@ -55,7 +55,7 @@ fn two_peers(is_shared: bool) {
         parasite.start(worker);
         parasite.detach();
         let peer = thread::spawn(|| {
-            Worker::play(&Seat::new(), |worker| {
+            Worker::play(&WorkerShared::new(), |worker| {
                 let sent = send(tx);
                 worker.run();
                 sent
@@ -73,7 +73,7 @@ fn two_peers(is_shared: bool) {
 
 /// The handle is dropped while a peer has taken one of the nodes.
 fn cancel(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (_tx2, rx2)) = (channel(), channel());
         let (rx, rx2) = (Arc::new(rx), Arc::new(rx2));
         let ends = (rx.clone(), rx2.clone());
@@ -93,7 +93,7 @@ fn cancel(is_shared: bool) {
 
 /// Both channels are closed while the parasite waits.
 fn close(is_shared: bool) {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let ((tx, rx), (tx2, rx2)) = (channel(), channel());
         let ends = (Arc::new(rx), Arc::new(rx2));
         let parasite = Parasite::new(worker, is_shared, async {
@@ -155,7 +155,7 @@ fn a_thread_that_goes() {
 
 /// The future was polled with a foreign waker before, and gets the parasite's waker while a peer comes.
 fn another_waker() {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let (tx, rx) = channel();
         let parasite = Parasite::new(worker, OWNED, async move {
             let mut recv = pin!(rx.recv_async());
@@ -178,7 +178,7 @@ fn another_waker() {
 
 /// The future is allocated outside of the parasite that polls it; the parasite ends while a peer comes.
 fn a_future_in_a_box() {
-    Worker::play(&Seat::new(), |worker| {
+    Worker::play(&WorkerShared::new(), |worker| {
         let (tx, rx) = channel();
         let mut recv = Box::pin(async move { rx.recv_async().await.is_ok() });
         let (leave, left) = std::sync::mpsc::channel();

@@ -14,11 +14,11 @@
 //! A value that a receiver was given goes back into the channel if the branch is dropped before it returns
 //! it.
 
+use super::ends::{Receiver, Sender, full};
 use super::exchange::{Chan, Ended, deal};
-use super::meeting::{Arrival, Offering, Side};
-use super::party::{At, Party, PartyNode};
-use super::rendezvous::{Receiver, Sender, full};
-use super::{RecvError, SendError};
+use super::wait_node::{At, NodeState, WaitNode};
+use super::wait_queue::{Arrival, Offering, Side};
+use crate::channel::{RecvError, SendError};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
 use crate::events::protocol::{Branch, ChoiceRef, Offered};
@@ -155,7 +155,7 @@ impl<S: End> fmt::Debug for SendEvt<S> {
 pub struct Offer<E: End> {
     end: E,
     state: Cell<OfferState>,
-    node: PartyNode<E::Item>,
+    node: WaitNode<E::Item>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 impl<E: End> Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(end: E, slot: MaybeUninit<E::Item>) -> Self {
-        Self { end, state: Cell::new(OfferState::New), node: Party::node(None, slot) }
+        Self { end, state: Cell::new(OfferState::New), node: NodeState::node(None, slot) }
     }
 
     /// Moves the value between the slots of this branch and `peer`.
@@ -182,17 +182,17 @@ impl<E: End> Offer<E> {
     /// # Safety
     /// The caller has just taken `peer` out for this offer, whose node is not queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn meet(&self, peer: NonNull<PartyNode<E::Item>>) {
-        let party = &self.node.value;
+    unsafe fn meet(&self, peer: NonNull<WaitNode<E::Item>>) {
+        let wait_node = &self.node.value;
         let form = self.end.chan().form();
         self.state.set(OfferState::Met);
         // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
         unsafe {
             match E::SIDE {
-                Side::Sender => drop(deal(E::SIDE, party.take(), peer, form)),
+                Side::Sender => drop(deal(E::SIDE, wait_node.take(), peer, form)),
                 Side::Receiver => {
                     let got = deal(E::SIDE, MaybeUninit::uninit(), peer, form);
-                    party.slot.with_mut(|slot| slot.write(got));
+                    wait_node.slot.with_mut(|slot| slot.write(got));
                 }
             }
         }
@@ -205,7 +205,7 @@ impl<E: End> Branch for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         // SAFETY: the contract of `meet` is about a node; this call has none.
-        match unsafe { self.end.chan().meeting.meet(E::SIDE, None) } {
+        match unsafe { self.end.chan().wait_queue.meet(E::SIDE, None) } {
             Arrival::Waiting => false,
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: the peer was just taken out, and our node is not queued.
@@ -223,7 +223,7 @@ impl<E: End> Branch for Offer<E> {
         self.node.value.set_offer(choice.0);
         self.state.set(OfferState::Offered);
         // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
-        match unsafe { self.end.chan().meeting.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
+        match unsafe { self.end.chan().wait_queue.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
             Offering::Waiting => Offered::Waiting,
             Offering::Peer(peer) => {
                 // SAFETY: the peer was just taken out for us, and our node was not queued.
@@ -251,7 +251,7 @@ impl<E: End> Branch for Offer<E> {
         }
         let node = NonNull::from(&self.node);
         // SAFETY: queued by the owner of this branch, with this side.
-        let state = if unsafe { self.end.chan().meeting.leave(E::SIDE, node) } {
+        let state = if unsafe { self.end.chan().wait_queue.leave(E::SIDE, node) } {
             OfferState::New
         } else {
             match self.node.value.settled() {

@@ -3,9 +3,9 @@
 //! # States (`word`; `w` is nothing or the receiver's waiter, `+W` says that the sender watches for the
 //! receiver's end)
 //! ```text
-//! w --send--> SENT             the value, and the packet, are the receiver's
-//! w --sender dropped--> OVER   the packet is the receiver's
-//! w --receiver dropped--> GONE the packet is the sender's
+//! w --send--> SENT             the value, and the cell, are the receiver's
+//! w --sender dropped--> OVER   the cell is the receiver's
+//! w --receiver dropped--> GONE the cell is the sender's
 //! w --watch--> w+W --unwatch--> w                 before it sends or is dropped, the sender unwatches
 //! w+W --receiver dropped--> GOING --> GONE        in between, the receiver takes the watcher
 //! nothing --register--> waiter --unregister--> nothing      with or without +W
@@ -14,7 +14,7 @@
 //! # Invariants
 //! 1. The sender alone writes SENT, OVER and W, the receiver alone its waiter, GOING and GONE. Each ends its
 //!    side once.
-//! 2. The side that ends second, or reads SENT or OVER, owns the packet alone and frees it.
+//! 2. The side that ends second, or reads SENT or OVER, owns the cell alone and frees it.
 //! 3. A waiter in the word, or in `watcher`, holds what [`Waiter::keep`] took; the side that takes it out
 //!    must wake or forget it.
 //! 4. A sender that has unwatched cannot meet GOING: so its end may be one swap.
@@ -31,7 +31,7 @@
 //! # Rejected
 //! * A lock and a queue ([`gate`](crate::channel::gate)): twice the cost, for one waiter on each side.
 //! * A reference count: an end already tells which side is second.
-//! * The watcher under a swap to GONE: the sender could free the packet while the receiver reads it (broken
+//! * The watcher under a swap to GONE: the sender could free the cell while the receiver reads it (broken
 //!   variant).
 //!
 //! # Checked by
@@ -70,7 +70,7 @@ pub(super) enum Seen {
 pub(super) enum Found {
     /// The other side has not ended, and this waiter must be woken.
     Other(Option<Waiter>),
-    /// The other side has ended: the packet is the caller's.
+    /// The other side has ended: the cell is the caller's.
     Ended,
 }
 
@@ -90,12 +90,12 @@ fn is_code(word: *mut ()) -> bool {
 
 impl<T> OneshotCell<T> {
     pub(super) fn new() -> NonNull<Self> {
-        let packet = Self {
+        let cell = Self {
             word: AtomicPtr::new(ptr::null_mut()),
             value: UnsafeCell::new(MaybeUninit::uninit()),
             watcher: UnsafeCell::new(None),
         };
-        NonNull::from(Box::leak(Box::new(packet)))
+        NonNull::from(Box::leak(Box::new(cell)))
     }
 
     /// Sender.
@@ -117,7 +117,7 @@ impl<T> OneshotCell<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&self, is_sent: bool) -> Found {
         // AcqRel pairs with the receiver's loads (the value), its `register` (the waiter), and its end (the
-        // packet).
+        // cell).
         let before = self.word.swap(code(if is_sent { SENT } else { OVER }), Ordering::AcqRel);
         if before.addr() == GONE { Found::Ended } else { Found::Other(waiter_in(before)) }
     }
@@ -237,16 +237,16 @@ impl<T> OneshotCell<T> {
     }
 
     /// # Safety
-    /// The caller owns the packet alone (invariant 2); the value has been taken, or never was there.
+    /// The caller owns the cell alone (invariant 2); the value has been taken, or never was there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn free(this: NonNull<Self>) {
         #[cfg(loom)]
         {
             // SAFETY: leaked, so that the checker finds a late touch, which would else be a crash.
-            let packet = unsafe { this.as_ref() };
-            packet.value.with_mut(|_| {});
-            packet.watcher.with_mut(|_| {});
-            packet.word.load(Ordering::Relaxed); // Relaxed: only a touch
+            let cell = unsafe { this.as_ref() };
+            cell.value.with_mut(|_| {});
+            cell.watcher.with_mut(|_| {});
+            cell.word.load(Ordering::Relaxed); // Relaxed: only a touch
         }
         #[cfg(not(loom))]
         // SAFETY: made by `new`; the caller alone has it.

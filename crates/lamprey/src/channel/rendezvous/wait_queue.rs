@@ -23,7 +23,7 @@
 //!    1; [`sched::wait`](crate::sched::wait)). For an offer this holds only after the choice is synched
 //!    ([`Choice`](crate::events::protocol::Choice)); if that fails, the thread only marks the node stale.
 //! 3. The thread that took the node moves the value: into the node (of a receiver) or out of it (of a
-//!    sender). How the owner learns of it and when it owns the node again: [`party`](super::party).
+//!    sender). How the owner learns of it and when it owns the node again: [`wait_node`](super::wait node).
 //! 4. CLOSED is final.
 //! 5. An offer searches the lists and is queued under one LOCK, because it must not take a peer out before
 //!    its own choice is synched. If no thread waits, it is put into the word like any other node.
@@ -55,11 +55,11 @@
 //! `model::channel` (loom: send, recv, timeout, disconnect, three threads), `model::choice` (offers),
 //! `tests/channel/rendezvous.rs`, `tests/stress/mixed.rs`.
 
-mod place;
+mod state;
 mod waiters;
 
-use self::place::{Atomic, Place, Plain};
-use super::party::PartyNode;
+use self::state::{Atomic, Plain, QueueState};
+use super::wait_node::WaitNode;
 use crate::bias::{Access, Bias, Slot};
 use crate::events::protocol::Choice;
 use crate::sched::Waiter;
@@ -77,9 +77,9 @@ pub enum Side {
 /// The result of an arrival.
 pub(super) enum Arrival<T> {
     /// The oldest waiter of the other side: move the value, set `end`, wake it.
-    Peer(NonNull<PartyNode<T>>),
+    Peer(NonNull<WaitNode<T>>),
     /// As `Peer`, where the waiter is this thread.
-    Thread(NonNull<PartyNode<T>>, NonNull<Thread>),
+    Thread(NonNull<WaitNode<T>>, NonNull<Thread>),
     /// No peer was there; the node is queued now, if one was given.
     Waiting,
     /// The channel is closed.
@@ -89,7 +89,7 @@ pub(super) enum Arrival<T> {
 /// The result of an offer.
 pub(super) enum Offering<T> {
     /// The choice is synched with this peer, which is then as in [`Arrival::Peer`].
-    Peer(NonNull<PartyNode<T>>),
+    Peer(NonNull<WaitNode<T>>),
     /// No peer was there; the node is queued now.
     Waiting,
     /// The channel is closed, and the choice is synched with that outcome.
@@ -105,13 +105,13 @@ impl Side {
 }
 
 /// The state word, its wait queues and the bias.
-pub(super) struct Meeting<T>(Place<T>);
+pub(super) struct WaitQueue<T>(QueueState<T>);
 
 // SAFETY: values of `T` are moved between kernel threads, and so are waiters; the bias and the word order all
 // other accesses.
-unsafe impl<T: Send> Send for Meeting<T> {}
+unsafe impl<T: Send> Send for WaitQueue<T> {}
 // SAFETY: shared access goes through the bias and the word, and moves values of `T` only.
-unsafe impl<T: Send> Sync for Meeting<T> {}
+unsafe impl<T: Send> Sync for WaitQueue<T> {}
 
 /// The bias slot of the calling kernel thread's worker.
 #[cfg(not(loom))]
@@ -147,9 +147,9 @@ macro_rules! enter {
     };
 }
 
-impl<T> Meeting<T> {
+impl<T> WaitQueue<T> {
     pub(super) fn new(bias: Bias, attach_inline: bool) -> Self {
-        Self(Place::new(bias, attach_inline))
+        Self(QueueState::new(bias, attach_inline))
     }
 
     /// True if parasites that wait here are attached inside the call that unblocks them.
@@ -167,7 +167,7 @@ impl<T> Meeting<T> {
     /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling
     /// thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<PartyNode<T>>>) -> Arrival<T> {
+    pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<WaitNode<T>>>) -> Arrival<T> {
         // SAFETY: as promised by the caller.
         unsafe { self.meet_from(slot(), side, mine) }
     }
@@ -181,7 +181,7 @@ impl<T> Meeting<T> {
         &self,
         slot: Option<&'static Slot>,
         side: Side,
-        mine: Option<NonNull<PartyNode<T>>>,
+        mine: Option<NonNull<WaitNode<T>>>,
     ) -> Arrival<T> {
         // Emptiness can be read outside of a section: a Relaxed guess is enough for that.
         if mine.is_none() && self.0.is_empty() {
@@ -199,7 +199,7 @@ impl<T> Meeting<T> {
     pub(super) unsafe fn offer(
         &self,
         side: Side,
-        mine: NonNull<PartyNode<T>>,
+        mine: NonNull<WaitNode<T>>,
         choice: &Choice,
     ) -> Offering<T> {
         // SAFETY: as promised by the caller.
@@ -211,7 +211,7 @@ impl<T> Meeting<T> {
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
+    pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<WaitNode<T>>) -> bool {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })
     }
@@ -221,26 +221,26 @@ impl<T> Meeting<T> {
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
-    pub(super) unsafe fn renew(&self, mine: NonNull<PartyNode<T>>, waiter: Waiter) -> Option<Waiter> {
+    pub(super) unsafe fn renew(&self, mine: NonNull<WaitNode<T>>, waiter: Waiter) -> Option<Waiter> {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.renew(mode, mine, waiter) })
     }
 
-    /// Hands back a value that a receiver was given and did not return. `ghost`, a sender's node without a
-    /// thread, goes in front of all other senders, and stays even if no sender is left. If a receiver waits,
-    /// it is returned instead, and `ghost` is still the caller's.
+    /// Hands back a value that a receiver was given and did not return. `handed_back`, a sender's node
+    /// without a thread, goes in front of all other senders, and stays even if no sender is left. If a
+    /// receiver waits, it is returned instead, and `handed_back` is still the caller's.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the thread that takes the node out frees it. The caller has a receiver.
-    pub(super) unsafe fn put_back(&self, ghost: NonNull<PartyNode<T>>) -> Option<NonNull<PartyNode<T>>> {
+    pub(super) unsafe fn put_back(&self, handed_back: NonNull<WaitNode<T>>) -> Option<NonNull<WaitNode<T>>> {
         // SAFETY: as promised by the caller.
-        enter!(self, mode => unsafe { self.0.put_back(mode, ghost) })
+        enter!(self, mode => unsafe { self.0.put_back(mode, handed_back) })
     }
 
     /// Closes the channel, because `side` is gone. `each` gets all nodes of the other side, oldest first, and
     /// must end and wake them. Undelivered values count as senders: they stay until the receivers are gone
     /// too.
-    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<PartyNode<T>>)) {
+    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<WaitNode<T>>)) {
         let left = enter!(self, mode => self.0.close(mode, side));
         // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their
         // own wake.

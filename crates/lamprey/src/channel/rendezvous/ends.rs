@@ -1,12 +1,14 @@
 //! The public face of the rendezvous channel: a send and a receive happen together, or wait for each other
 //! ([`exchange`](super::exchange)).
 
-use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::exchange::{Chan, Ended, deal};
 use super::future::Exchange;
-use super::iter::iterates;
-use super::meeting::{Arrival, Side};
 use super::offer::{RecvEvt, SendEvt};
+use super::wait_queue::{Arrival, Side};
+use crate::channel::err::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
+use crate::channel::iter::iterates;
 use crate::sched::coop;
 use crate::sync_shim::{Arc, AtomicU32, Ordering};
 use crate::time;
@@ -104,7 +106,7 @@ fn ends<T>(chan: Chan<T>) -> (Sender<T>, Receiver<T>) {
 }
 
 /// The sending end of a [`channel`].
-pub struct Sender<T>(pub(super) Arc<Chan<T>>);
+pub struct Sender<T>(pub(in crate::channel) Arc<Chan<T>>);
 
 /// The receiving end of a [`channel`].
 pub struct Receiver<T>(pub(super) Arc<Chan<T>>);
@@ -184,7 +186,7 @@ impl<T> Sender<T> {
     /// [`TrySendError`] with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         // SAFETY: the contract of `meet` is about a node; this call has none.
-        let sent = match unsafe { self.0.meeting.meet(Side::Sender, None) } {
+        let sent = match unsafe { self.0.wait_queue.meet(Side::Sender, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: just taken out; our slot is full.
                 unsafe { deal(Side::Sender, MaybeUninit::new(value), peer, self.0.form()) };
@@ -291,7 +293,7 @@ impl<T> Receiver<T> {
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         // SAFETY: the contract of `meet` is about a node; this call has none.
-        let received = match unsafe { self.0.meeting.meet(Side::Receiver, None) } {
+        let received = match unsafe { self.0.wait_queue.meet(Side::Receiver, None) } {
             Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
                 // SAFETY: the peer was just taken out; a receiver's slot is full after `deal`.
                 Ok(unsafe { full(deal(Side::Receiver, MaybeUninit::uninit(), peer, self.0.form())) })

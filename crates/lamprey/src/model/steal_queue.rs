@@ -3,25 +3,25 @@
 //! The ring is in a loom cell, so any overlap is a failure by itself.
 
 use super::{Broken, check, check_bounded, must_fail};
-use crate::queue::fresh::{Fresh, Look};
+use crate::queue::steal_queue::{Look, StealQueue};
 use crate::sync_shim::{Arc, thread};
 
 /// A thief to which every entry is old enough.
 const ALL: Look = Look { head: 0, tail: usize::MAX / 2 };
 
-fn steal(queue: &Fresh<u32>) -> Vec<u32> {
+fn steal(queue: &StealQueue<u32>) -> Vec<u32> {
     let mut taken = Vec::new();
     queue.steal(ALL, 8, |entry| taken.push(entry));
     taken
 }
 
-fn pop_all(queue: &Fresh<u32>) -> Vec<u32> {
+fn pop_all(queue: &StealQueue<u32>) -> Vec<u32> {
     // SAFETY: called only by the thread that plays the owner, or after all others have ended.
     std::iter::from_fn(|| unsafe { queue.pop() }).collect()
 }
 
 fn owner_against_thief() {
-    let queue = Arc::new(Fresh::new());
+    let queue = Arc::new(StealQueue::new());
     // SAFETY: this thread is the owner.
     unsafe { queue.push(1) };
     let theirs = queue.clone();
@@ -43,7 +43,7 @@ fn steal_while_owner_pushes_and_pops() {
 #[test]
 fn two_thieves_and_the_owner() {
     check_bounded(2, || {
-        let queue = Arc::new(Fresh::new());
+        let queue = Arc::new(StealQueue::new());
         // SAFETY: this thread is the owner.
         unsafe {
             queue.push(1);

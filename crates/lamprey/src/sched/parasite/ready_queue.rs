@@ -10,15 +10,15 @@
 //! 1. `pending` = the entries of both lists + those that other workers have taken and that are still counted
 //!    in `taken` (+ 1 while the tasks of an ending runtime are not cancelled yet: [`super::carrier`], 4). So
 //!    zero means that there is no entry. A worker that finds none although `pending` is not zero
-//!    [settles](Woken::settle).
+//!    [settles](ReadyQueue::settle).
 //! 2. An entry holds the right to run its parasite ([`Life`](super::life::Life), or, for a thread,
 //!    State::Runnable): so the parasite is alive.
 //! 3. Another worker takes only tasks in shared mode, which any worker of the runtime may run.
 //!
 //! # Who may touch what
-//! [`Woken`]: the worker. [`Queues`]: the worker as the owner of an asymmetric lock ([`Lent`]), and as its
-//! visitor the monitor, while this worker computes ([`crate::sched::watch`]). `Exposed::pending`: written by
-//! the worker, a hint for the others.
+//! [`ReadyQueue`]: the worker. [`Queues`]: the worker as the owner of an asymmetric lock ([`AsymmetricLock`]), and as its
+//! visitor the monitor, while this worker computes ([`crate::sched::watch`]). `ReadyShared::pending`: written
+//! by the worker, a hint for the others.
 //!
 //! # Rejected
 //! * A shared queue for woken parasites while a worker is idle: each message between two parasites would go
@@ -27,7 +27,7 @@
 //!   instead of 10.
 
 use super::task::Task;
-use crate::queue::lent::Lent;
+use crate::queue::asymmetric_lock::AsymmetricLock;
 use crate::queue::ring::Ring;
 use crate::sched::thread::Thread;
 use crate::sched::waiter::Waiter;
@@ -43,16 +43,16 @@ const MOST: usize = 4096;
 /// writes it at each wake.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(in crate::sched) struct Exposed {
-    queues: Lent<Queues>,
-    /// A copy of [`Woken::pending`].
+pub(in crate::sched) struct ReadyShared {
+    queues: AsymmetricLock<Queues>,
+    /// A copy of [`ReadyQueue::pending`].
     pending: AtomicUsize,
 }
 
-impl Exposed {
+impl ReadyShared {
     pub(in crate::sched) fn new() -> Arc<Self> {
         let (first, last) = (ptr::null_mut(), ptr::null_mut());
-        let queues = Lent::new(Queues { latest: Ring::new(), first, last, taken: 0 });
+        let queues = AsymmetricLock::new(Queues { latest: Ring::new(), first, last, taken: 0 });
         Arc::new(Self { queues, pending: AtomicUsize::new(0) })
     }
 
@@ -78,8 +78,8 @@ struct Queues {
     taken: usize,
 }
 
-// SAFETY: each entry holds the right to run its parasite (invariant 2), and `Lent` lets one kernel thread at
-// a time reach them. A visitor takes only shared tasks; of the others it moves only the pointers.
+// SAFETY: each entry holds the right to run its parasite (invariant 2), and `AsymmetricLock` lets one kernel
+// thread at a time reach them. A visitor takes only shared tasks; of the others it moves only the pointers.
 unsafe impl Send for Queues {}
 
 impl Queues {
@@ -158,13 +158,13 @@ fn travels(task: NonNull<Task>) -> bool {
 
 /// The ready queue, as its worker uses it.
 #[repr(C)]
-pub(in crate::sched) struct Woken {
+pub(in crate::sched) struct ReadyQueue {
     pub(in crate::sched) pending: Cell<usize>,
-    exposed: Arc<Exposed>,
+    exposed: Arc<ReadyShared>,
 }
 
-impl Woken {
-    pub(in crate::sched) fn new(exposed: Arc<Exposed>) -> Self {
+impl ReadyQueue {
+    pub(in crate::sched) fn new(exposed: Arc<ReadyShared>) -> Self {
         Self { pending: Cell::new(0), exposed }
     }
 

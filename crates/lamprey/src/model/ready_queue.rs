@@ -1,11 +1,11 @@
 //! Ready parasites of a worker, some of which another worker takes: each runs once, and in the end none is
 //! pending.
 //!
-//! That owner and visitor never access the queues at once is checked by `model::fresh`: the protocol is the
-//! same ([`crate::queue::lent`]).
+//! That owner and visitor never access the queues at once is checked by `model::steal_queue`: the protocol is
+//! the same ([`crate::queue::asymmetric_lock`]).
 
 use super::{Broken, check_bounded, must_fail};
-use crate::sched::worker::{Parasite, Seat, Worker};
+use crate::sched::worker::{Parasite, Worker, WorkerShared};
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::poll_fn;
 use std::task::Poll;
@@ -13,8 +13,8 @@ use std::task::Poll;
 /// The owner starts parasites that yield once; a visitor takes those that may migrate, and runs them.
 fn take_while_the_owner_works() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let seat = Seat::new();
-    Worker::play(&seat, |worker| {
+    let remote = WorkerShared::new();
+    Worker::play(&remote, |worker| {
         let parasites = [true, false].map(|is_shared| {
             let (ran, mut asked) = (ran.clone(), false);
             let work = poll_fn(move |cx| {
@@ -31,10 +31,10 @@ fn take_while_the_owner_works() {
             parasite.start(worker);
             parasite
         });
-        let theirs = Visited(seat.clone());
+        let theirs = Visited(remote.clone());
         let visitor = thread::spawn(move || {
-            let own = Seat::new();
-            Worker::play(&own, |worker| worker.relieve(&theirs.seat()));
+            let own = WorkerShared::new();
+            Worker::play(&own, |worker| worker.relieve(&theirs.remote()));
         });
         worker.run();
         visitor.join().unwrap();
@@ -47,10 +47,10 @@ fn take_while_the_owner_works() {
 }
 
 /// A worker's shared state on its way to another thread.
-struct Visited(std::sync::Arc<Seat>);
+struct Visited(std::sync::Arc<WorkerShared>);
 
 impl Visited {
-    fn seat(&self) -> std::sync::Arc<Seat> {
+    fn remote(&self) -> std::sync::Arc<WorkerShared> {
         self.0.clone()
     }
 }

@@ -6,9 +6,9 @@
 //! 3. A parasite that is attached inside this call runs as its very last step ([`wake`]), when the call holds
 //!    nothing of the channel any more.
 
-use super::meeting::{Arrival, Meeting, Side};
-use super::party::{At, Party, PartyNode};
-use super::rendezvous::Sender;
+use super::ends::Sender;
+use super::wait_node::{At, NodeState, WaitNode};
+use super::wait_queue::{Arrival, Side, WaitQueue};
 use crate::bias::Bias;
 use crate::sched::parasite::notify::Delivery;
 use crate::sched::parasite::task::{Form, Task};
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// The channel itself.
 #[repr(C)]
 pub struct Chan<T> {
-    pub(super) meeting: Meeting<T>,
+    pub(super) wait_queue: WaitQueue<T>,
     pub(super) senders: AtomicU32,
     pub(super) receivers: AtomicU32,
 }
@@ -40,8 +40,8 @@ pub(super) enum Ended<T> {
 /// An undelivered value that was handed back, queued as a sender without a thread. The node comes first: the
 /// peer that takes it frees the whole struct.
 #[repr(C)]
-pub(super) struct Ghost<T> {
-    node: PartyNode<T>,
+pub(super) struct Undelivered<T> {
+    node: WaitNode<T>,
     /// Counts as a sender while the value waits.
     _sender: Sender<T>,
 }
@@ -75,7 +75,7 @@ impl<T> Chan<T> {
 
     fn of(bias: Bias, attach_inline: bool) -> Self {
         Self {
-            meeting: Meeting::new(bias, attach_inline),
+            wait_queue: WaitQueue::new(bias, attach_inline),
             senders: AtomicU32::new(1),
             receivers: AtomicU32::new(1),
         }
@@ -84,7 +84,7 @@ impl<T> Chan<T> {
     /// How parasites that wait here are attached when they are woken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn form(&self) -> Form {
-        if self.meeting.attaches_inline() { Form::Inline } else { Form::AsTask }
+        if self.wait_queue.attaches_inline() { Form::Inline } else { Form::AsTask }
     }
 
     /// Meets the other side, waiting for it if necessary. `slot` is full for a sender, empty for a receiver.
@@ -108,7 +108,7 @@ impl<T> Chan<T> {
         deadline: Option<Instant>,
     ) -> Ended<T> {
         // SAFETY: the contract of `meet_from` is about a node; this call has none.
-        let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, None) };
+        let arrival = unsafe { self.wait_queue.meet_from(worker.slot(), side, None) };
         // Ordered tests instead of a jump table: the first two results are the usual ones.
         if let Arrival::Thread(peer, thread) = arrival {
             // SAFETY: the peer was just taken out.
@@ -123,10 +123,10 @@ impl<T> Chan<T> {
         if std::thread::panicking() {
             return Ended::Closed(slot);
         }
-        worker.attach_woken();
-        let node = Party::node(Some(Waiter::thread(worker.running())), slot);
+        worker.attach_ready();
+        let node = NodeState::node(Some(Waiter::thread(worker.running())), slot);
         // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
-        let arrival = unsafe { self.meeting.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
+        let arrival = unsafe { self.wait_queue.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);
         }
@@ -149,11 +149,11 @@ impl<T> Chan<T> {
     /// [`exchange`](Self::exchange) on a kernel thread outside of every runtime.
     #[inline(never)]
     fn exchange_elsewhere(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
-        let (node, mut arrival) = (Party::node(None, slot), Arrival::Waiting);
+        let (node, mut arrival) = (NodeState::node(None, slot), Arrival::Waiting);
         let enter = |me: Waiter| {
             node.value.set_waiter(Some(me));
             // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
-            arrival = unsafe { self.meeting.meet(side, Some(NonNull::from(&node))) };
+            arrival = unsafe { self.wait_queue.meet(side, Some(NonNull::from(&node))) };
             matches!(arrival, Arrival::Waiting)
         };
         let waited = wait::wait(reason(side), deadline, enter, |_| self.leave(side, &node));
@@ -161,14 +161,14 @@ impl<T> Chan<T> {
     }
 
     /// Takes our node out; false if another thread has taken it.
-    fn leave(&self, side: Side, node: &PartyNode<T>) -> bool {
+    fn leave(&self, side: Side, node: &WaitNode<T>) -> bool {
         // SAFETY: queued by this thread.
-        unsafe { self.meeting.leave(side, NonNull::from(node)) }
+        unsafe { self.wait_queue.leave(side, NonNull::from(node)) }
     }
 
     /// A peer was there when our node was about to be queued.
     #[cold]
-    fn met_late(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>) -> Ended<T> {
+    fn met_late(&self, side: Side, node: &WaitNode<T>, arrival: Arrival<T>) -> Ended<T> {
         // SAFETY: our node was not queued, so its slot is ours; a peer was just taken out.
         unsafe {
             match arrival {
@@ -181,7 +181,7 @@ impl<T> Chan<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn after_wait(&self, side: Side, node: &PartyNode<T>, arrival: Arrival<T>, waited: Waited) -> Ended<T> {
+    fn after_wait(&self, side: Side, node: &WaitNode<T>, arrival: Arrival<T>, waited: Waited) -> Ended<T> {
         match waited {
             Waited::Woken => match outcome(node) {
                 Ended::Closed(slot) => closed(side, slot),
@@ -195,7 +195,7 @@ impl<T> Chan<T> {
     /// The wait ended early, or did not begin.
     #[cold]
     #[inline(never)]
-    fn after_early(side: Side, node: &PartyNode<T>, waited: Waited) -> Ended<T> {
+    fn after_early(side: Side, node: &WaitNode<T>, waited: Waited) -> Ended<T> {
         if let Waited::Late(_) = waited {
             return match outcome(node) {
                 // The value was moved: the caller gets that result, and its cancellation at its next blocking
@@ -220,29 +220,29 @@ impl<T> Chan<T> {
         // code may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that
         // is sent to its own worker and finds its runtime gone.
         let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-        self.meeting.close(side, |node| {
+        self.wait_queue.close(side, |node| {
             // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its
             // owner. No parasite is attached inline here.
             unsafe {
-                let party = &node.as_ref().value;
-                let waiter = match party.waiter() {
-                    At::Ghost => return ghosts.push(node),
-                    At::Offer(_) if !party.accept() => return,
+                let wait_node = &node.as_ref().value;
+                let waiter = match wait_node.waiter() {
+                    At::Undelivered => return ghosts.push(node),
+                    At::Offer(_) if !wait_node.accept() => return,
                     At::Offer(choice) => choice.as_ref().waiter(),
                     At::Waiting(waiter) => waiter,
                     _ => crate::bug::bug!("a node without a waiter was queued"),
                 };
                 match waiter.who() {
-                    Who::Task(task) => match notify(party, task, false) {
+                    Who::Task(task) => match notify(wait_node, task, false) {
                         delivery if delivery.is_sent() => sent.push(delivery),
                         delivery => delivery.deliver(Form::Soon),
                     },
                     Who::Foreign(_) => {
-                        party.end(false);
+                        wait_node.end(false);
                         foreign.push(waiter);
                     }
                     _ => {
-                        party.end(false);
+                        wait_node.end(false);
                         waiter.wake();
                     }
                 }
@@ -253,9 +253,9 @@ impl<T> Chan<T> {
             // SAFETY: taken out of its node above, and woken only here.
             unsafe { waiter.wake() };
         }
-        for ghost in ghosts {
+        for handed_back in ghosts {
             // SAFETY: taken out by `close`, and still full.
-            let free = || unsafe { free_ghost(ghost, true) };
+            let free = || unsafe { free_undelivered(handed_back, true) };
             #[cfg(not(loom))]
             crate::thread::quietly(free);
             #[cfg(loom)]
@@ -267,14 +267,15 @@ impl<T> Chan<T> {
     /// for one.
     #[cold]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
-        let ghost = Box::new(Ghost { node: Party::node(None, slot), _sender: Sender::of(chan) });
-        ghost.node.value.set_ghost();
-        let node = NonNull::from(Box::leak(ghost)).cast();
+        let handed_back =
+            Box::new(Undelivered { node: NodeState::node(None, slot), _sender: Sender::of(chan) });
+        handed_back.node.value.set_undelivered();
+        let node = NonNull::from(Box::leak(handed_back)).cast();
         // SAFETY: the node is new and boxed; if `put_back` did not queue it, it is still ours.
         unsafe {
-            if let Some(receiver) = chan.meeting.put_back(node) {
+            if let Some(receiver) = chan.wait_queue.put_back(node) {
                 deal(Side::Sender, node.as_ref().value.take(), receiver, Form::Soon);
-                free_ghost(node, false);
+                free_undelivered(node, false);
             }
         }
     }
@@ -283,21 +284,21 @@ impl<T> Chan<T> {
 /// Frees an undelivered value's node, and the value if it is still in the slot.
 ///
 /// # Safety
-/// The node is a [`Ghost`]'s, taken out or never queued, and only the caller has it.
+/// The node is a [`Undelivered`]'s, taken out or never queued, and only the caller has it.
 #[cold]
-unsafe fn free_ghost<T>(node: NonNull<PartyNode<T>>, full: bool) {
+unsafe fn free_undelivered<T>(node: NonNull<WaitNode<T>>, full: bool) {
     // SAFETY: by contract; made by `put_back` as a box.
     unsafe {
-        let ghost = Box::from_raw(node.cast::<Ghost<T>>().as_ptr());
+        let handed_back = Box::from_raw(node.cast::<Undelivered<T>>().as_ptr());
         if full {
-            drop(ghost.node.value.take().assume_init());
+            drop(handed_back.node.value.take().assume_init());
         }
     }
 }
 
 /// The outcome of our node after we were woken.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn outcome<T>(node: &PartyNode<T>) -> Ended<T> {
+fn outcome<T>(node: &WaitNode<T>) -> Ended<T> {
     let at = node.value.at();
     // SAFETY: the thread that took the node out is done with it: it has woken us.
     let slot = unsafe { node.value.take() };
@@ -333,23 +334,23 @@ fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
 pub(super) unsafe fn deal<T>(
     side: Side,
     mine: MaybeUninit<T>,
-    peer: NonNull<PartyNode<T>>,
+    peer: NonNull<WaitNode<T>>,
     form: Form,
 ) -> MaybeUninit<T> {
     #[cfg(not(loom))]
     sched::count_communication();
-    // SAFETY: the node is ours until it is ended (Party, invariant 2).
+    // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
     unsafe {
-        let party = &peer.as_ref().value;
+        let wait_node = &peer.as_ref().value;
         let got = match side {
             Side::Sender => {
-                party.slot.with_mut(|slot| slot.write(mine));
+                wait_node.slot.with_mut(|slot| slot.write(mine));
                 MaybeUninit::uninit()
             }
-            Side::Receiver => party.slot.with(|slot| slot.read()),
+            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
         };
-        if side == Side::Receiver && party.is_ghost() {
-            free_ghost(peer, false);
+        if side == Side::Receiver && wait_node.is_undelivered() {
+            free_undelivered(peer, false);
             return got;
         }
         wake(peer, true, form);
@@ -367,22 +368,23 @@ unsafe fn deal_with_thread<T>(
     worker: &Worker,
     side: Side,
     mine: MaybeUninit<T>,
-    peer: NonNull<PartyNode<T>>,
+    peer: NonNull<WaitNode<T>>,
     thread: NonNull<Thread>,
     form: Form,
 ) -> MaybeUninit<T> {
-    worker.seat.counters.communications.add(1);
-    // SAFETY: the node is ours until it is ended (Party, invariant 2); its thread is woken after that, once.
+    worker.remote.counters.communications.add(1);
+    // SAFETY: the node is ours until it is ended (NodeState, invariant 2); its thread is woken after that,
+    // once.
     unsafe {
-        let party = &peer.as_ref().value;
+        let wait_node = &peer.as_ref().value;
         let got = match side {
             Side::Sender => {
-                party.slot.with_mut(|slot| slot.write(mine));
+                wait_node.slot.with_mut(|slot| slot.write(mine));
                 MaybeUninit::uninit()
             }
-            Side::Receiver => party.slot.with(|slot| slot.read()),
+            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
         };
-        party.end(true);
+        wait_node.end(true);
         if !worker.wake_neighbour(thread) {
             sched::wake_thread(thread, form);
             coop::call_is_done();
@@ -397,22 +399,22 @@ unsafe fn deal_with_thread<T>(
 /// The caller has taken the node out, and it is no undelivered value. The node is its owner's again before
 /// the wake.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
+unsafe fn wake<T>(node: NonNull<WaitNode<T>>, met: bool, form: Form) {
     // SAFETY: the node is ours until `end`; the waiter is copied out before that, and the node is held while
-    // a parasite is notified (Party, invariant 3).
+    // a parasite is notified (NodeState, invariant 3).
     unsafe {
-        let party = &node.as_ref().value;
-        let waiter = party.raw_waiter();
+        let wait_node = &node.as_ref().value;
+        let waiter = wait_node.raw_waiter();
         // Ordered tests instead of a jump table, for the reason given at `Waiter::as_task`.
         if let Some(thread) = waiter.as_thread() {
-            party.end(met);
+            wait_node.end(met);
             sched::wake_thread(thread, form);
         } else if let Some(task) = waiter.as_task() {
-            notify(party, task, met).deliver(form);
-        } else if party.is_offer() {
-            wake_choice(party, met, form);
+            notify(wait_node, task, met).deliver(form);
+        } else if wait_node.is_offer() {
+            wake_choice(wait_node, met, form);
         } else {
-            party.end(met);
+            wait_node.end(met);
             waiter.run_kept(form);
         }
     }
@@ -423,19 +425,19 @@ unsafe fn wake<T>(node: NonNull<PartyNode<T>>, met: bool, form: Form) {
 /// # Safety
 /// As for [`wake`].
 #[inline(never)]
-unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
-    let At::Offer(choice) = party.waiter() else { return };
+unsafe fn wake_choice<T>(wait_node: &NodeState<T>, met: bool, form: Form) {
+    let At::Offer(choice) = wait_node.waiter() else { return };
     // SAFETY: the choice lives until its node is ended; its waiter is the winner's, and is read before that.
     unsafe {
         if left_out!(EarlyWaiter) {
-            party.end(met);
+            wait_node.end(met);
             return choice.as_ref().waiter().run_kept(form);
         }
         let waiter = choice.as_ref().waiter();
         match waiter.as_task() {
-            Some(task) => notify(party, task, met).deliver(form),
+            Some(task) => notify(wait_node, task, met).deliver(form),
             None => {
-                party.end(met);
+                wait_node.end(met);
                 waiter.run_kept(form);
             }
         }
@@ -447,10 +449,10 @@ unsafe fn wake_choice<T>(party: &Party<T>, met: bool, form: Form) {
 /// # Safety
 /// As for [`wake`]; `task` is the node's waiter.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn notify<T>(party: &Party<T>, task: NonNull<Task>, met: bool) -> Delivery {
-    party.hold();
-    // SAFETY: the parasite is alive while the node is held (Party, invariant 3).
+unsafe fn notify<T>(wait_node: &NodeState<T>, task: NonNull<Task>, met: bool) -> Delivery {
+    wait_node.hold();
+    // SAFETY: the parasite is alive while the node is held (NodeState, invariant 3).
     let delivery = unsafe { Task::notify(task) };
-    party.end(met);
+    wait_node.end(met);
     delivery
 }

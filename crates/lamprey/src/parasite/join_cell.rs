@@ -2,15 +2,15 @@
 //! handle reaches the parasite.
 //!
 //! # Invariants
-//! 1. A packet has one structural owner, parasite and handle together (completion word), and references of
+//! 1. A join cell has one structural owner, parasite and handle together (completion word), and references of
 //!    errands.
-//! 2. `Head::thread` is the parasite's thread from its start until it ends, for its home worker only; `home`
-//!    is null until then.
+//! 2. `StackfulHead::thread` is the parasite's thread from its start until it ends, for its home worker only;
+//!    `home` is null until then.
 //!
 //! # Orderings
 //! The handle's order to end and a start as a host: each side stores (`ordered`; `home`), then loads the
 //! other's, all SeqCst, so that at least one sees the other: the order is then either found at the start or
-//! sent as an errand. Both may happen: an errand for a parasite that is over does nothing.
+//! sent as a remote message. Both may happen: a remote message for a parasite that is over does nothing.
 //!
 //! # Checked by
 //! `model::hosted` (loom), `tests/parasite/stackful.rs`.
@@ -18,13 +18,13 @@
 use super::handle::Outcome;
 use super::place::drop_outcome;
 use crate::sched::completion::{Completion, Published};
-use crate::sched::errand::Errand;
 use crate::sched::info::ThreadInfo;
 use crate::sched::parasite::contexts::Context;
 use crate::sched::parasite::life::Refs;
-use crate::sched::seat::Seat;
-use crate::sched::thread::{State, Thread};
+use crate::sched::remote_message::RemoteMessage;
+use crate::sched::thread::{Thread, ThreadState};
 use crate::sched::worker::{Worker, give_block, take_block};
+use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -32,18 +32,18 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// The part of a packet that does not depend on the type of the outcome.
+/// The part of a join cell that does not depend on the type of the outcome.
 #[repr(C)]
-pub(super) struct Head {
-    /// The order to end, when it comes from elsewhere. First, so that an errand is a packet.
-    errand: Errand,
+pub(super) struct StackfulHead {
+    /// The order to end, when it comes from elsewhere. First, so that a remote message is a join cell.
+    message: RemoteMessage,
     pub(super) completion: Completion,
     refs: Refs,
     ordered: AtomicBool,
     thread: Cell<*const Thread>,
     /// Null until it has started; holds a count.
-    home: AtomicPtr<Seat>,
-    free: unsafe fn(NonNull<Head>),
+    home: AtomicPtr<WorkerShared>,
+    free: unsafe fn(NonNull<StackfulHead>),
     /// Who the parasite is, but for its number.
     pub(super) info: ThreadInfo,
     /// Its number; written before the handle is given out.
@@ -52,15 +52,15 @@ pub(super) struct Head {
 
 /// Where the outcome of a parasite that has blocked goes. See the module's text.
 #[repr(C)]
-pub(super) struct Packet<T> {
-    pub(super) head: Head,
+pub(super) struct StackfulJoinCell<T> {
+    pub(super) head: StackfulHead,
     outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
 }
 
 /// For messages.
 const UNNAMED: &str = "on a stack of its own";
 
-impl Head {
+impl StackfulHead {
     /// Who the parasite is, or was.
     pub(super) fn info(&self) -> ThreadInfo {
         self.info.clone().with_id(self.id.get())
@@ -69,24 +69,25 @@ impl Head {
     /// A parasite starts as a host, on the running thread; false if it has been told to end before.
     pub(super) fn begin(&self, worker: &Worker) -> bool {
         self.thread.set(worker.running().as_ptr());
-        // StoreLoad race: our home against our look at `ordered`; pairs with the two in `Packet::cancel`.
-        self.home.store(Arc::into_raw(worker.seat.clone()).cast_mut(), Ordering::SeqCst);
+        // StoreLoad race: our home against our look at `ordered`; pairs with the two in
+        // `StackfulJoinCell::cancel`.
+        self.home.store(Arc::into_raw(worker.remote.clone()).cast_mut(), Ordering::SeqCst);
         // StoreLoad race: as above.
         !self.ordered.load(Ordering::SeqCst)
     }
 }
 
-impl<T> Packet<T> {
-    /// The packet of a parasite that has blocked, or of one that is yet to start.
+impl<T> StackfulJoinCell<T> {
+    /// The join cell of a parasite that has blocked, or of one that is yet to start.
     #[cold]
     #[inline(never)]
     pub(super) fn new(info: ThreadInfo, started: Option<(&Worker, NonNull<Context>)>) -> NonNull<Self> {
         let (home, thread) = started.map_or((ptr::null_mut(), ptr::null()), |(worker, context)| {
-            (Arc::into_raw(worker.seat.clone()).cast_mut(), context.cast::<Thread>().as_ptr().cast_const())
+            (Arc::into_raw(worker.remote.clone()).cast_mut(), context.cast::<Thread>().as_ptr().cast_const())
         });
-        let packet = take_block(Layout::new::<Self>()).cast::<Self>();
-        let head = Head {
-            errand: Errand { link: Cell::new(ptr::null_mut()), run: end_parasite },
+        let join_cell = take_block(Layout::new::<Self>()).cast::<Self>();
+        let head = StackfulHead {
+            message: RemoteMessage { link: Cell::new(ptr::null_mut()), run: end_parasite },
             completion: Completion::new(),
             refs: Refs::new(),
             ordered: AtomicBool::new(false),
@@ -97,28 +98,28 @@ impl<T> Packet<T> {
             info,
         };
         // SAFETY: fresh memory of this layout.
-        unsafe { packet.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
-        packet
+        unsafe { join_cell.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
+        join_cell
     }
 
     /// The parasite has ended.
     ///
     /// # Safety
-    /// The parasite's own packet; called once, by the parasite.
-    pub(super) unsafe fn publish(packet: NonNull<Self>, outcome: Outcome<T>) {
+    /// The parasite's own join cell; called once, by the parasite.
+    pub(super) unsafe fn publish(join_cell: NonNull<Self>, outcome: Outcome<T>) {
         // SAFETY: alive by the parasite's share; after the word says `Kept`, the handle may have freed it.
         unsafe {
-            packet.as_ref().head.thread.set(ptr::null());
-            (*packet.as_ref().outcome.get()).write(outcome);
-            match packet.as_ref().head.completion.publish() {
+            join_cell.as_ref().head.thread.set(ptr::null());
+            (*join_cell.as_ref().outcome.get()).write(outcome);
+            match join_cell.as_ref().head.completion.publish() {
                 Published::Kept => {}
-                Published::Owed(waiter) => waiter.wake_kept(),
+                Published::PendingWake(waiter) => waiter.wake_kept(),
                 Published::Unwanted => {
                     drop_outcome(
-                        (*packet.as_ref().outcome.get()).assume_init_read(),
-                        packet.as_ref().head.info.name().unwrap_or(UNNAMED),
+                        (*join_cell.as_ref().outcome.get()).assume_init_read(),
+                        join_cell.as_ref().head.info.name().unwrap_or(UNNAMED),
                     );
-                    Self::drop_owner(packet);
+                    Self::drop_owner(join_cell);
                 }
             }
         }
@@ -128,12 +129,12 @@ impl<T> Packet<T> {
     ///
     /// # Safety
     /// Done, and the caller's alone; its last use.
-    pub(super) unsafe fn take(packet: NonNull<Self>) -> Outcome<T> {
+    pub(super) unsafe fn take(join_cell: NonNull<Self>) -> Outcome<T> {
         // SAFETY: as promised by the caller.
         unsafe {
-            let outcome = (*packet.as_ref().outcome.get()).assume_init_read();
-            let outcome = outcome.map_err(|error| error.of(|| packet.as_ref().head.info()));
-            Self::drop_owner(packet);
+            let outcome = (*join_cell.as_ref().outcome.get()).assume_init_read();
+            let outcome = outcome.map_err(|error| error.of(|| join_cell.as_ref().head.info()));
+            Self::drop_owner(join_cell);
             outcome
         }
     }
@@ -142,12 +143,12 @@ impl<T> Packet<T> {
     ///
     /// # Safety
     /// The handle's share, given up by this.
-    pub(super) unsafe fn detach(packet: NonNull<Self>) {
+    pub(super) unsafe fn detach(join_cell: NonNull<Self>) {
         // SAFETY: as promised by the caller.
         unsafe {
-            if !packet.as_ref().head.completion.detach() {
-                let info = packet.as_ref().head.info();
-                drop_outcome(Self::take(packet), info.name().unwrap_or(UNNAMED));
+            if !join_cell.as_ref().head.completion.detach() {
+                let info = join_cell.as_ref().head.info();
+                drop_outcome(Self::take(join_cell), info.name().unwrap_or(UNNAMED));
             }
         }
     }
@@ -156,56 +157,56 @@ impl<T> Packet<T> {
     ///
     /// # Safety
     /// The handle's share lasts beyond this call.
-    pub(super) unsafe fn cancel(packet: NonNull<Self>) {
+    pub(super) unsafe fn cancel(join_cell: NonNull<Self>) {
         // SAFETY: alive by the handle's share.
-        let head = unsafe { &packet.as_ref().head };
-        // StoreLoad race: our order against our look at `home`; pairs with the two in `Head::begin`. Only one
-        // is sent.
+        let head = unsafe { &join_cell.as_ref().head };
+        // StoreLoad race: our order against our look at `home`; pairs with the two in `StackfulHead::begin`.
+        // Only one is sent.
         if head.completion.is_done() || head.ordered.swap(true, Ordering::SeqCst) {
             return;
         }
         // StoreLoad race: as above. Null: it has not started, and will see the order when it does.
         let Some(home) = NonNull::new(head.home.load(Ordering::SeqCst)) else { return };
         if let Some(worker) = Worker::current()
-            && ptr::eq(worker.seat_ptr(), home.as_ptr())
+            && ptr::eq(worker.remote_ptr(), home.as_ptr())
         {
             return end_here(head, worker);
         }
         head.refs.retain();
-        // SAFETY: the packet has a count of its home; the errand has a reference to the packet.
-        unsafe { Seat::send(home, packet.cast()) };
+        // SAFETY: the join cell has a count of its home; the message has a reference to the join cell.
+        unsafe { WorkerShared::send(home, join_cell.cast()) };
     }
 
     /// # Safety
     /// The structural owner's claim, given up here; the outcome has been taken.
-    unsafe fn drop_owner(packet: NonNull<Self>) {
+    unsafe fn drop_owner(join_cell: NonNull<Self>) {
         // SAFETY: as promised by the caller.
         unsafe {
-            if packet.as_ref().head.refs.drop_owner() {
-                free::<T>(packet.cast());
+            if join_cell.as_ref().head.refs.drop_owner() {
+                free::<T>(join_cell.cast());
             }
         }
     }
 }
 
-/// Cancels the parasite of a packet on its home worker.
-fn end_here(head: &Head, worker: &Worker) {
+/// Cancels the parasite of a join cell on its home worker.
+fn end_here(head: &StackfulHead, worker: &Worker) {
     if let Some(thread) = NonNull::new(head.thread.get().cast_mut()) {
         // SAFETY: not null, so it has not ended; the caller is its home worker (invariant 2).
         unsafe {
-            if thread.as_ref().state.get() != State::Finished {
+            if thread.as_ref().state.get() != ThreadState::Finished {
                 worker.cancel(thread);
             }
         }
     }
 }
 
-/// [`Errand::run`]: the order to end has arrived.
+/// [`RemoteMessage::run`]: the order to end has arrived.
 ///
 /// # Safety
-/// The errand heads a packet and comes with a reference to it.
-unsafe fn end_parasite(errand: NonNull<Errand>, worker: Option<&Worker>) {
-    let head = errand.cast::<Head>();
+/// The message heads a join cell and comes with a reference to it.
+unsafe fn end_parasite(message: NonNull<RemoteMessage>, worker: Option<&Worker>) {
+    let head = message.cast::<StackfulHead>();
     // SAFETY: as promised by the caller.
     unsafe {
         if let Some(worker) = worker {
@@ -218,18 +219,18 @@ unsafe fn end_parasite(errand: NonNull<Errand>, worker: Option<&Worker>) {
 }
 
 /// # Safety
-/// Nobody has a claim on the packet any more; its outcome has been taken.
-unsafe fn free<T>(head: NonNull<Head>) {
-    // SAFETY: made by `Packet::new` with this layout.
+/// Nobody has a claim on the join cell any more; its outcome has been taken.
+unsafe fn free<T>(head: NonNull<StackfulHead>) {
+    // SAFETY: made by `StackfulJoinCell::new` with this layout.
     unsafe {
         // Relaxed: nobody else has a claim any more.
         let home = head.as_ref().home.load(Ordering::Relaxed);
         ptr::drop_in_place(&raw mut (*head.as_ptr()).info);
-        give_block(head.cast(), Layout::new::<Packet<T>>());
+        give_block(head.cast(), Layout::new::<StackfulJoinCell<T>>());
         if !home.is_null() {
             drop(Arc::from_raw(home.cast_const()));
         }
     }
 }
 
-const _: () = assert!(std::mem::offset_of!(Head, errand) == 0);
+const _: () = assert!(std::mem::offset_of!(StackfulHead, message) == 0);

@@ -1,9 +1,9 @@
 //! The state word and the wait lists of a channel, and the operations on them, in either [`Mode`].
 
-use super::super::party::{Party, PartyNode};
 use super::waiters::Waiters;
 use super::{Arrival, Offering, Side};
 use crate::bias::Bias;
+use crate::channel::rendezvous::wait_node::{NodeState, WaitNode};
 use crate::events::protocol::Choice;
 use crate::queue::list::List;
 use crate::sched::Waiter;
@@ -35,8 +35,8 @@ pub(super) struct Plain;
 impl Mode for Atomic {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn change<T>(self, word: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<(), *mut T> {
-        // AcqRel pairs with every other change of the word (`meeting`, Orderings). Relaxed on failure: only a
-        // new guess.
+        // AcqRel pairs with every other change of the word (`wait_queue`, Orderings). Relaxed on failure:
+        // only a new guess.
         word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).map(drop)
     }
 }
@@ -50,13 +50,13 @@ impl Mode for Plain {
     }
 }
 
-/// The fields of a [`Meeting`](super::Meeting). Every function is called in the mode that the channel's bias
-/// says.
+/// The fields of a [`WaitQueue`](super::WaitQueue). Every function is called in the mode that the channel's
+/// bias says.
 ///
 /// The fields that each operation reads come first: 16 bytes, in one cache line.
 #[repr(C)]
-pub(super) struct Place<T> {
-    word: AtomicPtr<PartyNode<T>>,
+pub(super) struct QueueState<T> {
+    word: AtomicPtr<WaitNode<T>>,
     pub(super) bias: Bias,
     pub(super) attach_inline: bool,
     lists: UnsafeCell<Waiters<T>>,
@@ -88,7 +88,7 @@ fn is_many<T>(word: *mut T) -> bool {
     word.addr() == MANY
 }
 
-impl<T> Place<T> {
+impl<T> QueueState<T> {
     pub(super) fn new(bias: Bias, attach_inline: bool) -> Self {
         let lists = UnsafeCell::new(Waiters::new());
         Self { word: AtomicPtr::new(bare(EMPTY)), bias, attach_inline, lists }
@@ -102,16 +102,16 @@ impl<T> Place<T> {
         self.word.load(Ordering::Relaxed).addr() == EMPTY
     }
 
-    /// The body of [`Meeting::meet`](super::Meeting::meet).
+    /// The body of [`WaitQueue::meet`](super::WaitQueue::meet).
     ///
     /// # Safety
-    /// As for `Meeting::meet`.
+    /// As for `WaitQueue::meet`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn meet<M: Mode>(
         &self,
         mode: M,
         side: Side,
-        mine: Option<NonNull<PartyNode<T>>>,
+        mine: Option<NonNull<WaitNode<T>>>,
     ) -> Arrival<T> {
         // Relaxed: a guess, confirmed by the CAS.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -152,10 +152,10 @@ impl<T> Place<T> {
     unsafe fn meet_in_list<M: Mode>(
         &self,
         mode: M,
-        word: *mut PartyNode<T>,
+        word: *mut WaitNode<T>,
         side: Side,
-        mine: Option<NonNull<PartyNode<T>>>,
-    ) -> Result<Arrival<T>, *mut PartyNode<T>> {
+        mine: Option<NonNull<WaitNode<T>>>,
+    ) -> Result<Arrival<T>, *mut WaitNode<T>> {
         if side_of(word) == CLOSED {
             if side == Side::Receiver {
                 return self.take_left_over(mode, word);
@@ -177,16 +177,16 @@ impl<T> Place<T> {
         Ok(arrival)
     }
 
-    /// The body of [`Meeting::offer`](super::Meeting::offer).
+    /// The body of [`WaitQueue::offer`](super::WaitQueue::offer).
     ///
     /// # Safety
-    /// As for `Meeting::offer`.
+    /// As for `WaitQueue::offer`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer<M: Mode>(
         &self,
         mode: M,
         side: Side,
-        mine: NonNull<PartyNode<T>>,
+        mine: NonNull<WaitNode<T>>,
         choice: &Choice,
     ) -> Offering<T> {
         // Relaxed: a guess, confirmed by the CAS.
@@ -210,7 +210,7 @@ impl<T> Place<T> {
         &self,
         mode: M,
         side: Side,
-        mine: NonNull<PartyNode<T>>,
+        mine: NonNull<WaitNode<T>>,
         choice: &Choice,
     ) -> Offering<T> {
         // Relaxed: a guess, confirmed by the CAS.
@@ -243,11 +243,11 @@ impl<T> Place<T> {
         offering
     }
 
-    /// The body of [`Meeting::leave`](super::Meeting::leave).
+    /// The body of [`WaitQueue::leave`](super::WaitQueue::leave).
     ///
     /// # Safety
-    /// As for `Meeting::leave`.
-    pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<PartyNode<T>>) -> bool {
+    /// As for `WaitQueue::leave`.
+    pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<WaitNode<T>>) -> bool {
         // Relaxed: a guess. If it does not show our node or its list, another thread has taken the node out,
         // and that thread's wake publishes what it did.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -277,14 +277,14 @@ impl<T> Place<T> {
         }
     }
 
-    /// The body of [`Meeting::renew`](super::Meeting::renew).
+    /// The body of [`WaitQueue::renew`](super::WaitQueue::renew).
     ///
     /// # Safety
-    /// As for `Meeting::renew`.
+    /// As for `WaitQueue::renew`.
     pub(super) unsafe fn renew<M: Mode>(
         &self,
         mode: M,
-        mine: NonNull<PartyNode<T>>,
+        mine: NonNull<WaitNode<T>>,
         waiter: Waiter,
     ) -> Option<Waiter> {
         // Relaxed: a guess; a node that it does not show was taken, and the wake publishes the rest.
@@ -315,23 +315,23 @@ impl<T> Place<T> {
     fn take_left_over<M: Mode>(
         &self,
         mode: M,
-        word: *mut PartyNode<T>,
-    ) -> Result<Arrival<T>, *mut PartyNode<T>> {
+        word: *mut WaitNode<T>,
+    ) -> Result<Arrival<T>, *mut WaitNode<T>> {
         self.lock(mode, word)?;
-        let ghost = self.with_lists(|lists| lists.senders.pop());
+        let handed_back = self.with_lists(|lists| lists.senders.pop());
         self.unlock_closed();
-        Ok(ghost.map_or(Arrival::Closed, Arrival::Peer))
+        Ok(handed_back.map_or(Arrival::Closed, Arrival::Peer))
     }
 
-    /// The body of [`Meeting::put_back`](super::Meeting::put_back).
+    /// The body of [`WaitQueue::put_back`](super::WaitQueue::put_back).
     ///
     /// # Safety
-    /// As for `Meeting::put_back`.
+    /// As for `WaitQueue::put_back`.
     pub(super) unsafe fn put_back<M: Mode>(
         &self,
         mode: M,
-        ghost: NonNull<PartyNode<T>>,
-    ) -> Option<NonNull<PartyNode<T>>> {
+        handed_back: NonNull<WaitNode<T>>,
+    ) -> Option<NonNull<WaitNode<T>>> {
         // Relaxed: a guess, confirmed by the CAS in `lock`.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -344,7 +344,7 @@ impl<T> Place<T> {
                         let receiver = lists.pop(Side::Receiver);
                         if receiver.is_none() {
                             // SAFETY: by contract.
-                            unsafe { lists.senders.push_front(ghost) };
+                            unsafe { lists.senders.push_front(handed_back) };
                         }
                         receiver
                     });
@@ -359,8 +359,8 @@ impl<T> Place<T> {
         }
     }
 
-    /// The body of [`Meeting::close`](super::Meeting::close).
-    pub(super) fn close<M: Mode>(&self, mode: M, side: Side) -> List<Party<T>> {
+    /// The body of [`WaitQueue::close`](super::WaitQueue::close).
+    pub(super) fn close<M: Mode>(&self, mode: M, side: Side) -> List<NodeState<T>> {
         // Relaxed: a guess, confirmed by the CAS in `lock`; CLOSED is final.
         let mut word = self.word.load(Ordering::Relaxed);
         while side == Side::Receiver || side_of(word) != CLOSED {
@@ -385,8 +385,8 @@ impl<T> Place<T> {
     fn lock<M: Mode>(
         &self,
         mode: M,
-        word: *mut PartyNode<T>,
-    ) -> Result<Option<NonNull<PartyNode<T>>>, *mut PartyNode<T>> {
+        word: *mut WaitNode<T>,
+    ) -> Result<Option<NonNull<WaitNode<T>>>, *mut WaitNode<T>> {
         let mut now = word;
         if word.addr() & LOCK == 0 {
             match mode.change(&self.word, word, bare(side_of(word) | LOCK)) {

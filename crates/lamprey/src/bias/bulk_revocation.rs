@@ -24,12 +24,12 @@ const WINDOW: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// The count of revocations of one slot.
 #[derive(Debug)]
-pub(crate) struct Storm {
+pub(crate) struct BulkRevocation {
     began: AtomicU64,
     count: AtomicU32,
 }
 
-impl Storm {
+impl BulkRevocation {
     pub(super) const fn new() -> Self {
         Self { began: AtomicU64::new(0), count: AtomicU32::new(0) }
     }

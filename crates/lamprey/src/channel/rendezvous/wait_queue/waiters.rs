@@ -1,8 +1,8 @@
 //! The wait lists of a channel, for the holder of its LOCK.
 
-use super::super::party::{At, Party, PartyNode};
-use super::place::side_of;
+use super::state::side_of;
 use super::{Offering, Side};
+use crate::channel::rendezvous::wait_node::{At, NodeState, WaitNode};
 use crate::events::protocol::{Both, Choice};
 use crate::queue::list::List;
 use crate::sync_shim::left_out;
@@ -10,8 +10,8 @@ use std::ptr::NonNull;
 
 /// The wait lists, one for each side.
 pub(super) struct Waiters<T> {
-    pub(super) senders: List<Party<T>>,
-    pub(super) receivers: List<Party<T>>,
+    pub(super) senders: List<NodeState<T>>,
+    pub(super) receivers: List<NodeState<T>>,
 }
 
 impl<T> Waiters<T> {
@@ -19,12 +19,12 @@ impl<T> Waiters<T> {
         Self { senders: List::new(), receivers: List::new() }
     }
 
-    pub(super) fn of(&self, side: Side) -> &List<Party<T>> {
+    pub(super) fn of(&self, side: Side) -> &List<NodeState<T>> {
         if side == Side::Sender { &self.senders } else { &self.receivers }
     }
 
     /// Takes out the oldest waiter of `side` that can be met.
-    pub(super) fn pop(&self, side: Side) -> Option<NonNull<PartyNode<T>>> {
+    pub(super) fn pop(&self, side: Side) -> Option<NonNull<WaitNode<T>>> {
         loop {
             let node = self.of(side).pop()?;
             // SAFETY: just taken out.
@@ -38,7 +38,7 @@ impl<T> Waiters<T> {
     ///
     /// # Safety
     /// The lock has just been taken from this `word`.
-    pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<PartyNode<T>>>, word: *mut PartyNode<T>) {
+    pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<WaitNode<T>>>, word: *mut WaitNode<T>) {
         if let Some(node) = alone {
             let list = if side_of(word) == Side::Sender as usize { &self.senders } else { &self.receivers };
             // SAFETY: a lone waiter is in no list; its owner waits until the node is taken out.
@@ -57,8 +57,8 @@ impl<T> Waiters<T> {
             });
             let Some(node) = found else { return Offering::Waiting };
             // SAFETY: linked, and the lock is held.
-            let party = unsafe { &node.as_ref().value };
-            let both = match party.waiter() {
+            let wait_node = unsafe { &node.as_ref().value };
+            let both = match wait_node.waiter() {
                 // SAFETY: a choice outlives its queued offers.
                 At::Offer(theirs) => choice.synch_both(unsafe { theirs.as_ref() }),
                 _ if left_out!(OwnSynch) || choice.synch() => Both::Synched,
@@ -72,7 +72,7 @@ impl<T> Waiters<T> {
             if both == Both::Synched {
                 return Offering::Peer(node);
             }
-            party.set_stale();
+            wait_node.set_stale();
         }
     }
 }

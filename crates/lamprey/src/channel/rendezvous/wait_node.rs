@@ -8,7 +8,7 @@
 //! NEW --queue--> an offer --taken by a peer that synched its choice--> as a waiter, the choice's
 //!                         --taken by a peer that could not--> STALE
 //!                         --left by its owner--> (the owner's again)
-//! GHOST   an undelivered value that was handed back: no owner; the node is boxed, and its taker frees it
+//! UNDELIVERED   an undelivered value that was handed back: no owner; the node is boxed, and its taker frees it
 //! ```
 //!
 //! # Invariants
@@ -26,7 +26,7 @@
 //! content.
 //!
 //! # Checked by
-//! `model::channel` (loom, threads), `model::party` (loom, a future with two nodes), `model::choice`
+//! `model::channel` (loom, threads), `model::wait_node` (loom, a future with two nodes), `model::choice`
 //! (offers), `tests/channel/put_back.rs`, `tests/time/moves.rs`.
 
 use crate::events::protocol::Choice;
@@ -38,12 +38,12 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// The payload of a wait node: the word and the slot (states: at the top of this file).
-pub(crate) struct Party<T> {
+pub(crate) struct NodeState<T> {
     word: AtomicPtr<()>,
     pub(crate) slot: UnsafeCell<MaybeUninit<T>>,
 }
 
-pub(crate) type PartyNode<T> = Node<Party<T>>;
+pub(crate) type WaitNode<T> = Node<NodeState<T>>;
 
 /// The states of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,14 +61,14 @@ pub(crate) enum At {
     Closed,
     /// An offer whose choice was already decided when a peer took the node.
     Stale,
-    Ghost,
+    Undelivered,
 }
 
 const NEW: usize = 0;
 const HELD: usize = 1;
 const MET: usize = 2;
 const CLOSED: usize = 3;
-const GHOST: usize = 4;
+const UNDELIVERED: usize = 4;
 const STALE: usize = 5;
 
 /// The tag of a word that points at a choice. Threads and tasks have other tags, and a foreign waker's tag is
@@ -91,9 +91,9 @@ fn code(code: usize) -> *mut () {
     ptr::without_provenance_mut(code)
 }
 
-impl<T> Party<T> {
+impl<T> NodeState<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> PartyNode<T> {
+    pub(crate) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> WaitNode<T> {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
         Node::new(Self { word: AtomicPtr::new(word), slot: UnsafeCell::new(slot) })
     }
@@ -108,7 +108,7 @@ impl<T> Party<T> {
             HELD => At::Held,
             MET => At::Met,
             CLOSED => At::Closed,
-            GHOST => At::Ghost,
+            UNDELIVERED => At::Undelivered,
             STALE => At::Stale,
             _ => waiting(word),
         }
@@ -132,7 +132,7 @@ impl<T> Party<T> {
         // Relaxed: written before the node was queued, and the peer synchronised with that by taking the node
         // out.
         let word = self.word.load(Ordering::Relaxed);
-        if word.addr() == GHOST { At::Ghost } else { waiting(word) }
+        if word.addr() == UNDELIVERED { At::Undelivered } else { waiting(word) }
     }
 
     /// Peer: as [`waiter`](Self::waiter), for a node that is not an undelivered value. For an offer the
@@ -159,9 +159,9 @@ impl<T> Party<T> {
 
     /// Peer: true for an undelivered value that was handed back.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn is_ghost(&self) -> bool {
+    pub(crate) fn is_undelivered(&self) -> bool {
         // Relaxed: written before the node was queued, which the peer has seen.
-        self.word.load(Ordering::Relaxed).addr() == GHOST
+        self.word.load(Ordering::Relaxed).addr() == UNDELIVERED
     }
 
     /// Peer: true if the node is an offer, whose choice must be synched.
@@ -240,9 +240,9 @@ impl<T> Party<T> {
     }
 
     /// Marks a node as an undelivered value before it is queued.
-    pub(crate) fn set_ghost(&self) {
+    pub(crate) fn set_undelivered(&self) {
         // Relaxed: published by the queueing.
-        self.word.store(code(GHOST), Ordering::Relaxed);
+        self.word.store(code(UNDELIVERED), Ordering::Relaxed);
     }
 
     /// Moves the slot's content out.

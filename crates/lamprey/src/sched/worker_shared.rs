@@ -1,30 +1,30 @@
-//! [`Seat`]: the worker-shared state, the part of a worker that other kernel threads may touch.
+//! [`WorkerShared`]: the worker-shared state, the part of a worker that other kernel threads may touch.
 //!
 //! It outlives its worker: a kernel thread that has seen one of the worker's threads may still hold it, and
 //! then finds the inbox closed.
 
 use super::cancel::reach::Reach;
 use super::parasite::attention::Attention;
-use super::parasite::woken::Exposed;
+use super::parasite::ready_queue::ReadyShared;
 use super::park::Parking;
 use super::source::{Helper, Notifier};
 use super::stats::Counters;
 use super::thread::{Entry, Thread};
 use super::waiter::Waiter;
-use crate::queue::fresh::Fresh;
 use crate::queue::inbox::Inbox;
+use crate::queue::steal_queue::StealQueue;
 use crate::sync_shim::{AtomicBool, AtomicI32, AtomicUsize};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 /// The part of a worker that other kernel threads may touch.
-pub(crate) struct Seat {
+pub(crate) struct WorkerShared {
     pub(crate) index: usize,
     pub(crate) inbox: Inbox<Waiter>,
     /// The runtime's address. Only compared.
     runtime: *const (),
     pub(crate) parking: Parking,
-    pub(crate) unstarted: Fresh<Entry>,
+    pub(crate) unstarted: StealQueue<Entry>,
     pub(crate) notifier: OnceLock<Notifier>,
     /// What another worker may do for this worker's sources while this one computes ([`super::watch`]).
     pub(crate) helpers: OnceLock<Box<[Helper]>>,
@@ -32,7 +32,7 @@ pub(crate) struct Seat {
     /// ([`super::duty`]).
     pub(super) brief: AtomicBool,
     /// Its queue of ready parasites.
-    pub(super) woken: Arc<Exposed>,
+    pub(super) ready: Arc<ReadyShared>,
     /// It sleeps without a deadline of its own, and may be woken to look for work ([`super::steal`]).
     pub(crate) idle: AtomicBool,
     /// The number of started hosts, written by the worker and read by the placement of new hosts. A hint.
@@ -46,12 +46,12 @@ pub(crate) struct Seat {
 }
 
 // SAFETY: `runtime` is never dereferenced; everything else is shared as its type allows.
-unsafe impl Send for Seat {}
+unsafe impl Send for WorkerShared {}
 // SAFETY: `runtime` is never dereferenced; all other fields are made to be shared (atomics, `OnceLock`s, the
 // queues' own protocols).
-unsafe impl Sync for Seat {}
+unsafe impl Sync for WorkerShared {}
 
-impl Seat {
+impl WorkerShared {
     pub(crate) fn new(index: usize, runtime: *const ()) -> Self {
         Self {
             index,
@@ -61,11 +61,11 @@ impl Seat {
             attention: Attention::new(),
             inbox: Inbox::new(),
             parking: Parking::new(),
-            unstarted: Fresh::new(),
+            unstarted: StealQueue::new(),
             notifier: OnceLock::new(),
             helpers: OnceLock::new(),
             brief: AtomicBool::new(false),
-            woken: Exposed::new(),
+            ready: ReadyShared::new(),
             idle: AtomicBool::new(false),
             hosts: AtomicUsize::new(0),
             is_working: AtomicBool::new(false),
@@ -78,15 +78,15 @@ impl Seat {
         self.runtime
     }
 
-    /// A new reference count for a `Seat` that is known by address.
+    /// A new reference count for a `WorkerShared` that is known by address.
     ///
     /// # Safety
     /// Another count of it lasts until this call returns.
-    pub(crate) unsafe fn retain(seat: NonNull<Seat>) -> Arc<Seat> {
-        // SAFETY: every `Seat` is in an `Arc`, which is alive (contract).
+    pub(crate) unsafe fn retain(remote: NonNull<WorkerShared>) -> Arc<WorkerShared> {
+        // SAFETY: every `WorkerShared` is in an `Arc`, which is alive (contract).
         unsafe {
-            Arc::increment_strong_count(seat.as_ptr());
-            Arc::from_raw(seat.as_ptr())
+            Arc::increment_strong_count(remote.as_ptr());
+            Arc::from_raw(remote.as_ptr())
         }
     }
 }
@@ -95,7 +95,7 @@ impl Thread {
     /// The part of the descriptor through which a canceller reaches the thread: its home worker, and whether
     /// it has been asked to end.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn reach(&self) -> Reach<'_, Seat> {
+    pub(crate) fn reach(&self) -> Reach<'_, WorkerShared> {
         Reach::new(&self.home, &self.ask)
     }
 }

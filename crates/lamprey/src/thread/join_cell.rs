@@ -1,8 +1,8 @@
 //! A host as an object: descriptor, completion word, outcome and closure in one allocation.
 //!
 //! # Invariants
-//! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the
-//!    packet.
+//! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the join
+//!    cell.
 //! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the
 //!    handle after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
 //! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
@@ -23,9 +23,9 @@ use std::ptr::NonNull;
 /// What a host leaves behind.
 pub(super) type Outcome<T> = Result<T, JoinError>;
 
-/// The part of a packet that its handle knows.
+/// The part of a join cell that its handle knows.
 #[repr(C)]
-pub(super) struct Head<T> {
+pub(super) struct JoinHead<T> {
     pub(super) thread: Thread,
     pub(super) completion: Completion,
     pub(super) outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
@@ -33,8 +33,8 @@ pub(super) struct Head<T> {
 
 /// See the module's text.
 #[repr(C)]
-struct Packet<T, F, M> {
-    head: Head<T>,
+struct JoinCell<T, F, M> {
+    head: JoinHead<T>,
     member: M,
     closure: UnsafeCell<MaybeUninit<F>>,
 }
@@ -58,19 +58,23 @@ impl Member for () {
 
 /// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn new<T, F: FnOnce() -> T, M: Member>(closure: F, label: Label, member: M) -> NonNull<Head<T>> {
-    let packet = take_block(Layout::new::<Packet<T, F, M>>()).cast::<Packet<T, F, M>>();
-    // Field by field: a packet built as a value would be copied into its place.
+pub(super) fn new<T, F: FnOnce() -> T, M: Member>(
+    closure: F,
+    label: Label,
+    member: M,
+) -> NonNull<JoinHead<T>> {
+    let join_cell = take_block(Layout::new::<JoinCell<T, F, M>>()).cast::<JoinCell<T, F, M>>();
+    // Field by field: a join cell built as a value would be copied into its place.
     // SAFETY: fresh memory of this layout; `outcome` is `MaybeUninit`.
     unsafe {
-        let place = packet.as_ptr();
+        let place = join_cell.as_ptr();
         (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F, M>::BODY, label));
         (&raw mut (*place).head.completion).write(Completion::new());
         (&raw mut (*place).closure).write(UnsafeCell::new(MaybeUninit::new(closure)));
         (&raw mut (*place).member).write(member);
-        (*place).member.enter(packet.cast());
+        (*place).member.enter(join_cell.cast());
     }
-    packet.cast()
+    join_cell.cast()
 }
 
 struct Vtable<T, F, M>(T, F, M);
@@ -86,27 +90,27 @@ impl<T, F: FnOnce() -> T, M: Member> Vtable<T, F, M> {
 }
 
 /// # Safety
-/// `thread` heads a packet of these types; invariant 2 allows the access that the caller is about to make.
-unsafe fn packet<'a, T, F, M>(thread: NonNull<Thread>) -> &'a Packet<T, F, M> {
+/// `thread` heads a join cell of these types; invariant 2 allows the access that the caller is about to make.
+unsafe fn join_cell<'a, T, F, M>(thread: NonNull<Thread>) -> &'a JoinCell<T, F, M> {
     // SAFETY: invariant 1, and alive by the contract.
-    unsafe { thread.cast::<Packet<T, F, M>>().as_ref() }
+    unsafe { thread.cast::<JoinCell<T, F, M>>().as_ref() }
 }
 
 /// [`Body::run`].
 ///
 /// # Safety
-/// `thread` heads a packet of these types, and neither this nor `abandon` has been called on it.
+/// `thread` heads a join cell of these types, and neither this nor `abandon` has been called on it.
 unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
     // SAFETY: the scheduler calls this once, on the host's own stack; invariant 2.
     unsafe {
-        let packet = packet::<T, F, M>(thread);
-        let closure = (*packet.closure.get()).assume_init_read();
+        let join_cell = join_cell::<T, F, M>(thread);
+        let closure = (*join_cell.closure.get()).assume_init_read();
         let result = catch_unwind(AssertUnwindSafe(closure))
-            .map_err(|payload| packet.member.failed(JoinError::caught(payload)));
-        if !packet.head.thread.locals.get().is_null() {
-            locals::end(&packet.head.thread);
+            .map_err(|payload| join_cell.member.failed(JoinError::caught(payload)));
+        if !join_cell.head.thread.locals.get().is_null() {
+            locals::end(&join_cell.head.thread);
         }
-        (*packet.head.outcome.get()).write(result);
+        (*join_cell.head.outcome.get()).write(result);
     }
 }
 
@@ -118,11 +122,11 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
     // SAFETY: called instead of `run`; invariant 2. The closure's destructors may have made host-local
     // values.
     unsafe {
-        let packet = packet::<T, F, M>(thread);
-        let closure = (*packet.closure.get()).assume_init_read();
+        let join_cell = join_cell::<T, F, M>(thread);
+        let closure = (*join_cell.closure.get()).assume_init_read();
         quietly(|| drop(closure));
-        locals::end(&packet.head.thread);
-        (*packet.head.outcome.get()).write(Err(packet.member.failed(match why {
+        locals::end(&join_cell.head.thread);
+        (*join_cell.head.outcome.get()).write(Err(join_cell.member.failed(match why {
             Abandoned::Shutdown => JoinError::cancelled(),
             Abandoned::NoStack(error) => JoinError::no_stack(error),
         })));
@@ -132,30 +136,30 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
 /// [`Body::publish`].
 ///
 /// # Safety
-/// `thread` heads a packet with this outcome, which is full; called once.
+/// `thread` heads a join cell with this outcome, which is full; called once.
 unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
     // SAFETY: alive; not touched after the swap unless ours.
-    let packet = unsafe { packet::<T, F, M>(thread) };
-    if packet.head.completion.is_detached() {
+    let join_cell = unsafe { join_cell::<T, F, M>(thread) };
+    if join_cell.head.completion.is_detached() {
         return Fate::Unwanted;
     }
-    let group = packet.member.leave();
-    match packet.head.completion.publish() {
+    let group = join_cell.member.leave();
+    match join_cell.head.completion.publish() {
         Published::Kept => {}
         // SAFETY: the swap took the joiner's waiter out of the word.
-        Published::Owed(waiter) => unsafe { waiter.wake_kept() },
+        Published::PendingWake(waiter) => unsafe { waiter.wake_kept() },
         Published::Unwanted => return Fate::Unwanted,
     }
     M::left(group);
     Fate::Published
 }
 
-/// The outcome of a packet.
+/// The outcome of a join cell.
 ///
 /// # Safety
-/// The packet is done, the caller's for `'a`, and its outcome still there.
+/// The join cell is done, the caller's for `'a`, and its outcome still there.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T> {
+pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<JoinHead<T>>) -> &'a Outcome<T> {
     // SAFETY: full (invariant 2).
     unsafe { (*(*head.as_ptr()).outcome.get()).assume_init_ref() }
 }
@@ -163,9 +167,9 @@ pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<Head<T>>) -> &'a Outcome<T
 /// Moves the outcome out.
 ///
 /// # Safety
-/// The packet is done, and the caller's; its outcome is taken once.
+/// The join cell is done, and the caller's; its outcome is taken once.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
+pub(super) unsafe fn take_outcome<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
     // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach
     // memory. SAFETY: the outcome is full (invariant 2), and each part is read once.
     unsafe {
@@ -181,12 +185,12 @@ pub(super) unsafe fn take_outcome<T>(head: NonNull<Head<T>>) -> Outcome<T> {
 /// # Safety
 /// After `publish` said `Unwanted`, once.
 unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
-    // SAFETY: after DETACHED the packet is the scheduler's alone; the outcome is full (invariant 2).
+    // SAFETY: after DETACHED the join cell is the scheduler's alone; the outcome is full (invariant 2).
     unsafe {
-        let outcome = take_outcome(thread.cast::<Head<T>>());
+        let outcome = take_outcome(thread.cast::<JoinHead<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
         locals::end(thread.as_ref());
-        packet::<T, F, M>(thread).member.gone();
+        join_cell::<T, F, M>(thread).member.gone();
         // What a waker has made that was called by that.
         locals::end(thread.as_ref());
     }
@@ -195,13 +199,13 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
 /// [`Body::free`].
 ///
 /// # Safety
-/// `thread` heads a packet of these types whose outcome has been taken; it is not used any more.
+/// `thread` heads a join cell of these types whose outcome has been taken; it is not used any more.
 unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
     // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is
     // dropped here.
     unsafe {
         std::ptr::drop_in_place(thread.as_ptr());
-        give_block(thread.cast(), Layout::new::<Packet<T, F, M>>());
+        give_block(thread.cast(), Layout::new::<JoinCell<T, F, M>>());
     }
 }
 

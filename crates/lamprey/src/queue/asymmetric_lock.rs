@@ -14,7 +14,7 @@
 //! 3. A section runs no code of the program, does not switch and does not panic.
 //!
 //! # Who may touch what
-//! Owner: [`Lent::as_owner`]. Any thread: [`Lent::visit`].
+//! Owner: [`AsymmetricLock::as_owner`]. Any thread: [`AsymmetricLock::visit`].
 //!
 //! # Orderings
 //! The owner stores `busy = true`, passes the light barrier and loads `visited`; a visitor stores `visited =
@@ -29,7 +29,7 @@
 //!   computation answers late; four one-second hosts on two workers took three seconds. Here the owner need
 //!   not answer, and its sections are as cheap.
 //! # Checked by
-//! `model::fresh` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
+//! `model::steal_queue` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
 use crate::sync_shim::{
     AtomicBool, Mutex, Ordering, UnsafeCell, heavy_barrier, left_out, light_barrier, relax,
@@ -37,7 +37,7 @@ use crate::sync_shim::{
 
 /// A value with an owner, and a lock for visitors.
 #[derive(Debug)]
-pub(crate) struct Lent<T> {
+pub(crate) struct AsymmetricLock<T> {
     busy: AtomicBool,
     visited: AtomicBool,
     value: UnsafeCell<T>,
@@ -45,9 +45,9 @@ pub(crate) struct Lent<T> {
 }
 
 // SAFETY: the value is reached only under invariant 1, by one kernel thread at a time.
-unsafe impl<T: Send> Sync for Lent<T> {}
+unsafe impl<T: Send> Sync for AsymmetricLock<T> {}
 
-impl<T> Lent<T> {
+impl<T> AsymmetricLock<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
             busy: AtomicBool::new(false),

@@ -9,7 +9,7 @@ use super::host_waits::{End, on_host};
 use super::{Broken, cancelled, check_bounded, must_fail};
 use crate::channel::channel;
 use crate::sched::worker::Worker;
-use crate::scope::kin::{Kin, Membership};
+use crate::scope::state::{Membership, ScopeState};
 use crate::sync_shim::{UnsafeCell, thread};
 use crate::thread::{Member, Panic, Panics};
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl JoinError {
 
 /// A scope and the data that its children borrow.
 struct Scope {
-    kin: Kin,
+    scope_state: ScopeState,
     borrowed: UnsafeCell<u32>,
 }
 
@@ -42,7 +42,7 @@ unsafe impl Send for Scope {}
 
 impl Scope {
     fn new() -> Arc<Self> {
-        Arc::new(Self { kin: Kin::new(Panics::Report), borrowed: UnsafeCell::new(7) })
+        Arc::new(Self { scope_state: ScopeState::new(Panics::Report), borrowed: UnsafeCell::new(7) })
     }
 
     fn read(&self) {
@@ -52,7 +52,7 @@ impl Scope {
 
     /// Waits, then ends the borrow. False if the caller was cancelled.
     fn parent_waits(&self) -> bool {
-        let is_well = self.kin.wait();
+        let is_well = self.scope_state.wait();
         // SAFETY: loom checks that no child uses it any more.
         self.borrowed.with_mut(|value| unsafe { *value = 0 });
         is_well
@@ -61,7 +61,7 @@ impl Scope {
     /// Starts a child on a new thread.
     fn child(self: &Arc<Self>) -> thread::JoinHandle<()> {
         // Not dropped after a failure.
-        let share = Quiet::new(self.kin.share());
+        let share = Quiet::new(self.scope_state.share());
         let theirs = self.clone();
         thread::spawn(move || {
             theirs.read();
@@ -83,7 +83,7 @@ fn cancelled_parent() {
     let child = scope.child();
     let is_well = cancelled(|| scope.parent_waits()).expect("a scope does not unwind while it waits");
     // A parent that is cancelled as its last child ends has no child to cancel.
-    assert!(!(is_well && scope.kin.is_cancelled()));
+    assert!(!(is_well && scope.scope_state.is_cancelled()));
     child.join().unwrap();
 }
 
@@ -100,7 +100,7 @@ fn parent_host(end: End) {
 fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
     let scope = Scope::new();
     let (theirs, group) = (scope.clone(), scope.clone());
-    let member = Rc::new(Membership::new(&scope.kin));
+    let member = Rc::new(Membership::new(&scope.scope_state));
     let entered = member.clone();
     let ended = Worker::with_hosts(|worker| {
         let body = move || {
@@ -112,11 +112,11 @@ fn child_host(waits: bool, parent: impl FnOnce(&Scope) + 'static) {
             theirs.read();
         };
         let publish = move |thread: std::ptr::NonNull<crate::sched::thread::Thread>| {
-            let kin = member.leave();
+            let scope_state = member.leave();
             // From here on no thread may reach the host: its handle may free it.
             // SAFETY: it stays allocated; `free` only tells the checker.
             unsafe { thread.as_ref() }.ask.free();
-            Membership::left(kin);
+            Membership::left(scope_state);
             drop(group);
         };
         let host = worker.host_of(body, publish);
@@ -137,7 +137,7 @@ fn cancels_a_waiting_host() {
 /// The host ends by itself while it is cancelled.
 fn cancels_a_host_that_ends() {
     child_host(false, |scope| {
-        scope.kin.cancel();
+        scope.scope_state.cancel();
         assert!(scope.parent_waits());
     });
 }

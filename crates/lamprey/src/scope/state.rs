@@ -6,12 +6,12 @@
 //! |---|---|---|
 //! | host | from its spawn to the end of its object, or to its published outcome ([`Membership`]) | through the list of hosts |
 //! | stackless parasite | as long as its future, and what it captured, is there ([`Share`]) | through the list of tasks, once it has been pending |
-//! | stackful parasite | as above | by a wire that its closure runs on |
+//! | stackful parasite | as above | by a cancel scope that its closure runs on |
 //!
 //! # Invariants
 //! 1. `alive` is not 0 while anything is there that may borrow from outside of the scope, but for outcomes
 //!    whose handle is there, too: handles do not outlive the scope, and a parasite's that is dropped early
-//!    comes to [`Kin::adopt`].
+//!    comes to [`ScopeState::adopt`].
 //! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist
 //!    themselves first.
 //! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
@@ -29,14 +29,14 @@
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
-//! `model::kin` (loom: hosts and others as children, the wait and its cancellation, with broken variants),
-//! `tests/scope/children.rs`, `tests/scope/race.rs`; the way to a host: `model::reach`.
+//! `model::scope_state` (loom: hosts and others as children, the wait and its cancellation, with broken
+//! variants), `tests/scope/children.rs`, `tests/scope/race.rs`; the way to a host: `model::reach`.
 
-use crate::cancel::scope::Wire;
+use crate::cancel::scope::CancelScope;
 use crate::queue::guarded::Guarded;
 use crate::queue::list::{List, Node};
 use crate::queue::swept::Swept;
-use crate::sched::cancel::{call_off, find_all, tell_all};
+use crate::sched::cancel::{find_all, request_cancel, tell_all};
 use crate::sched::coop;
 use crate::sched::parasite::task::Task;
 use crate::sched::thread::Thread;
@@ -49,18 +49,18 @@ use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// See the module's text.
-pub(crate) struct Kin {
-    state: Guarded<State>,
+pub(crate) struct ScopeState {
+    state: Guarded<Children>,
     panics: Panics,
     /// Trips the body of the scope, when a child fails.
-    pub(crate) body: Wire,
+    pub(crate) body: CancelScope,
     /// Trips the stackful parasites.
-    pub(crate) parasites: Wire,
+    pub(crate) parasites: CancelScope,
     /// Outcomes that nobody asks for any more.
     adopted: Mutex<Swept<Box<dyn Outcome>>>,
 }
 
-struct State {
+struct Children {
     alive: usize,
     is_cancelled: bool,
     hosts: List<Cell<*const Thread>>,
@@ -70,7 +70,7 @@ struct State {
 }
 
 // SAFETY: the lists and their nodes are reached in sections only.
-unsafe impl Send for State {}
+unsafe impl Send for Children {}
 
 /// The handle of a child.
 pub(crate) trait Outcome: Send {
@@ -83,9 +83,9 @@ pub(crate) trait Outcome: Send {
 /// Children that are told to end at a time.
 const BATCH: usize = if cfg!(loom) { 2 } else { 128 };
 
-impl Kin {
+impl ScopeState {
     pub(crate) fn new(panics: Panics) -> Self {
-        let state = State {
+        let state = Children {
             alive: 0,
             is_cancelled: false,
             hosts: List::new(),
@@ -96,8 +96,8 @@ impl Kin {
         Self {
             state: Guarded::new(state),
             panics,
-            body: Wire::new(),
-            parasites: Wire::new(),
+            body: CancelScope::new(),
+            parasites: CancelScope::new(),
             adopted: Mutex::new(Swept::new()),
         }
     }
@@ -117,7 +117,7 @@ impl Kin {
 
     /// A section, and one child less. The scope may be gone after it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn depart(&self, section: impl FnOnce(&mut State)) {
+    fn depart(&self, section: impl FnOnce(&mut Children)) {
         let waiter = self.state.with(|state| {
             section(state);
             state.alive -= 1;
@@ -139,7 +139,7 @@ impl Kin {
         if self.state.with(|state| std::mem::replace(&mut state.is_cancelled, true)) {
             return;
         }
-        self.parasites.cut();
+        self.parasites.cancel();
         while self.cancel_some_hosts() {}
         while self.cancel_some_tasks() {}
     }
@@ -155,7 +155,7 @@ impl Kin {
                 // 2).
                 let thread = unsafe { NonNull::new_unchecked(node.as_ref().value.get().cast_mut()) };
                 // SAFETY: as above.
-                *place = unsafe { Some(call_off(thread)) };
+                *place = unsafe { Some(request_cancel(thread)) };
             }
             if !is_late {
                 // SAFETY: as above. In this section, though it is a system call: a host that was called off
@@ -240,7 +240,7 @@ impl Kin {
         }
         self.note(panic);
         self.cancel();
-        self.body.cut();
+        self.body.cancel();
         None
     }
 
@@ -289,7 +289,7 @@ impl Kin {
 }
 
 /// A child's share of a scope: as long as it is there, the scope is, and what it borrows.
-pub(crate) struct Share(NonNull<Kin>);
+pub(crate) struct Share(NonNull<ScopeState>);
 
 // SAFETY: what is reached through it is guarded.
 unsafe impl Send for Share {}
@@ -298,7 +298,7 @@ unsafe impl Sync for Share {}
 
 impl Share {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn kin(&self) -> &Kin {
+    pub(crate) fn scope_state(&self) -> &ScopeState {
         // SAFETY: the scope waits for its shares.
         unsafe { self.0.as_ref() }
     }
@@ -307,36 +307,36 @@ impl Share {
 impl Drop for Share {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        self.kin().count_down();
+        self.scope_state().count_down();
     }
 }
 
 /// What a host's object holds of its scope. Its share is given up by the object's end, not by a destructor.
 pub(crate) struct Membership {
     node: Node<Cell<*const Thread>>,
-    kin: NonNull<Kin>,
+    scope_state: NonNull<ScopeState>,
 }
 
 impl Membership {
     /// One child more.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn new(kin: &Kin) -> Self {
-        Self { node: Node::new(Cell::new(ptr::null())), kin: NonNull::from(kin) }
+    pub(crate) fn new(scope_state: &ScopeState) -> Self {
+        Self { node: Node::new(Cell::new(ptr::null())), scope_state: NonNull::from(scope_state) }
     }
 
-    fn kin(&self) -> &Kin {
+    fn scope_state(&self) -> &ScopeState {
         // SAFETY: counted (invariant 1).
-        unsafe { self.kin.as_ref() }
+        unsafe { self.scope_state.as_ref() }
     }
 }
 
 impl Member for Membership {
-    type Group = NonNull<Kin>;
+    type Group = NonNull<ScopeState>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn enter(&self, thread: NonNull<Thread>) {
         self.node.value.set(thread.as_ptr());
-        let is_late = self.kin().state.with(|state| {
+        let is_late = self.scope_state().state.with(|state| {
             state.alive += 1;
             if !state.is_cancelled {
                 // SAFETY: fresh, in its place, and unlisted before that ends.
@@ -351,14 +351,14 @@ impl Member for Membership {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave(&self) -> NonNull<Kin> {
+    fn leave(&self) -> NonNull<ScopeState> {
         // SAFETY: listed there, if at all.
-        self.kin().state.with(|state| unsafe { state.hosts.remove(NonNull::from(&self.node)) });
-        self.kin
+        self.scope_state().state.with(|state| unsafe { state.hosts.remove(NonNull::from(&self.node)) });
+        self.scope_state
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn left(group: NonNull<Kin>) {
+    fn left(group: NonNull<ScopeState>) {
         // SAFETY: counted until this.
         unsafe { group.as_ref() }.count_down();
     }
@@ -366,7 +366,7 @@ impl Member for Membership {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn gone(&self) {
         // SAFETY: listed there, if at all.
-        self.kin().depart(|state| unsafe {
+        self.scope_state().depart(|state| unsafe {
             state.hosts.remove(NonNull::from(&self.node));
         });
     }
@@ -375,12 +375,12 @@ impl Member for Membership {
     fn failed(&self, error: JoinError) -> JoinError {
         let panic = match error {
             JoinError::Panicked(panic) => panic,
-            JoinError::NoStack(error, _) if self.kin().panics != Panics::Report => Panic::caught(Box::new(
-                format!("a child of a scope never ran, no stack could be had: {error}"),
-            )),
+            JoinError::NoStack(error, _) if self.scope_state().panics != Panics::Report => Panic::caught(
+                Box::new(format!("a child of a scope never ran, no stack could be had: {error}")),
+            ),
             error => return error,
         };
-        self.kin().failed(panic).map_or_else(JoinError::cancelled, JoinError::Panicked)
+        self.scope_state().failed(panic).map_or_else(JoinError::cancelled, JoinError::Panicked)
     }
 }
 
@@ -406,8 +406,8 @@ impl Reached {
     ///
     /// # Safety
     /// It stays where it is until [`leave`](Self::leave), which comes before the task's future is gone.
-    pub(crate) unsafe fn enter(&self, kin: &Kin, task: NonNull<Task>) -> bool {
-        kin.state.with(|state| {
+    pub(crate) unsafe fn enter(&self, scope_state: &ScopeState, task: NonNull<Task>) -> bool {
+        scope_state.state.with(|state| {
             if !state.is_cancelled && !self.0.is_linked() {
                 self.0.value.set(task.as_ptr());
                 // SAFETY: as promised by the caller.
@@ -417,8 +417,8 @@ impl Reached {
         })
     }
 
-    pub(crate) fn leave(&self, kin: &Kin) {
+    pub(crate) fn leave(&self, scope_state: &ScopeState) {
         // SAFETY: listed there, if at all.
-        kin.state.with(|state| unsafe { state.tasks.remove(NonNull::from(&self.0)) });
+        scope_state.state.with(|state| unsafe { state.tasks.remove(NonNull::from(&self.0)) });
     }
 }
