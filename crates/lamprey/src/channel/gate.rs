@@ -37,7 +37,7 @@
 //! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
 //!   it back in its old place, differently in each kind of channel. Here the value stays in the state.
 //! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
-//! * Another state of a node (HELD, [`wait_node`](super::wait node)): needed where a CAS takes nodes out, not
+//! * Another state of a node (HELD, [`wait_node`](super::rendezvous::wait_node)): needed where a CAS takes nodes out, not
 //!   a lock.
 //!
 //! # Checked by

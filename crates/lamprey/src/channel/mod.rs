@@ -18,9 +18,7 @@
 //! gone, sends fail and give the value back. In both cases all threads that wait are woken. (`IVar`, a value
 //! that is written once, is in `sync`.)
 //!
-//! Of the rendezvous, [`rendezvous`] is the public face, [`exchange`] what a send or receive does (`future`:
-//! its awaitable form), [`wait_queue`] the protocol by which two threads find each other, [`wait_node`] what
-//! a waiting one shows to the other, [`offer`] both as events, [`err`] what can go wrong.
+//! [`err`] has the errors of all kinds.
 
 #[cfg(not(loom))]
 mod asynchronous;

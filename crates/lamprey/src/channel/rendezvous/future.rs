@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. The node is pinned with the future. While it is queued or taken, the future is not dropped before it
-//!    owns the node again ([`wait_node`](super::wait node), invariants 1 and 3).
+//!    owns the node again ([`wait_node`](super::wait_node), invariants 1 and 3).
 //! 2. The word is the future's progress: New (not polled), Waiting, Met or Closed (not yet returned). Once
 //!    the future has returned, `chan` is `None`.
 //! 3. A sender's slot is full until it has met; a receiver's is full from then until the value is returned.
@@ -159,8 +159,8 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     fn give_up(&self, chan: &Arc<Chan<T>>) {
         let wait_node = &self.node.value;
         let at = match wait_node.at() {
-            // SAFETY: queued by this future; taken or not, it is ours afterwards.
             At::Waiting(waiter)
+                // SAFETY: queued by this future; taken or not, it is ours afterwards.
                 if unsafe { chan.wait_queue.leave(Self::SIDE, NonNull::from(&self.node)) } =>
             {
                 // SAFETY: the node is ours again.

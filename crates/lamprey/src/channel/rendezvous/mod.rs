@@ -21,7 +21,7 @@ mod ends;
 mod exchange;
 mod future;
 mod offer;
-mod wait_node;
+pub(super) mod wait_node;
 mod wait_queue;
 
 #[cfg(not(loom))]

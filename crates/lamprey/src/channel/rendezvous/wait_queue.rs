@@ -23,7 +23,7 @@
 //!    1; [`sched::wait`](crate::sched::wait)). For an offer this holds only after the choice is synched
 //!    ([`Choice`](crate::events::protocol::Choice)); if that fails, the thread only marks the node stale.
 //! 3. The thread that took the node moves the value: into the node (of a receiver) or out of it (of a
-//!    sender). How the owner learns of it and when it owns the node again: [`wait_node`](super::wait node).
+//!    sender). How the owner learns of it and when it owns the node again: [`wait_node`](super::wait_node).
 //! 4. CLOSED is final.
 //! 5. An offer searches the lists and is queued under one LOCK, because it must not take a peer out before
 //!    its own choice is synched. If no thread waits, it is put into the word like any other node.

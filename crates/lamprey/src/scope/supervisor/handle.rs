@@ -44,7 +44,7 @@ pub struct SupervisorHandle {
 
 impl SupervisorHandle {
     /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again,
-    /// whatever its [`Restart`], and the others run on. False if no child had this name when the handle was
+    /// whatever its [`Restart`](super::Restart), and the others run on. False if no child had this name when the handle was
     /// made.
     ///
     /// # Blocking
@@ -55,7 +55,7 @@ impl SupervisorHandle {
         child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
     }
 
-    /// Stops all children, the last one first; then [`run`](Supervisor::run) returns `Ok`. If it has not been
+    /// Stops all children, the last one first; then [`run`](super::Supervisor::run) returns `Ok`. If it has not been
     /// called yet, it will start none.
     ///
     /// # Blocking
@@ -65,7 +65,7 @@ impl SupervisorHandle {
         let _ = self.orders.send(Notice::Stop);
     }
 
-    /// Waits until the supervisor has ended: [`run`](Supervisor::run) is being left, and all children have
+    /// Waits until the supervisor has ended: [`run`](super::Supervisor::run) is being left, and all children have
     /// been joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
     ///
     /// A child that waits for its own supervisor waits until it is cancelled.
