@@ -427,7 +427,7 @@ fn a_notifier_ends_with_a_handle(start: fn() -> lamprey::ParasiteHandle<String>)
     eventually("the worker has forgotten itself", || kernel_thread.get().unwrap().has_ended());
     let polled = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
     assert!(matches!(polled, Poll::Ready(Ok(text)) if text == "on the heap"));
-    assert_eq!(format!("{handle:?}"), "ParasiteHandle { finished: true, .. }");
+    assert_eq!(format!("{handle:?}"), "ParasiteHandle { id: None, name: None, finished: true, .. }");
     drop(handle);
     eventually("dropped", || count(&dropped) == 1);
 }
