@@ -177,8 +177,9 @@ pub use {
     sync::ivar::{self, IVar},
     thread::Handle,
     thread::{
-        Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, Panic, Panics, Stack, Survivor,
-        ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now, yield_now_async,
+        Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, NoStack, Panic, Panics, Stack,
+        Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now,
+        yield_now_async,
     },
     time::TimedOut,
 };

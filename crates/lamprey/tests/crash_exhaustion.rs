@@ -29,8 +29,8 @@ fn ends_well(test: &str, role: &str) {
 fn no_stack<T>(outcome: Result<T, JoinError>) -> bool {
     match outcome {
         Ok(_) => false,
-        Err(JoinError::NoStack(error, _)) => {
-            assert!(!error.to_string().is_empty());
+        Err(JoinError::NoStack(refused)) => {
+            assert!(!refused.error().to_string().is_empty());
             true
         }
         Err(error) => panic!("neither ran nor out of stacks: {error}"),

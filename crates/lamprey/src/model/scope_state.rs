@@ -19,8 +19,18 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum JoinError {
     Panicked(Panic),
-    NoStack(std::io::Error, ()),
+    NoStack(NoStack),
     Cancelled,
+}
+
+/// Never made by the checker.
+#[derive(Debug)]
+pub(crate) enum NoStack {}
+
+impl NoStack {
+    pub(crate) fn error(&self) -> &std::io::Error {
+        match *self {}
+    }
 }
 
 impl JoinError {

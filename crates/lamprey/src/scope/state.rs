@@ -375,8 +375,8 @@ impl Member for Membership {
     fn failed(&self, error: JoinError) -> JoinError {
         let panic = match error {
             JoinError::Panicked(panic) => panic,
-            JoinError::NoStack(error, _) if self.scope_state().panics != Panics::Report => Panic::caught(
-                Box::new(format!("a child of a scope never ran, no stack could be had: {error}")),
+            JoinError::NoStack(refused) if self.scope_state().panics != Panics::Report => Panic::caught(
+                Box::new(format!("a child of a scope never ran, no stack could be had: {}", refused.error())),
             ),
             error => return error,
         };

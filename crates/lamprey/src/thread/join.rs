@@ -290,7 +290,7 @@ pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce
             crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
             unjoined(panic);
         }
-        Err(JoinError::NoStack(error, _)) => crate::bug::say!("{} never ran: {error}", who()),
+        Err(JoinError::NoStack(refused)) => crate::bug::say!("{} never ran: {}", who(), refused.error()),
         Err(_) => {}
         Ok(value) => join_cell::quietly(|| drop(value)),
     }

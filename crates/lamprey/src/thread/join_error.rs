@@ -28,10 +28,39 @@ pub enum JoinError {
     /// its runtime was shut down.
     Cancelled(JoinedThread),
     /// It never ran, because no stack, or no memory, could be had for it.
-    NoStack(io::Error, JoinedThread),
+    NoStack(NoStack),
     /// It had not finished, and the caller was unwinding from a panic, when a thread must not block. What
     /// becomes of it is what dropping its handle does.
     Unwinding(JoinedThread),
+}
+
+// An outcome of two words: every host has one in its join cell.
+const _: () = assert!(size_of::<Result<(), JoinError>>() == 16);
+
+/// What the system said when there was no stack, or no memory, for a thread, and which thread.
+pub struct NoStack(Box<(io::Error, JoinedThread)>);
+
+impl NoStack {
+    /// The error of the system.
+    pub fn error(&self) -> &io::Error {
+        &self.0.0
+    }
+
+    /// The error of the system, without the thread.
+    pub fn into_error(self) -> io::Error {
+        self.0.0
+    }
+
+    /// Which thread never ran.
+    pub fn thread(&self) -> Option<&ThreadInfo> {
+        self.0.1.info()
+    }
+}
+
+impl fmt::Debug for NoStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NoStack").field("error", self.error()).field("thread", &self.0.1).finish()
+    }
 }
 
 /// The thread that a [`JoinError`] is about.
@@ -64,7 +93,7 @@ impl JoinError {
 
     #[cold]
     pub(crate) fn no_stack(error: io::Error) -> Self {
-        Self::NoStack(error, JoinedThread(None))
+        Self::NoStack(NoStack(Box::new((error, JoinedThread(None)))))
     }
 
     /// The same, of this thread, if it was of none.
@@ -74,9 +103,8 @@ impl JoinError {
         if self.thread().is_none() {
             match &mut self {
                 Self::Panicked(panic) => panic.set_thread(thread()),
-                Self::Cancelled(of) | Self::NoStack(_, of) | Self::Unwinding(of) => {
-                    of.0 = Some(Box::new(thread()));
-                }
+                Self::NoStack(refused) => refused.0.1 = JoinedThread(Some(Box::new(thread()))),
+                Self::Cancelled(of) | Self::Unwinding(of) => of.0 = Some(Box::new(thread())),
             }
         }
         self
@@ -94,7 +122,8 @@ impl JoinError {
     pub fn thread(&self) -> Option<&ThreadInfo> {
         match self {
             Self::Panicked(panic) => panic.thread(),
-            Self::Cancelled(of) | Self::NoStack(_, of) | Self::Unwinding(of) => of.info(),
+            Self::NoStack(refused) => refused.thread(),
+            Self::Cancelled(of) | Self::Unwinding(of) => of.info(),
         }
     }
 }
@@ -117,8 +146,8 @@ impl fmt::Display for JoinError {
         match self {
             Self::Panicked(panic) => write!(f, "{who} panicked: {panic}"),
             Self::Cancelled(_) => write!(f, "{who} was cancelled"),
-            Self::NoStack(error, _) => {
-                write!(f, "{who} never ran, no stack or memory was left for it: {error}")
+            Self::NoStack(refused) => {
+                write!(f, "{who} never ran, no stack or memory was left for it: {}", refused.error())
             }
             Self::Unwinding(_) => write!(f, "the caller is unwinding and must not wait for {who}"),
         }
@@ -140,7 +169,7 @@ impl fmt::Debug for JoinedThread {
 impl std::error::Error for JoinError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NoStack(error, _) => Some(error),
+            Self::NoStack(refused) => Some(refused.error()),
             _ => None,
         }
     }

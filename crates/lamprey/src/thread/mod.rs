@@ -42,7 +42,7 @@ pub use {
     handle::Handle,
     info::{ThreadInfo, ThreadKind, YieldNow, current, yield_now, yield_now_async},
     join::JoinHandle,
-    join_error::{JoinError, JoinedThread},
+    join_error::{JoinError, JoinedThread, NoStack},
     local::HostLocal,
     survivor::Survivor,
 };

@@ -755,7 +755,7 @@ fn no_memory() {
         }
         handles.push(handle);
     };
-    assert!(matches!(refused.join(), Err(JoinError::NoStack(_, _))));
+    assert!(matches!(refused.join(), Err(JoinError::NoStack(_))));
     assert_eq!(count(&drops), 1);
     // What is given back can be used again.
     let made = handles.len();
@@ -788,7 +788,7 @@ fn without_stacks_the_handle_of_a_stackful_one_says_so() {
             handles.push(handle);
             assert!(handles.len() < 1 << 20);
         };
-        assert!(matches!(refused.join(), Err(JoinError::NoStack(_, _))));
+        assert!(matches!(refused.join(), Err(JoinError::NoStack(_))));
         assert_eq!(count(&drops), 1);
         let made = handles.len();
         drop(handles);

@@ -285,7 +285,7 @@ fn outcome<E>(handle: ScopedJoinHandle<'_, Result<(), E>>) -> End<E> {
         Ok(Ok(())) => End::Well,
         Ok(Err(error)) => End::Failed(Failure::Failed(error)),
         Err(JoinError::Panicked(panic)) => End::Failed(Failure::Panicked(panic)),
-        Err(JoinError::NoStack(error, _)) => End::Failed(Failure::NotStarted(error)),
+        Err(JoinError::NoStack(refused)) => End::Failed(Failure::NotStarted(refused.into_error())),
         Err(JoinError::Cancelled(_) | JoinError::Unwinding(_)) => End::Cancelled,
     }
 }
