@@ -4,7 +4,7 @@ use super::join_cell::StackfulJoinCell;
 use super::place;
 use crate::sched::completion::{Completion, Ended};
 use crate::sched::coop;
-use crate::sched::info::{ThreadInfo, ThreadKind};
+use crate::sched::info::ThreadInfo;
 use crate::sched::parasite::task::Task;
 use crate::thread::JoinError;
 use crate::time::{self, TimedOut};
@@ -97,8 +97,7 @@ impl<T> ParasiteHandle<T> {
         if !matches!(self.0, Repr::Value(_)) {
             return self;
         }
-        let join_cell =
-            StackfulJoinCell::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, None), None);
+        let join_cell = StackfulJoinCell::new(None, None, None);
         // SAFETY: the outcome is here, and taken once; of the join cell, the parasite's share is given up
         // here.
         unsafe { StackfulJoinCell::publish(join_cell, ManuallyDrop::new(self).take()) };
@@ -358,7 +357,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
             // SAFETY: alive by our share of it.
-            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.info.name() },
+            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name.as_deref() },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }

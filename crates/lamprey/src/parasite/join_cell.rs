@@ -18,7 +18,7 @@
 use super::handle::Outcome;
 use super::place::drop_outcome;
 use crate::sched::completion::{Completion, Published};
-use crate::sched::info::ThreadInfo;
+use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::parasite::contexts::Context;
 use crate::sched::parasite::life::Refs;
 use crate::sched::remote_message::RemoteMessage;
@@ -29,6 +29,7 @@ use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -44,10 +45,11 @@ pub(super) struct StackfulHead {
     /// Null until it has started; holds a count.
     home: AtomicPtr<WorkerShared>,
     free: unsafe fn(NonNull<StackfulHead>),
-    /// Who the parasite is, but for its number.
-    pub(super) info: ThreadInfo,
-    /// Its number; written before the handle is given out.
+    /// The parasite's number; written before the handle is given out.
     pub(super) id: Cell<u64>,
+    pub(super) name: Option<Arc<str>>,
+    /// `None` if it is none of the program's: a handle whose outcome was there.
+    spawn_site: Option<&'static Location<'static>>,
 }
 
 /// Where the outcome of a parasite that has blocked goes. See the module's text.
@@ -63,7 +65,7 @@ const UNNAMED: &str = "on a stack of its own";
 impl StackfulHead {
     /// Who the parasite is, or was.
     pub(super) fn info(&self) -> ThreadInfo {
-        self.info.clone().with_id(self.id.get())
+        ThreadInfo::new(self.id.get(), self.name.clone(), ThreadKind::Parasite, None, self.spawn_site)
     }
 
     /// A parasite starts as a host, on the running thread; false if it has been told to end before.
@@ -81,9 +83,16 @@ impl<T> StackfulJoinCell<T> {
     /// The join cell of a parasite that has blocked, or of one that is yet to start.
     #[cold]
     #[inline(never)]
-    pub(super) fn new(info: ThreadInfo, started: Option<(&Worker, NonNull<Context>)>) -> NonNull<Self> {
-        let (home, thread) = started.map_or((ptr::null_mut(), ptr::null()), |(worker, context)| {
-            (Arc::into_raw(worker.remote.clone()).cast_mut(), context.cast::<Thread>().as_ptr().cast_const())
+    pub(super) fn new(
+        name: Option<Arc<str>>,
+        spawn_site: Option<&'static Location<'static>>,
+        started: Option<(&Worker, NonNull<Context>)>,
+    ) -> NonNull<Self> {
+        let (home, thread, id) = started.map_or((ptr::null_mut(), ptr::null(), 0), |(worker, context)| {
+            let home = Arc::into_raw(worker.remote.clone()).cast_mut();
+            // SAFETY: the parasite has blocked: its context is alive.
+            let id = unsafe { context.as_ref() }.thread.label.id.get();
+            (home, context.cast::<Thread>().as_ptr().cast_const(), id)
         });
         let join_cell = take_block(Layout::new::<Self>()).cast::<Self>();
         let head = StackfulHead {
@@ -94,8 +103,9 @@ impl<T> StackfulJoinCell<T> {
             thread: Cell::new(thread),
             home: AtomicPtr::new(home),
             free: free::<T>,
-            id: Cell::new(info.id()),
-            info,
+            id: Cell::new(id),
+            name,
+            spawn_site,
         };
         // SAFETY: fresh memory of this layout.
         unsafe { join_cell.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
@@ -117,7 +127,7 @@ impl<T> StackfulJoinCell<T> {
                 Published::Unwanted => {
                     drop_outcome(
                         (*join_cell.as_ref().outcome.get()).assume_init_read(),
-                        join_cell.as_ref().head.info.name().unwrap_or(UNNAMED),
+                        join_cell.as_ref().head.name.as_deref().unwrap_or(UNNAMED),
                     );
                     Self::drop_owner(join_cell);
                 }
@@ -225,7 +235,7 @@ unsafe fn free<T>(head: NonNull<StackfulHead>) {
     unsafe {
         // Relaxed: nobody else has a claim any more.
         let home = head.as_ref().home.load(Ordering::Relaxed);
-        ptr::drop_in_place(&raw mut (*head.as_ptr()).info);
+        ptr::drop_in_place(&raw mut (*head.as_ptr()).name);
         give_block(head.cast(), Layout::new::<StackfulJoinCell<T>>());
         if !home.is_null() {
             drop(Arc::from_raw(home.cast_const()));

@@ -14,7 +14,6 @@
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
 use super::spawn::outside;
-use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
@@ -193,7 +192,8 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
             worker.stand_alone(context);
             // SAFETY: the parasite has blocked: its context is alive.
             let started = unsafe { context.as_ref() };
-            let join_cell = StackfulJoinCell::new(started.thread.info(None), Some((worker, context)));
+            let join_cell =
+                StackfulJoinCell::new(started.thread.label.name.clone(), Some(site), Some((worker, context)));
             started.join_cell.set(join_cell.as_ptr().cast());
             ParasiteHandle::of_join_cell(join_cell)
         }
@@ -265,8 +265,7 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    let join_cell =
-        StackfulJoinCell::new(ThreadInfo::new(0, None, ThreadKind::Parasite, None, Some(site)), None);
+    let join_cell = StackfulJoinCell::new(None, Some(site), None);
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what the closure borrows outlives its call, which is all that this host does with it; the
     // join cell is alive by the handle's share.
@@ -295,8 +294,7 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    let info = ThreadInfo::new(0, builder.given_name(), ThreadKind::Parasite, None, Some(site));
-    let join_cell = StackfulJoinCell::new(info, None);
+    let join_cell = StackfulJoinCell::new(builder.given_name(), Some(site), None);
     let handle = ParasiteHandle::of_join_cell(join_cell);
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: as promised by the caller; the join cell is alive by the handle's share.

@@ -47,12 +47,6 @@ pub enum ThreadKind {
 }
 
 impl ThreadInfo {
-    /// The same with another number.
-    pub(crate) fn with_id(mut self, id: u64) -> Self {
-        self.id = id;
-        self
-    }
-
     pub(crate) fn new(
         id: u64,
         name: Option<Arc<str>>,
