@@ -93,18 +93,21 @@ class Hosts(gdb.Command):
                 continue
             print(f"== {thread.name or thread.num}: {int(plain(found['hosts']))} hosts ==")
             host = plain(found["newest"])
+            running = int(plain(found["running"]))
             while int(host):
                 count += 1
-                self.show(host.dereference(), argument == "bt")
+                self.show(host.dereference(), int(host) == running, argument == "bt")
                 host = plain(host.dereference()["older"])
         print(f"{count} hosts")
 
-    def show(self, host, stacks):
-        state = str(plain(host["state"])).rsplit("::", 1)[-1]
+    def show(self, host, is_running, stacks):
+        state = "running" if is_running else str(plain(host["state"])).rsplit("::", 1)[-1]
         reason = str(plain(host["reason"])).rsplit("::", 1)[-1] if state in ("Blocked", "Committed") else ""
         label = host["label"]
         print(f"host {int(label['id']['value']['value'])} {name_of(label)!r} {state} {reason} (spawned at {site_of(label)})")
-        if stacks and state != "Running":
+        if stacks and is_running:
+            gdb.execute("bt 24")
+        elif stacks:
             stack(int(plain(host["sp"]).cast(gdb.lookup_type("unsigned long"))))
 
 

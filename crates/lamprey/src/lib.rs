@@ -20,6 +20,7 @@
 //! |---|---|
 //! | run hosts | [`run`], [`Runtime`], [`Handle`] |
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
+//! | asynchronous computations; futures from blocking code | [`parasite`](fn@parasite), [`parasite_fn`], [`wait`], module [`mod@parasite`] |
 //! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
 //! | choose between communications | [`event`] |
 //! | sockets and files | [`net`], [`fs`] |

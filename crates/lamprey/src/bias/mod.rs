@@ -13,7 +13,7 @@
 //! REVOKING  all threads but the revoker wait                          SHARED  final
 //! ```
 //! An **epoch** is a number that names a slot and a period in which one worker has it.
-//! It ends with the worker, or by a [bulk revocation](bulk revocation). After that, taking an object of that
+//! It ends with the worker, or by a [bulk revocation](bulk_revocation). After that, taking an object of that
 //! epoch from the worker needs no barrier, and the worker itself needs one CAS to keep it.
 //!
 //! # Invariants

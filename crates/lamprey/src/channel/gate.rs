@@ -1,6 +1,6 @@
 //! A monitor for channels that have a state of their own: the state, two wait queues, and a lock around all.
 //!
-//! GateNode is as on a monitor of Mesa: an operation tries under the lock, and if it cannot be done it queues
+//! Waiting works as in a Mesa monitor: an operation tries under the lock, and if it cannot be done it queues
 //! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
 //! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
 //! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so

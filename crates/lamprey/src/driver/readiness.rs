@@ -35,7 +35,7 @@
 //! * One epoll for all workers: each event wakes any worker, and must then be passed to the host's worker.
 //! * One flag for "an edge has come" that the next thread to wait clears. Of two threads that had got
 //!   `EAGAIN`, the first would clear it, and the second would sleep although a second connection is waiting.
-//! * FdWaiter without trying again after a short TCP read, which has emptied the socket (except for an end
+//! * Waiting without trying again after a short TCP read, which has emptied the socket (except for an end
 //!   that came with the bytes, and urgent data). It saves one `EAGAIN` for each request of an echo server;
 //!   the CPU time came out 2-4 % higher, not lower.
 //!

@@ -158,7 +158,9 @@ macro_rules! is_listener {
                 }
             }
 
-            /// The awaitable form of [`accept_with_backoff`](Self::accept_with_backoff).
+            /// The awaitable form of [`accept_with_backoff`](Self::accept_with_backoff). As an event, to be
+            /// chosen beside a stop: `future_evt(listener.accept_with_backoff_async())`
+            /// ([`future_evt`](crate::event::future_evt)).
             ///
             /// # Errors
             /// As for `accept_with_backoff`.

@@ -72,7 +72,7 @@ impl ThreadInfo {
         }
     }
 
-    /// Host or OS thread.
+    /// Host, parasite or OS thread.
     pub fn kind(&self) -> ThreadKind {
         self.kind
     }

@@ -27,7 +27,7 @@
 //! A worker that goes idle raises `idle` and then looks at `awake`; one that wakes up raises `awake` and
 //! then, when it spawns, looks at `idle`: see [`idle`]. All other accesses are Relaxed hints: a missed one
 //! costs at most one doze (invariant 2). Entries are stolen under the queue's own protocol
-//! ([`fresh`](crate::queue::steal_queue)).
+//! ([`steal_queue`](crate::queue::steal_queue)).
 
 use super::idle;
 use super::shared::Shared;

@@ -9,7 +9,7 @@
 //! | cancel from elsewhere whatever listens | [`CancelToken`] |
 //! | start children again when they fail | [`Supervisor`] |
 //!
-//! Reading order: `scope_state` (what a scope knows of its children), this file, `host`, `parasite`, `all`,
+//! Reading order: `state` (what a scope knows of its children), this file, `host`, `parasite`, `all`,
 //! `token`, [`supervisor`].
 
 mod all;

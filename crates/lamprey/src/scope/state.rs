@@ -1,7 +1,7 @@
 //! What a scope knows of its children: how many are not gone yet, how to reach each of them, and the first
 //! panic.
 //!
-//! # Children
+//! # States
 //! | kind | how it is counted | how it is cancelled |
 //! |---|---|---|
 //! | host | from its spawn to the end of its object, or to its published outcome ([`Membership`]) | through the list of hosts |

@@ -45,22 +45,29 @@ impl<T> JoinHandle<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
     fn head(&self) -> &JoinHead<T> {
-        let Some(head) = &self.0 else { panic!("a JoinHandle was used after it had been ready") };
+        let Some(head) = &self.0 else { panic!("the result of this JoinHandle has been taken already") };
         // SAFETY: the join cell is freed only by the side that has it last: us, until detach or join.
         unsafe { head.as_ref() }
     }
 
     /// The join cell of a handle that is used up by this.
     #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
     fn into_head(self) -> NonNull<JoinHead<T>> {
-        ManuallyDrop::new(self).0.unwrap_or_else(|| panic!("a JoinHandle was joined after it had been ready"))
+        ManuallyDrop::new(self)
+            .0
+            .unwrap_or_else(|| panic!("the result of this JoinHandle has been taken already"))
     }
 
     /// Waits until the host has ended and returns its result.
     ///
     /// # Errors
     /// See [`JoinError`]. A panic of the host arrives here with its payload; [`Panic::resume`] passes it on.
+    ///
+    /// # Panics
+    /// If the result has been taken already, by [`join_timeout`](Self::join_timeout) or an await.
     ///
     /// # Cancellation
     /// The commit point is the end of the joined host. If the calling host is cancelled while it waits, the
@@ -69,6 +76,7 @@ impl<T> JoinHandle<T> {
     /// # Blocking
     /// A host switches away; an OS thread parks.
     #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
         coop::turn();
         if !self.head().completion.is_done() && !self.head().completion.wait() {

@@ -1,4 +1,4 @@
-//! GateNode of futures at a [`Gate`](super::Gate).
+//! How futures wait at a [`Gate`](super::Gate).
 //!
 //! # Invariants
 //! 1. The node is pinned with the future. `is_queued` is set before the node is linked for the first time,

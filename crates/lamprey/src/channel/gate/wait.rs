@@ -1,4 +1,4 @@
-//! GateNode of threads at a [`Gate`](super::Gate).
+//! How threads wait at a [`Gate`](super::Gate).
 
 use super::node::GateWaiter;
 use super::{Gate, Section, WaitSpec};

@@ -72,8 +72,6 @@ use std::time::Duration;
 /// unwinds, and the nacks of all branches fire; unless a peer has chosen a branch by then: the
 /// synchronisation returns that result, and the next blocking call unwinds. For a future that is dropped see
 /// [`Synced`](super::Synced).
-#[doc(alias = "select")]
-#[doc(alias = "Select")]
 #[must_use = "an event does nothing until a thread synchronises on it"]
 pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     #[doc(hidden)]

@@ -23,7 +23,7 @@
 //! 3. CLAIMED lasts a few instructions, during which its owner does not wait (see [`Choice::synch_both`]). So
 //!    others may spin for it.
 //! 4. A peer that has won must wake the owner once, through `waiter`; it reads that before it releases the
-//!    node. The choice lives until all its offers are out and released (`channel::wait_node`, invariants 1
+//!    node. The choice lives until all its offers are out and released (`channel::rendezvous::wait_node`, invariants 1
 //!    and 2).
 //!
 //! # Orderings

@@ -18,7 +18,7 @@
 //! 1. `is_cancelled` is recomputed ([`recompute`](state::recompute)) whenever a frame is entered or left, a
 //!    level is cancelled, the thread is killed, or a poll begins or ends on its stack.
 //! 2. All of that happens on the thread's own kernel thread. Another thread cancels a level by a remote
-//!    message (the cancel scope, [`crate::thread`]'s `cancel_scope`), and kills a host by one
+//!    message (`cancel::scope`), and kills a host by one
 //!    ([`ask`](ask::ask)). Only the levels of an OS thread are cancelled directly, by a flag that its next
 //!    block reads ([`super::os`]).
 //! 3. Frames are left in the reverse order of entering, by the thread itself, also when it unwinds. A

@@ -29,7 +29,7 @@
 //!    pushes it.
 //! 3. Each cloned `Waker`, each task that is in an inbox as a post, and a joiner's entry holds a reference
 //!    (`refs`). A wait node holds none: the node's owner does not free the task before the node has been
-//!    released ([`channel::wait_queue`](crate::channel)).
+//!    released (`channel::rendezvous::wait_queue`).
 //! 4. The memory is freed once: by the structural owner (task and handle together, `sched::completion`) if
 //!    there is no reference, else by the thread that drops the last reference after ORPHAN was set.
 //!

@@ -155,7 +155,7 @@ impl Worker {
     fn attend_to_word(&self) {
         let word = self.remote.ticks();
         let before = self.parasites.seen.replace(word & !REQUEST);
-        // What the monitor has taken counts as pending until `settle` (`super::ready_queue`, invariant 1).
+        // What the worker on watch has taken counts as pending until `settle` (`super::ready_queue`, invariant 1).
         if self.parasites.ready.pending.get() != 0 {
             self.parasites.ready.settle();
         }

@@ -12,12 +12,12 @@
 //!    zero means that there is no entry. A worker that finds none although `pending` is not zero
 //!    [settles](ReadyQueue::settle).
 //! 2. An entry holds the right to run its parasite ([`Life`](super::life::Life), or, for a thread,
-//!    State::Runnable): so the parasite is alive.
+//!    ThreadState::Runnable): so the parasite is alive.
 //! 3. Another worker takes only tasks in shared mode, which any worker of the runtime may run.
 //!
 //! # Who may touch what
 //! [`ReadyQueue`]: the worker. [`Queues`]: the worker as the owner of an asymmetric lock ([`AsymmetricLock`]), and as its
-//! visitor the monitor, while this worker computes ([`crate::sched::watch`]). `ReadyShared::pending`: written
+//! visitor the worker on watch, while this worker computes ([`crate::sched::watch`]). `ReadyShared::pending`: written
 //! by the worker, a hint for the others.
 //!
 //! # Rejected
