@@ -20,6 +20,7 @@ mod builder;
 mod handle;
 mod inflate;
 mod join_cell;
+mod kept;
 mod place;
 mod reify;
 mod spawn;

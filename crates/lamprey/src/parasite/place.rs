@@ -8,6 +8,7 @@
 //! 3. The future does not move: it is pinned in its block until it is dropped there.
 
 use super::handle::Outcome;
+use super::kept::{Kept, KeptError};
 use crate::memory::slab;
 use crate::sched::completion::Completion;
 use crate::sched::locals;
@@ -27,9 +28,6 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::task::Poll;
-
-/// How an outcome is kept: small, also where errors are large.
-pub(super) type Kept<T> = Result<T, Box<JoinError>>;
 
 /// See the module's text.
 #[repr(C)]
@@ -222,7 +220,7 @@ unsafe fn poll<F: Future>(task: NonNull<Task>) -> bool {
         match poll_once::<F>(task, &mut value) {
             Ok(false) => return false,
             Ok(true) => keep::<F>(task, Ok(value.assume_init())),
-            Err(payload) => keep::<F>(task, Err(Box::new(JoinError::caught(payload)))),
+            Err(payload) => keep::<F>(task, Err(KeptError::new(JoinError::caught(payload)))),
         }
     }
     true
@@ -236,7 +234,7 @@ unsafe fn cancel<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
         quietly(|| drop_future::<F>(task));
-        keep::<F>(task, Err(Box::new(JoinError::cancelled())));
+        keep::<F>(task, Err(KeptError::cancelled()));
     }
 }
 
@@ -256,7 +254,7 @@ unsafe fn cancel_after_last_word<F: LastWord>(task: NonNull<Task>) {
             Ok(None) => JoinError::cancelled(),
             Err(payload) => JoinError::caught(payload),
         };
-        keep::<F>(task, Err(Box::new(error)));
+        keep::<F>(task, Err(KeptError::new(error)));
     }
 }
 
@@ -304,7 +302,7 @@ pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
                 Ok(value)
             }
             Err(error) => {
-                let error = ptr::read(error).of(|| Task::info(task, None));
+                let error = ptr::read(error).into_error().of(|| Task::info(task, None));
                 Task::drop_owner(task);
                 Err(error)
             }
@@ -321,7 +319,7 @@ unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     unsafe {
         let outcome = ManuallyDrop::take(&mut (*cell::<F>(task).get()).outcome);
         let name = task.as_ref().given_name().map_or(std::any::type_name::<F>(), |name| name);
-        drop_outcome(outcome.map_err(|error| *error), name);
+        drop_outcome(outcome.map_err(KeptError::into_error), name);
         end_locals(task);
     }
 }
