@@ -189,7 +189,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: alive by our share of it.
             Repr::Task(task) => Some(unsafe { Task::info(*task, None) }),
             // SAFETY: alive by our share of it.
-            Repr::Stackful(join_cell) => Some(unsafe { join_cell.as_ref() }.head.info()),
+            Repr::Stackful(join_cell) => unsafe { join_cell.as_ref() }.head.of_parasite(),
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }

@@ -63,6 +63,11 @@ pub(super) struct StackfulJoinCell<T> {
 const UNNAMED: &str = "on a stack of its own";
 
 impl StackfulHead {
+    /// Who the parasite is, or was. `None` for the handle of one that was over at once.
+    pub(super) fn of_parasite(&self) -> Option<ThreadInfo> {
+        self.spawn_site.is_some().then(|| self.info())
+    }
+
     /// Who the parasite is, or was.
     pub(super) fn info(&self) -> ThreadInfo {
         ThreadInfo::new(self.id.get(), self.name.clone(), ThreadKind::Parasite, None, self.spawn_site)
