@@ -14,6 +14,7 @@
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
 use super::spawn::outside;
+use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
 use crate::sched::parasite::offer::Start;
@@ -168,9 +169,10 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
     // SAFETY: `started` lives until the end of this function; a context of its own is new.
     let context = unsafe {
         match own {
-            None => worker.run_on_top(call, site, attach_inline),
+            None => worker.run_on_top(call, site, attach_inline).map_err(|error| (error, None)),
             Some((name, size)) => worker
-                .own_context(name, size)
+                .own_context(name.clone(), size)
+                .map_err(|error| (error, name))
                 .inspect(|&context| worker.run_in(context, call, site, attach_inline)),
         }
     };
@@ -197,9 +199,10 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
             started.join_cell.set(join_cell.as_ptr().cast());
             ParasiteHandle::of_join_cell(join_cell)
         }
-        Err(error) => {
+        Err((error, name)) => {
             drop(ManuallyDrop::into_inner(started.closure.into_inner()));
-            ParasiteHandle::failed(JoinError::no_stack(error))
+            let of = || ThreadInfo::new(0, name, ThreadKind::Parasite, None, Some(site));
+            ParasiteHandle::failed(JoinError::no_stack(error).of(of))
         }
     }
 }

@@ -205,8 +205,10 @@ impl<T> JoinHandle<T> {
         coop::tried(self.is_done(), |is_done| !is_done)
     }
 
+    /// Also true if the result has been taken.
     pub(crate) fn is_done(&self) -> bool {
-        self.head().completion.is_done()
+        // SAFETY: the join cell is freed only by the side that has it last: us, until detach or join.
+        self.0.is_none_or(|head| unsafe { head.as_ref() }.completion.is_done())
     }
 
     /// The host's number, unique in its runtime.
@@ -317,10 +319,10 @@ fn unjoined(panic: Panic) {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle")
-            .field("id", &self.id())
-            .field("name", &self.name())
-            .field("finished", &self.is_done())
-            .finish_non_exhaustive()
+        let mut text = f.debug_struct("JoinHandle");
+        if self.0.is_some() {
+            text.field("id", &self.id()).field("name", &self.name());
+        }
+        text.field("finished", &self.is_done()).finish_non_exhaustive()
     }
 }

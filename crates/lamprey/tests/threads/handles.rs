@@ -205,3 +205,17 @@ fn a_name_is_in_the_error() {
         assert!(site.file().ends_with("handles.rs"));
     });
 }
+
+#[test]
+fn a_handle_whose_result_has_been_taken_says_so_and_does_not_panic_when_it_is_looked_at() {
+    run(1, || {
+        let mut host = lamprey::spawn(|| 7);
+        assert_eq!(host.join_timeout(LONG).unwrap().unwrap(), 7);
+        assert!(host.is_finished());
+        host.cancel();
+        assert_eq!(format!("{host:?}"), "JoinHandle { finished: true, .. }");
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| host.join()));
+        let text = *caught.unwrap_err().downcast::<&str>().unwrap();
+        assert!(text.contains("taken already"), "{text}");
+    });
+}
