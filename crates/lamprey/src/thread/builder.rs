@@ -14,19 +14,19 @@ use std::sync::Arc;
 
 /// Starts a host in the calling host's runtime.
 ///
-/// It starts on the same worker, but for three cases: it has waited there for 50 µs while another worker has
-/// nothing to do; another worker has nothing to do, hosts of its kind (the type of the closure) are not known
-/// to block soon, and here somebody waits for the clock, for the system or for a turn, whom it could hold up;
-/// or markedly more hosts live here than on another worker (more than eight, and an eighth of those there).
-/// Once it has started it stays on its worker (kernel thread) for ever, so it may use thread-locals and
-/// anything that is not `Send`.
+/// It starts on the caller's worker, except in three cases: it has been queued there for 50 µs while another
+/// worker is idle; another worker is idle, hosts of this kind (closure type) are not known to block soon, and
+/// a thread of the caller's worker that waits for a timer, for I/O or for its time slice could be delayed; or
+/// the caller's worker has markedly more hosts than another one (more than eight, and an eighth of those
+/// there). A host that has started stays on its worker (kernel thread), so it may use thread-locals and
+/// values that are not `Send`.
 ///
 /// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds
-/// there, and microseconds between two workers, which wake each other for it. Where that matters, and other
-/// hosts wait for the clock or the system beside them, say so with [`Builder::worker`].
+/// there, and microseconds between two workers, which have to wake each other. Where that matters, and other
+/// hosts of the worker wait for timers or I/O, place them with [`Builder::worker`].
 ///
-/// A waker that Lamprey calls for a future which was polled outside of every runtime runs on a worker of
-/// Lamprey's own. Do not spawn there: that worker ends with the process, and so does the host.
+/// A waker that Lamprey calls for a future which was polled outside of every runtime runs on an internal
+/// worker. Do not spawn there: that worker, and with it the host, ends with the process.
 ///
 /// # Examples
 /// ```
@@ -36,20 +36,20 @@ use std::sync::Arc;
 ///     assert_eq!(sum, 285);
 /// });
 /// ```
-/// What moves into a host may change kernel thread before it starts, so it must be `Send`:
+/// A host may change kernel thread before it starts, so its closure must be `Send`:
 /// ```compile_fail,E0277
 /// let local = std::rc::Rc::new(1);
 /// lamprey::spawn(move || println!("{local}"));
 /// ```
-/// and it may outlive the caller, so it must not borrow:
+/// It may outlive the caller, so it must not borrow:
 /// ```compile_fail,E0373
 /// let text = String::from("here");
 /// lamprey::spawn(|| println!("{text}"));
 /// ```
 ///
 /// # Panics
-/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches
-/// whoever [joins](JoinHandle::join) it; if nobody does, it is reported on standard error.
+/// Outside of a host: use [`Handle::spawn`](crate::Handle::spawn) there. A panic *in* the host reaches the
+/// thread that [joins](JoinHandle::join) it; if no thread does, it is reported on standard error.
 ///
 /// # Blocking
 /// Never.
@@ -66,7 +66,7 @@ where
     spawn_on(worker, Location::caller(), f)
 }
 
-/// As [`spawn`], on the kernel thread of `worker`, also while that is not installed.
+/// Like [`spawn`], on the kernel thread of `worker`, even while that is not installed as the current worker.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn spawn_on<F, T>(worker: &Worker, site: &'static Location<'static>, f: F) -> JoinHandle<T>
 where
@@ -77,7 +77,7 @@ where
     unsafe { spawn_member(worker, site, f, (), Worker::admit) }
 }
 
-/// As [`spawn_on`], for a member of whatever it belongs to. `admit` puts it into a queue, or ends it at once.
+/// Like [`spawn_on`], for a member of a scope. `admit` queues the host, or ends it at once.
 ///
 /// # Safety
 /// What `F` and `T` borrow outlives the membership and the handle.
@@ -116,7 +116,7 @@ fn outside() -> ! {
     )
 }
 
-/// A host or a parasite with a name, a stack size or a place of its own.
+/// Configures a host or a parasite: name, stack size, worker.
 ///
 /// | | host | stackful parasite | stackless parasite |
 /// |---|---|---|---|
@@ -125,9 +125,9 @@ fn outside() -> ! {
 /// | [`worker`](Self::worker), [`spread`](Self::spread) | starts there, and stays | the same: if it is not the caller's worker it starts there as a host, and not at once | the same |
 /// | [`attach_inline`](Self::attach_inline) | no effect | how it is resumed | how it is resumed |
 ///
-/// A stackful parasite with a name, or a stack size, has a stack that is made ready for it alone, which costs
-/// about as much as a host; a stackless one with a name has a table of its own on the heap. What is not asked
-/// for costs nothing.
+/// A stackful parasite with a name or a stack size gets a stack of its own instead of a pooled one, which
+/// costs about as much as a host. A stackless one with a name gets a table of its own on the heap. Options
+/// that are not set cost nothing.
 ///
 /// # Examples
 /// ```
@@ -157,7 +157,7 @@ enum Placement {
 }
 
 impl Builder {
-    /// A host like those of [`spawn`].
+    /// The default configuration: spawns hosts as [`spawn`] does.
     pub fn new() -> Self {
         Self::default()
     }
@@ -169,14 +169,14 @@ impl Builder {
     }
 
     /// Bytes of stack (default: the runtime's, see
-    /// [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or
-    /// 256 KiB; larger ones get a mapping each. Only what is touched becomes memory. At most 1 GiB.
+    /// [`RuntimeBuilder::stack_size`](crate::RuntimeBuilder::stack_size)). Rounded up to 16, 64 or 256 KiB;
+    /// each larger stack is a mapping of its own. Only pages that are touched use memory. At most 1 GiB.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Places the host or parasite on the worker with this number (from 0), where it stays from the start.
+    /// Pins the host or parasite to the worker with this number (from 0).
     #[doc(alias = "affinity")]
     #[doc(alias = "pin")]
     #[doc(alias = "LockOSThread")]
@@ -185,9 +185,9 @@ impl Builder {
         self
     }
 
-    /// Places each further host on the next worker in turn, where it stays from the start. For hosts that
-    /// live long, such as one for each connection: a host that has started does not move any more, so a burst
-    /// of them should not all start on the worker that accepts.
+    /// Pins each host to the next worker, round robin. For hosts that live long, such as one per connection:
+    /// a host that has started never migrates, so a burst of them should not all start on the worker that
+    /// accepts.
     pub fn spread(mut self) -> Self {
         self.place = Placement::Spread;
         self
@@ -195,8 +195,8 @@ impl Builder {
 
     /// For a parasite ([`parasite`](Self::parasite), [`parasite_fn`](Self::parasite_fn)): whether it is
     /// attached inside the call that unblocks it (the paper's form), or, the default, at the next scheduling
-    /// point of the thread that calls. See [`channel_attach_inline`](crate::channel_attach_inline) for what
-    /// to beware of. Hosts are not attached.
+    /// point of the thread that calls. The pitfalls are listed at
+    /// [`channel_attach_inline`](crate::channel_attach_inline). Has no effect on hosts.
     pub fn attach_inline(mut self, inline: bool) -> Self {
         self.attach_inline = inline;
         self
@@ -206,18 +206,18 @@ impl Builder {
         self.name.clone()
     }
 
-    /// Bytes of stack, if they were asked for.
+    /// The stack size that was set, if any, checked and rounded.
     ///
     /// # Errors
-    /// If that many cannot be had.
+    /// `InvalidInput` if it is too large.
     pub(crate) fn asked_stack_size(&self) -> io::Result<Option<u32>> {
         self.stack_size.map(stack_size::check).transpose()
     }
 
-    /// The worker that was asked for.
+    /// The worker that was chosen, if any.
     ///
     /// # Errors
-    /// If there is none with that number.
+    /// `InvalidInput` if there is no worker with that number.
     pub(crate) fn asked_worker(&self, shared: &Shared) -> io::Result<Option<usize>> {
         let workers = shared.remotes().len();
         match self.place {
@@ -236,8 +236,8 @@ impl Builder {
     ///
     /// # Errors
     /// `InvalidInput` if the stack size or the worker's number is out of range, `NotConnected` outside of a
-    /// host. That no stack can be had turns out when the host is to start, and reaches
-    /// [`join`](JoinHandle::join) as [`JoinError::NoStack`](crate::JoinError::NoStack).
+    /// host. The stack is allocated when the host starts; if that fails, [`join`](JoinHandle::join) returns
+    /// [`JoinError::NoStack`](crate::JoinError::NoStack).
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -263,7 +263,7 @@ impl Builder {
         })
     }
 
-    /// Starts the host in a runtime of choice, from anywhere.
+    /// Starts the host in the given runtime. May be called from any thread.
     ///
     /// # Errors
     /// `InvalidInput` as for [`spawn`](Self::spawn).
@@ -293,7 +293,7 @@ impl Builder {
         unsafe { self.launch_member(shared, site, f, ()) }
     }
 
-    /// As [`launch`](Self::launch), for a member of whatever it belongs to.
+    /// Like [`launch`](Self::launch), for a member of a scope.
     ///
     /// # Safety
     /// What `F` and `T` borrow outlives the membership and the handle.
@@ -324,7 +324,7 @@ impl Builder {
         match here.filter(|worker| place.is_none_or(|index| index == worker.remote.index)) {
             // SAFETY: the new join cell's descriptor, unstarted, given up here.
             Some(worker) => unsafe { worker.admit(head.cast()) },
-            // SAFETY: as above.
+            // SAFETY: the new join cell's descriptor, unstarted, given up here.
             None => unsafe { shared.send(place.unwrap_or_else(|| shared.next_place()), head.cast()) },
         }
         Ok(JoinHandle::new(head))

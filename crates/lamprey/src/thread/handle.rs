@@ -1,4 +1,4 @@
-//! A runtime seen by those who start hosts in it.
+//! A handle to a runtime, for starting hosts in it.
 
 use super::builder::Builder;
 use super::join::JoinHandle;
@@ -23,7 +23,7 @@ impl Handle {
         Self { shared }
     }
 
-    /// Starts a host in the runtime. If that has ended, the host never runs and joining it gives
+    /// Starts a host in the runtime. If the runtime has ended, the host never runs and joining it returns
     /// [`JoinError::Cancelled`].
     ///
     /// # Examples
@@ -50,23 +50,23 @@ impl Handle {
         Some(Self { shared: worker.shared.clone() })
     }
 
-    /// As [`Runtime::stats`](crate::Runtime::stats).
+    /// The runtime's counters, as [`Runtime::stats`](crate::Runtime::stats).
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
 
-    /// How many workers the runtime has.
+    /// The number of workers.
     pub fn workers(&self) -> usize {
         self.shared.remotes().len()
     }
 
-    /// [`spawn`](Self::spawn) and join in one, for a closure that may borrow.
+    /// Spawns a host and joins it. The closure may borrow.
     #[track_caller]
     pub(crate) fn run_borrowing<T: Send>(&self, main: impl FnOnce() -> T + Send) -> Result<T, JoinError> {
         self.must_be_able_to_wait();
         let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
         // SAFETY: `join_committed` returns only when the host has ended, so what `main` borrows outlives it;
-        // nothing leaves this function before that.
+        // an unwind out of this function before that aborts (`StaysHere`).
         let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
         let until = StaysHere;
@@ -75,9 +75,9 @@ impl Handle {
         result
     }
 
-    /// Panics where a host that is started now could not be waited for.
+    /// Panics if the caller could not wait for a host that is started now.
     fn must_be_able_to_wait(&self) {
-        // Panics on a kernel thread that ends.
+        // Panics on a kernel thread whose thread-locals have been destroyed.
         crate::sched::block::current();
         let is_own = Worker::current().is_some_and(|worker| Arc::ptr_eq(&worker.shared, &self.shared));
         assert!(
@@ -91,7 +91,7 @@ impl Handle {
     }
 }
 
-/// Dropped by an unwind, it ends the process: what borrows from the caller runs.
+/// Aborts the process if it is dropped by an unwind: a host that borrows from the caller still runs.
 struct StaysHere;
 
 impl Drop for StaysHere {

@@ -1,4 +1,4 @@
-//! Who is running, and giving way.
+//! The current thread, and yielding.
 
 pub use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::parasite::task::Task;
@@ -25,13 +25,13 @@ pub fn current() -> ThreadInfo {
     };
     let (me, index) = (worker.running_ref(), Some(worker.remote.index));
     match me.polled() {
-        // SAFETY: the task that is being polled, on this very stack.
+        // SAFETY: the task that is being polled, on this stack, so it is alive.
         Some(task) => unsafe { Task::info(task, index) },
         None => me.info(index),
     }
 }
 
-/// [`yield_now`] for async code: pending once, at the back of the queue.
+/// [`yield_now`] for async code: a future that is pending once.
 ///
 /// # Examples
 /// ```
@@ -46,13 +46,13 @@ pub fn current() -> ThreadInfo {
 /// Dropping the future changes nothing.
 ///
 /// # Blocking
-/// The future is pending at its first poll. A parasite then waits behind the hosts that are ready.
+/// The future is pending at its first poll. A parasite is then queued behind the ready hosts.
 #[doc(alias = "Gosched")]
 pub fn yield_now_async() -> YieldNow {
     YieldNow { done: false }
 }
 
-/// See [`yield_now_async`].
+/// The future of [`yield_now_async`].
 #[derive(Debug)]
 #[must_use = "a future does nothing until it is awaited"]
 pub struct YieldNow {
@@ -88,7 +88,7 @@ impl Future for YieldNow {
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host unwinds from here, before or after its turn.
+/// A cancelled host unwinds from here, before or after the other threads have run.
 ///
 /// # Blocking
 /// A host goes to the end of its worker's queue; an OS thread yields to the kernel. While unwinding it does

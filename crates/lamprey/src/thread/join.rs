@@ -29,14 +29,14 @@ use std::time::Duration;
 /// It is also a future: a host can be awaited from any executor.
 ///
 /// # Dropping
-/// Detaches the host, as std's: it runs on, and its result is dropped when it comes. A panic that no thread
+/// Detaches the host, as in std: it runs on, and its result is dropped when it ends. A panic that no thread
 /// joins is handled as [`RuntimeBuilder::panics`](crate::RuntimeBuilder::panics) says.
 pub struct JoinHandle<T>(Option<NonNull<JoinHead<T>>>);
 
-// SAFETY: the handle moves the outcome `T` to whoever joins, and touches the join cell only through the
+// SAFETY: the handle moves the outcome `T` to the joining thread, and touches the join cell only through the
 // completion word.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: a shared handle only looks whether the host is done, and at constant fields.
+// SAFETY: a shared handle only reads the completion word and constant fields.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
@@ -48,11 +48,11 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     fn head(&self) -> &JoinHead<T> {
         let Some(head) = &self.0 else { panic!("the result of this JoinHandle has been taken already") };
-        // SAFETY: the join cell is freed only by the side that has it last: us, until detach or join.
+        // SAFETY: the handle shares ownership of the join cell until detach or join.
         unsafe { head.as_ref() }
     }
 
-    /// The join cell of a handle that is used up by this.
+    /// The join cell; consumes the handle.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn into_head(self) -> NonNull<JoinHead<T>> {
@@ -86,7 +86,8 @@ impl<T> JoinHandle<T> {
         unsafe { take(self.into_head()) }
     }
 
-    /// As [`join`](Self::join), waiting at most `timeout`. The handle is used up by `Ok` only.
+    /// Like [`join`](Self::join), but waits at most `timeout`. `Ok` takes the result, after which the handle
+    /// cannot be joined again.
     ///
     /// # Examples
     /// ```
@@ -105,7 +106,7 @@ impl<T> JoinHandle<T> {
     /// as [`join`](Self::join).
     ///
     /// # Panics
-    /// If the result has been given before.
+    /// If the result has been taken before.
     ///
     /// # Cancellation
     /// If the calling host is cancelled while it waits, the handle is left as it was.
@@ -127,18 +128,18 @@ impl<T> JoinHandle<T> {
         Ok(unsafe { take(head) })
     }
 
-    /// As [`join`](Self::join), but nothing ends the wait early: for a host that borrows from its joiner. A
-    /// caller that must not switch blocks its kernel thread.
+    /// Like [`join`](Self::join), but the wait cannot be cancelled: for a host that borrows from its joiner.
+    /// A caller that must not switch blocks its kernel thread.
     pub(crate) fn join_committed(self) -> Result<T, JoinError> {
         self.head().completion.wait_committed();
-        // SAFETY: as in `join`.
+        // SAFETY: `wait_committed` returns when done: the join cell is ours, and this is its last use.
         unsafe { take(self.into_head()) }
     }
 
-    /// Asks the host to end, and returns. The blocking call that it is in, or comes to next, unwinds, its
-    /// destructors run, and whoever joins gets [`JoinError::Cancelled`]; one that has not started is dropped
-    /// unrun. A [`shield`](crate::shield) puts it off, and a host that comes to its end first has a result
-    /// after all. Asking again, or asking a host that has ended, does nothing.
+    /// Requests cancellation of the host, and returns. The host's current or next blocking call unwinds, its
+    /// destructors run, and [`join`](Self::join) returns [`JoinError::Cancelled`]. A host that has not
+    /// started is dropped without running. A [`shield`](crate::shield) defers the cancellation. A host that
+    /// finishes first has a result. Cancelling a host again, or after it has ended, does nothing.
     ///
     /// # Examples
     /// ```
@@ -153,14 +154,14 @@ impl<T> JoinHandle<T> {
     /// ```
     ///
     /// # Cancellation
-    /// Whatever call it was in has happened or has not: see the section *Cancellation* of that call.
+    /// Whether the interrupted call has taken effect is stated in the section *Cancellation* of that call.
     ///
     /// # Blocking
-    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
         if !self.is_done() {
-            // SAFETY: the join cell is there as long as the handle.
+            // SAFETY: the handle keeps the join cell alive.
             unsafe { crate::sched::cancel::ask(self.head_ptr()) };
         }
     }
@@ -176,8 +177,8 @@ impl<T> JoinHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one. `Ok` is the result of a host that
-    /// ended first.
+    /// As [`join`](Self::join), usually [`JoinError::Cancelled`]. `Ok` is the result of a host that finished
+    /// first.
     ///
     /// # Cancellation
     /// As [`join`](Self::join).
@@ -195,7 +196,7 @@ impl<T> JoinHandle<T> {
         JoinError::unwinding().of(|| self.head().thread.info(None))
     }
 
-    /// The descriptor: a pointer to the whole join cell.
+    /// The descriptor, which is also a pointer to the whole join cell.
     fn head_ptr(&self) -> NonNull<Thread> {
         self.0.map_or_else(|| panic!("a JoinHandle was used after it had been ready"), NonNull::cast)
     }
@@ -232,7 +233,7 @@ unsafe fn take<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
     // type.
     unsafe {
         let free = head.as_ref().thread.body.free;
-        // Put together last: a copy of the whole would have to wait for the writes of its parts.
+        // Assembled last: a copy of the whole stalls on the narrower writes of its parts (store forwarding).
         match join_cell::outcome(head) {
             Ok(value) => {
                 let value = ptr::read(value);
@@ -261,13 +262,13 @@ unsafe fn take<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
 /// Dropping the handle detaches the host, which runs on.
 ///
 /// # Panics
-/// If it is polled again after it was ready.
+/// If it is polled again after it returned `Ready`.
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(head) = self.0 else { panic!("a JoinHandle was polled after it had been ready") };
-        // SAFETY: the join cell is ours until detach or join.
+        // SAFETY: the handle shares ownership of the join cell until detach or join.
         if !unsafe { head.as_ref() }.completion.poll(cx) {
             return Poll::Pending;
         }
@@ -292,8 +293,8 @@ impl<T> Drop for JoinHandle<T> {
     }
 }
 
-/// Drops an outcome that nobody joined; what went wrong is reported, once, and the runtime does about it what
-/// it is to do.
+/// Drops an outcome that no thread joined. Reports a panic once, and then applies the runtime's [`Panics`]
+/// policy.
 pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
     match outcome {
         Err(JoinError::Panicked(panic)) => {
@@ -306,7 +307,7 @@ pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce
     }
 }
 
-/// What the runtime of the calling thread does about a panic that has been reported.
+/// Applies the policy of the calling thread's runtime to a panic that has been reported.
 #[cold]
 fn unjoined(panic: Panic) {
     let shared = Worker::current().map(|worker| &worker.shared);

@@ -1,11 +1,12 @@
-//! A host as an object: descriptor, completion word, outcome and closure in one allocation.
+//! The join cell of a host: descriptor, completion word, outcome and closure in one allocation.
 //!
 //! # Invariants
 //! 1. The descriptor comes first (`repr(C)`), so that the scheduler's pointer is also a pointer to the join
 //!    cell.
-//! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` from then to whoever takes it: the
-//!    handle after DONE, `dispose` after DETACHED ([`completion`](crate::sched::completion)).
-//! 3. The place of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds it.
+//! 2. `closure` is full from the spawn to `run` or `abandon`; `outcome` is full from then until it is taken:
+//!    by the handle after DONE, by `dispose` after DETACHED ([`completion`](crate::sched::completion)).
+//! 3. The offset of `outcome` does not depend on the closure's type, so a handle that knows only `T` finds
+//!    it.
 
 use super::join_error::JoinError;
 use super::member::Member;
@@ -20,7 +21,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// What a host leaves behind.
+/// The result of a host.
 pub(super) type Outcome<T> = Result<T, JoinError>;
 
 /// The part of a join cell that its handle knows.
@@ -31,7 +32,7 @@ pub(super) struct JoinHead<T> {
     pub(super) outcome: UnsafeCell<MaybeUninit<Outcome<T>>>,
 }
 
-/// See the module's text.
+/// A host's allocation; `head` first (invariant 1).
 #[repr(C)]
 struct JoinCell<T, F, M> {
     head: JoinHead<T>,
@@ -39,7 +40,7 @@ struct JoinCell<T, F, M> {
     closure: UnsafeCell<MaybeUninit<F>>,
 }
 
-/// A host of nobody's.
+/// A host outside of any scope.
 impl Member for () {
     type Group = ();
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -56,7 +57,8 @@ impl Member for () {
     }
 }
 
-/// Makes a host that has not started. The caller gives the thread to a scheduler and the head to a handle.
+/// Allocates a host that has not started. The caller passes the thread to a scheduler and the head to a
+/// handle.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn new<T, F: FnOnce() -> T, M: Member>(
     closure: F,
@@ -64,8 +66,8 @@ pub(super) fn new<T, F: FnOnce() -> T, M: Member>(
     member: M,
 ) -> NonNull<JoinHead<T>> {
     let join_cell = take_block(Layout::new::<JoinCell<T, F, M>>()).cast::<JoinCell<T, F, M>>();
-    // Field by field: a join cell built as a value would be copied into its place.
-    // SAFETY: fresh memory of this layout; `outcome` is `MaybeUninit`.
+    // Field by field: a join cell built as a value would be copied into place. SAFETY: fresh memory of this
+    // layout; `outcome` is `MaybeUninit`.
     unsafe {
         let place = join_cell.as_ptr();
         (&raw mut (*place).head.thread).write(Thread::host(Vtable::<T, F, M>::BODY, label));
@@ -92,7 +94,7 @@ impl<T, F: FnOnce() -> T, M: Member> Vtable<T, F, M> {
 /// # Safety
 /// `thread` heads a join cell of these types; invariant 2 allows the access that the caller is about to make.
 unsafe fn join_cell<'a, T, F, M>(thread: NonNull<Thread>) -> &'a JoinCell<T, F, M> {
-    // SAFETY: invariant 1, and alive by the contract.
+    // SAFETY: invariant 1; the caller promises that the cell is alive.
     unsafe { thread.cast::<JoinCell<T, F, M>>().as_ref() }
 }
 
@@ -138,7 +140,7 @@ unsafe fn abandon<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>, why: 
 /// # Safety
 /// `thread` heads a join cell with this outcome, which is full; called once.
 unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
-    // SAFETY: alive; not touched after the swap unless ours.
+    // SAFETY: alive until the swap in `completion.publish`; not touched after it unless it is ours.
     let join_cell = unsafe { join_cell::<T, F, M>(thread) };
     if join_cell.head.completion.is_detached() {
         return Fate::Unwanted;
@@ -157,7 +159,7 @@ unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
 /// The outcome of a join cell.
 ///
 /// # Safety
-/// The join cell is done, the caller's for `'a`, and its outcome still there.
+/// The join cell is done, the caller owns it for `'a`, and its outcome has not been taken.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<JoinHead<T>>) -> &'a Outcome<T> {
     // SAFETY: full (invariant 2).
@@ -167,11 +169,11 @@ pub(super) unsafe fn outcome<'a, T: 'a>(head: NonNull<JoinHead<T>>) -> &'a Outco
 /// Moves the outcome out.
 ///
 /// # Safety
-/// The join cell is done, and the caller's; its outcome is taken once.
+/// The join cell is done, and the caller owns it; its outcome is taken once.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn take_outcome<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
-    // By its variant, not as a whole: a read that is wider than the writes before it waits for them to reach
-    // memory. SAFETY: the outcome is full (invariant 2), and each part is read once.
+    // By variant, not as a whole: a read that is wider than the writes before it defeats store forwarding.
+    // SAFETY: the outcome is full (invariant 2), and each part is read once.
     unsafe {
         match (*head.as_ref().outcome.get()).assume_init_ref() {
             Ok(value) => Ok(std::ptr::read(value)),
@@ -183,15 +185,15 @@ pub(super) unsafe fn take_outcome<T>(head: NonNull<JoinHead<T>>) -> Outcome<T> {
 /// [`Body::dispose`].
 ///
 /// # Safety
-/// After `publish` said `Unwanted`, once.
+/// After `publish` returned `Unwanted`, once.
 unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
-    // SAFETY: after DETACHED the join cell is the scheduler's alone; the outcome is full (invariant 2).
+    // SAFETY: after DETACHED only the scheduler has the join cell; the outcome is full (invariant 2).
     unsafe {
         let outcome = take_outcome(thread.cast::<JoinHead<T>>());
         drop_outcome(&thread.as_ref().label, outcome);
         locals::end(thread.as_ref());
         join_cell::<T, F, M>(thread).member.gone();
-        // What a waker has made that was called by that.
+        // Host-locals that a waker initialized, if `gone` called one.
         locals::end(thread.as_ref());
     }
 }
@@ -199,9 +201,9 @@ unsafe fn dispose<T, F, M: Member>(thread: NonNull<Thread>) {
 /// [`Body::free`].
 ///
 /// # Safety
-/// `thread` heads a join cell of these types whose outcome has been taken; it is not used any more.
+/// `thread` heads a join cell of these types whose outcome has been taken; it is not used again.
 unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
-    // SAFETY: made by `new` with this layout. Outcome and closure have been moved out; the descriptor is
+    // SAFETY: allocated by `new` with this layout. Outcome and closure have been moved out; the descriptor is
     // dropped here.
     unsafe {
         std::ptr::drop_in_place(thread.as_ptr());
@@ -209,7 +211,7 @@ unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
     }
 }
 
-/// Drops an outcome that nobody joined; a panic in it is reported, once.
+/// Drops an outcome that no thread joined, and reports a panic in it, once.
 pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
     super::join::report_unjoined(outcome, || {
         let name = label.name.as_deref().unwrap_or("unnamed");

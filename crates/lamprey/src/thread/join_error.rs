@@ -1,4 +1,4 @@
-//! Why a join gives no result, and of which thread.
+//! Why a join returns no result, and for which thread.
 
 use crate::sched::block::CancelUnwind;
 use crate::sched::info::ThreadInfo;
@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
-/// Why a thread has no result. Its text says which thread: host or parasite, number, name.
+/// Why a thread has no result. The message names the thread: host or parasite, number, name.
 ///
 /// # Examples
 /// ```
@@ -22,36 +22,36 @@ use std::io;
 /// ```
 #[non_exhaustive]
 pub enum JoinError {
-    /// It panicked: the payload, where it began, and [which thread](Panic::thread).
+    /// It panicked: the payload, the location, and [the thread](Panic::thread).
     Panicked(Panic),
-    /// It was ended before it had a result: [cancelled](crate::JoinHandle::cancel), by its scope, or because
-    /// its runtime was shut down.
+    /// It was cancelled before it had a result: by [`cancel`](crate::JoinHandle::cancel), by its scope, or
+    /// because its runtime was shut down.
     Cancelled(JoinedThread),
-    /// It never ran, because no stack, or no memory, could be had for it.
+    /// It never ran, because its stack or its memory could not be allocated.
     NoStack(NoStack),
-    /// It had not finished, and the caller was unwinding from a panic, when a thread must not block. What
-    /// becomes of it is what dropping its handle does.
+    /// It had not finished, and the caller was unwinding from a panic and must not block. The thread is
+    /// treated as if its handle had been dropped.
     Unwinding(JoinedThread),
 }
 
-// An outcome of two words: every host has one in its join cell.
+// Every host's join cell holds an outcome, so it is kept at two words.
 const _: () = assert!(size_of::<Result<(), JoinError>>() == 16);
 
-/// What the system said when there was no stack, or no memory, for a thread, and which thread.
+/// The system's error when a thread's stack or memory could not be allocated, and the thread.
 pub struct NoStack(Box<(io::Error, JoinedThread)>);
 
 impl NoStack {
-    /// The error of the system.
+    /// The system's error.
     pub fn error(&self) -> &io::Error {
         &self.0.0
     }
 
-    /// The error of the system, without the thread.
+    /// The system's error, without the thread.
     pub fn into_error(self) -> io::Error {
         self.0.0
     }
 
-    /// Which thread never ran.
+    /// The thread that never ran.
     pub fn thread(&self) -> Option<&ThreadInfo> {
         self.0.1.info()
     }
@@ -68,14 +68,14 @@ impl fmt::Debug for NoStack {
 pub struct JoinedThread(Option<Box<ThreadInfo>>);
 
 impl JoinedThread {
-    /// Who it is. `None` where there was no thread any more, or never one.
+    /// The thread's info. `None` if there was no thread, or it was already gone.
     pub fn info(&self) -> Option<&ThreadInfo> {
         self.0.as_deref()
     }
 }
 
 impl JoinError {
-    /// Of what a thread has unwound with: tells its cancellation from a panic.
+    /// The error for a thread's unwind payload: distinguishes cancellation from a panic.
     #[cold]
     pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Self {
         if payload.is::<CancelUnwind>() { Self::cancelled() } else { Self::Panicked(Panic::caught(payload)) }
@@ -96,7 +96,7 @@ impl JoinError {
         Self::NoStack(NoStack(Box::new((error, JoinedThread(None)))))
     }
 
-    /// The same, of this thread, if it was of none.
+    /// Adds the thread, if the error has none yet.
     #[cold]
     #[inline(never)]
     pub(crate) fn of(mut self, thread: impl FnOnce() -> ThreadInfo) -> Self {
@@ -117,8 +117,8 @@ impl JoinError {
         }
     }
 
-    /// The thread that has no result. `None` where there was no thread any more, or never one: a result that
-    /// was asked for twice, a scope that could start nothing.
+    /// The thread that has no result. `None` if there was no thread, or it was already gone: a parasite that
+    /// was over at once, a scope that could not start any.
     pub fn thread(&self) -> Option<&ThreadInfo> {
         match self {
             Self::Panicked(panic) => panic.thread(),

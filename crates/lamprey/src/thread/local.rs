@@ -1,9 +1,9 @@
-//! Host-local values: like `thread_local!`, one for each host. They are kept in `sched::locals`.
+//! Host-local values: like `thread_local!`, but one per host. The storage is in `sched::locals`.
 
 use crate::sched::cancel::open;
 use crate::sched::locals::with_locals;
 
-/// A key for a value that each host has its own of. Made by [`host_local!`](crate::host_local).
+/// A key for a host-local value. Declared by [`host_local!`](crate::host_local).
 ///
 /// # Examples
 /// ```
@@ -18,8 +18,7 @@ use crate::sched::locals::with_locals;
 /// assert_eq!(DEPTH.with(|depth| depth.get()), 3);
 /// # });
 /// ```
-/// A value goes with its thread of control, and a parasite may go from worker to worker, so it must be
-/// `Send`:
+/// A value moves with its thread, and a parasite may move between workers, so it must be `Send`:
 /// ```compile_fail,E0599
 /// lamprey::host_local! {
 ///     static NAME: std::rc::Rc<str> = "here".into();
@@ -40,19 +39,19 @@ impl<T: Send + 'static> HostLocal<T> {
         Self { init }
     }
 
-    /// Calls `f` with the calling host's value, made on first use. On an OS thread: with that thread's value.
+    /// Calls `f` with the calling host's value, which the first use initializes. On an OS thread: with that
+    /// thread's value.
     ///
-    /// The value's destructor runs when the host ends, before whoever joins it is woken, in the order in
-    /// which the values were made. It may use other host-local values, and block. (Values that it leaves
-    /// behind are dropped after it; where destructors go on to do so, what is there after eight rounds is
-    /// leaked.)
+    /// The values' destructors run when the host ends, before its joiner is woken, in the order in which the
+    /// values were initialized. They may block and may use other host-local values. (Values that a destructor
+    /// initializes are dropped in a further round; what is left after eight rounds is leaked.)
     ///
-    /// A generator of `swapstack` that is suspended within `f` ends the process with a message: another
-    /// thread could go on there.
+    /// If a generator of `swapstack` is suspended within `f`, the process aborts with a message, because
+    /// another thread could resume it.
     ///
     /// # Panics
-    /// If the initial value's expression panics. (One that uses the key it is for without end overflows the
-    /// stack, as any recursion.) On a kernel thread whose own thread-locals have been destroyed.
+    /// If the initial value's expression panics. (One that uses its own key recurses and overflows the
+    /// stack.) On a kernel thread whose own thread-locals have been destroyed.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         open(|| {
             let value =

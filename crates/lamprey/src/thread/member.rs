@@ -1,21 +1,21 @@
-//! What a host belongs to.
+//! A host's membership in a scope.
 
 use super::JoinError;
 use crate::sched::thread::Thread;
 use std::ptr::NonNull;
 
-/// What a host belongs to beside its handle: nothing, or a scope.
+/// The membership that a host's join cell holds: in no scope (`()`), or in one.
 pub(crate) trait Member {
-    /// What outlives the membership.
+    /// What [`leave`](Self::leave) returns, for use after the join cell may be gone.
     type Group: Copy;
-    /// The object is there; the host has not been given to a scheduler.
+    /// Called when the join cell is initialized, before a scheduler has the host.
     fn enter(&self, thread: NonNull<Thread>);
-    /// The host is about to be published, and may be its handle's alone after that.
+    /// Called before the outcome is published; after that the handle may free the join cell.
     fn leave(&self) -> Self::Group;
-    /// After `leave`: it has been published, and the handle has it.
+    /// Called after `leave`, when the outcome has been published to the handle.
     fn left(group: Self::Group);
-    /// Nobody has the host but the scheduler, and its outcome has been dropped.
+    /// Called instead of `left` for a detached host, when its outcome has been dropped.
     fn gone(&self);
-    /// It has ended without a result: the error for its handle.
+    /// The host has ended without a result; returns the error for its handle.
     fn failed(&self, error: JoinError) -> JoinError;
 }

@@ -1,8 +1,8 @@
-//! Hosts: spawning, joining, naming, yielding, and values of their own.
+//! Hosts: spawning, joining, naming, yielding, and host-local values.
 //!
-//! Reading order: `sched::completion` (how an outcome finds its joiner), `join_cell` (a host as an object),
-//! `builder`, `join`, [`local`], `suspend`; how it is cancelled: `sched::cancel::reach`, `sched::cancel`,
-//! `level`, `shield`, `cancel_scope`.
+//! Reading order: `sched::completion` (the completion word that thread and joiner share), `join_cell` (a
+//! host's allocation), `builder`, `join`, [`local`], `suspend`. Cancellation: `sched::cancel::reach`,
+//! `sched::cancel`, `cancel::level`, `cancel::shield`, `cancel::scope`.
 
 #[cfg(not(loom))]
 mod builder;

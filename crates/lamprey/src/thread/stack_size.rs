@@ -1,21 +1,21 @@
-//! How large stacks are, where nobody has asked for a size, and which sizes can be asked for.
+//! Default stack sizes, and which sizes are valid.
 
 use std::io;
 
-/// For hosts and parasites. Code that is not optimised keeps every temporary in its frame and needs several
-/// times as much; address space is cheap, and only what is touched becomes memory.
+/// Default for hosts and parasites. Unoptimised code keeps every temporary in its frame and needs several
+/// times as much; address space is cheap, and only pages that are touched use memory.
 pub(crate) const DEFAULT: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
-/// At least, for the main host of a runtime: there is one of it, and people put whole programs into it.
+/// Minimum for the main host of a runtime: there is one per runtime, and whole programs run in it.
 const MAIN: u32 = 1 << 20;
 
-/// Largest stack that can be asked for.
+/// The largest valid stack size.
 const LARGEST: usize = 1 << 30;
 
-/// Replaces [`DEFAULT`], in the environment.
+/// The environment variable that overrides [`DEFAULT`].
 const VARIABLE: &str = "LAMPREY_STACK";
 
-/// Bytes of stack as the descriptor keeps them.
+/// Checks a stack size and rounds it up to what the descriptor keeps.
 pub(crate) fn check(bytes: usize) -> io::Result<u32> {
     if bytes > LARGEST {
         let text = format!("a stack of {bytes} bytes was asked for; the largest is {LARGEST}");
@@ -24,12 +24,12 @@ pub(crate) fn check(bytes: usize) -> io::Result<u32> {
     Ok(bytes.next_multiple_of(4096).max(16 << 10) as u32)
 }
 
-/// Of the main host, where other hosts have `usual`.
+/// The stack size of the main host, if other hosts have `usual`.
 pub(crate) fn of_main(usual: u32) -> u32 {
     usual.max(MAIN)
 }
 
-/// What a runtime uses that was not told: the environment's, or [`DEFAULT`].
+/// The size for a runtime whose builder sets none: the environment's, or [`DEFAULT`].
 pub(crate) fn from_environment() -> io::Result<u32> {
     let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else {
         return check(DEFAULT);
@@ -46,7 +46,7 @@ pub(crate) fn from_environment() -> io::Result<u32> {
     )
 }
 
-/// `65536`, `64K` or `1M`.
+/// Parses `65536`, `64K` or `1M`.
 fn parse(text: &str) -> Option<usize> {
     let (digits, shift) = match text.trim().as_bytes() {
         [digits @ .., b'k' | b'K'] => (digits, 10),

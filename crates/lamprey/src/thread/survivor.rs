@@ -1,4 +1,4 @@
-//! Threads that are left when a runtime has been shut down and does not end.
+//! The threads that outlive a shutdown's time limit.
 
 use super::info::{ThreadInfo, ThreadKind};
 use crate::sched::Wait;
@@ -7,7 +7,7 @@ use crate::sched::inspect::stack_trace::Stack;
 use crate::sched::thread::Kind;
 use std::fmt;
 
-/// A thread that did not end in time: see [`Runtime::shutdown`](crate::Runtime::shutdown).
+/// A thread that did not end within the time limit of [`Runtime::shutdown`](crate::Runtime::shutdown).
 #[doc(alias = "leak")]
 #[derive(Debug)]
 pub struct Survivor {
@@ -27,26 +27,26 @@ impl Survivor {
         Self { thread, wait: found.wait, stack: Stack::new(found.stack, 0) }
     }
 
-    /// Who it is. Of kind [`Os`](ThreadKind::Os), and without a name: not a thread of the program's but a
-    /// worker, which does not answer and so does not say which threads it has. Its policy or an event source
-    /// computes, or the kernel has not let it run for seconds.
+    /// The thread. Kind [`Os`](ThreadKind::Os) without a name stands for a worker that does not respond, so
+    /// that its threads are unknown: its policy or an event source is computing, or the kernel has not
+    /// scheduled it for seconds.
     pub fn thread(&self) -> &ThreadInfo {
         &self.thread
     }
 
-    /// What it waits for; `None` if it computes, or waits for its worker, which computes for another.
+    /// What it waits for; `None` if it is running, or is ready but its worker runs another thread.
     pub fn wait(&self) -> Option<Wait> {
         self.wait
     }
 
-    /// Where it is, from its innermost call on: at most 64 calls, and what 64 KiB of its stack tell. Empty if
-    /// that could not be found out: of those that wait behind a thread that computes, and where the system
-    /// has no `/proc` or forbids `process_vm_readv`.
+    /// Its stack trace, innermost call first: at most 64 calls, from at most 64 KiB of its stack. Empty if it
+    /// cannot be taken: for threads that wait behind a running thread, and where the system has no `/proc` or
+    /// forbids `process_vm_readv`.
     ///
-    /// A thread that computes is interrupted for some microseconds, by the signal SIGURG, wherever it is;
-    /// what it does is not disturbed. (A system call that does not restart by itself, such as `nanosleep`,
-    /// says that it was interrupted.) One that is just on its way into or out of a function, or from
-    /// one thread to the next, may show fewer calls, or once in a million those of the thread before.
+    /// A running thread is interrupted for some microseconds by the signal SIGURG and then continues. (A
+    /// system call that does not restart by itself, such as `nanosleep`, returns `EINTR`.) A trace that is
+    /// taken in a function's prologue or epilogue, or during a thread switch, may show fewer calls, or once
+    /// in a million those of the previous thread.
     pub fn stack(&self) -> &Stack {
         &self.stack
     }

@@ -1,16 +1,17 @@
-//! Blocking for what only the program knows: the safe form of the scheduler's wake-ups, for sources of its
-//! own.
+//! `suspend` and `WakeToken`: safe park and unpark, for events that the program defines itself.
 //!
 //! # States (`state`)
 //! ```text
-//! EMPTY --the thread--> WAITING --token--> TAKEN       the token owes the wake
+//! EMPTY --the thread--> WAITING --token--> TAKEN       the token must wake the thread
 //! EMPTY --token--> TAKEN                               the thread does not block
-//! WAITING --the thread, cancelled--> TAKEN             the token's use finds nobody
+//! WAITING --the thread, cancelled--> TAKEN             using the token does nothing
 //! ```
-//! Invariant: whoever moves the state out of WAITING has the waiter; the other side never touches it again.
+//! Invariant: the side that moves the state out of WAITING owns the waiter; the other side never touches it
+//! again.
 //!
-//! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (the waiter's object);
-//! the token's Release swap pairs with the Acquire of the thread's failed CAS and with the wake (`used`).
+//! Orderings: the thread's Release CAS to WAITING pairs with the token's Acquire swap (publishes the waiter);
+//! the token's Release swap pairs with the Acquire of the thread's failed CAS. `used` is stored before that
+//! swap, so the thread also sees it after the wake.
 //!
 //! Checked by `model::suspend` (loom), `tests/sched/source.rs`.
 
@@ -22,7 +23,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Ends one [`suspend`]. Goes to any kernel thread.
+/// Wakes the thread of one [`suspend`]. May be sent to any kernel thread.
 ///
 /// # Dropping
 /// Wakes the thread: [`suspend`] returns [`Abandoned`] there.
@@ -39,14 +40,14 @@ struct TokenState {
 const EMPTY: *mut () = ptr::null_mut();
 const TAKEN: *mut () = ptr::without_provenance_mut(1);
 
-/// The token of a [`suspend`] was dropped unused: nobody is left who could have woken the thread.
+/// The token of a [`suspend`] was dropped unused, so no other thread could wake this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 
-/// Blocks the calling thread until the token that `register` gets is used.
+/// Blocks the calling thread until the token that is passed to `register` is used.
 ///
-/// `register` runs before the thread blocks, so it may put the token where another thread, or a
-/// [`Source`](crate::Source), finds it; the token may be used before `suspend` blocks, even within
+/// `register` runs before the thread blocks and stores the token where another thread, or a
+/// [`Source`](crate::Source), finds it. The token may be used before `suspend` blocks, even within
 /// `register`.
 ///
 /// # Errors
@@ -63,7 +64,7 @@ pub struct Abandoned;
 /// ```
 ///
 /// # Cancellation
-/// A cancelled host unwinds from here; the token's later use does nothing.
+/// A cancelled host unwinds from here; using the token afterwards does nothing.
 ///
 /// # Blocking
 /// A host switches away; an OS thread parks.
@@ -82,7 +83,7 @@ pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
 }
 
 impl TokenState {
-    /// False if the token has been used already.
+    /// Publishes the waiter; false if the token has been used or dropped already.
     fn publish(&self, me: Waiter) -> bool {
         // Release pairs with the Acquire swap in `WakeToken::end`; Acquire on failure with its Release.
         self.waiter
@@ -90,7 +91,7 @@ impl TokenState {
             .is_ok()
     }
 
-    /// False if the token has taken the waiter.
+    /// Takes the waiter back; false if the token has taken it.
     fn take_back(&self) -> bool {
         // AcqRel pairs with the swap in `WakeToken::end`.
         self.waiter.swap(TAKEN, Ordering::AcqRel) != TAKEN
@@ -120,7 +121,7 @@ impl WakeToken {
         if waiter != TAKEN
             && let Some(waiter) = NonNull::new(waiter)
         {
-            // SAFETY: the swap took the waiter out of WAITING, so the right to wake is ours, once.
+            // SAFETY: the swap took the waiter out of WAITING, so only this call wakes it, once.
             unsafe { <Waiter as Linked>::from_raw(waiter).wake() };
         }
     }
@@ -128,7 +129,7 @@ impl WakeToken {
 
 impl Drop for WakeToken {
     fn drop(&mut self) {
-        self.end(false); // after `wake` this finds TAKEN and does nothing
+        self.end(false); // does nothing after `wake`: the state is TAKEN
     }
 }
 
