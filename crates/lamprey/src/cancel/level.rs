@@ -1,4 +1,5 @@
-//! A part of what a thread does that can be cancelled by itself: the frame around it, and what its end means.
+//! Cancellation levels: running a call inside a frame that can be cancelled by itself, and reading its
+//! outcome.
 
 use crate::sched;
 use crate::sched::block::CancelUnwind;
@@ -6,30 +7,30 @@ use crate::sched::cancel::{Frame, within};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The part was cancelled, and has unwound.
+/// The level was cancelled, and its call has unwound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelCancelled;
 
-/// What a part left behind: its value, or what it unwound with.
+/// The outcome of a call: its value, or its unwind payload.
 pub(crate) type Left<R> = Result<R, Box<dyn Any + Send>>;
 
-/// Runs `inside`; it does not unwind from here.
+/// Runs `inside` and catches its unwind.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn caught<R>(inside: impl FnOnce() -> R) -> Left<R> {
     catch_unwind(AssertUnwindSafe(inside))
 }
 
-/// Runs `inside` within `frame`; it does not unwind from here.
+/// Runs `inside` within `frame` and catches its unwind.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn run<R>(frame: &Frame, inside: impl FnOnce() -> R) -> Left<R> {
     within(frame, || caught(inside))
 }
 
-/// What has become of a part whose frame has been left: its value, or [`LevelCancelled`] if its own
-/// cancellation has ended it. A part that has a value has not been cancelled, whatever came after that.
+/// The result of a level whose frame has been left: its value, or [`LevelCancelled`] if its own cancellation
+/// ended it. If the call returned a value, a cancellation that came later is ignored.
 ///
 /// # Errors
-/// What is to go on from here: an unwind that was for something further out, or a panic.
+/// A payload that must unwind further: the cancellation of an outer level, or a panic.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn settle<R>(frame: &Frame, left: Left<R>) -> Left<Result<R, LevelCancelled>> {
     match left {

@@ -1,14 +1,14 @@
-//! Ending a part of what a thread does, early: by a time limit, by a scope or a token, unless it is shielded.
+//! Cancellation of a part of a thread's work, by a time limit, a scope or a token, unless it is shielded.
 //!
 //! | file | what |
 //! |---|---|
-//! | `level` | a call within which a cancellation is caught: the boundary that it unwinds to |
-//! | `scope` | a set of levels, on any threads, that are cancelled together: what tokens and scopes are made of |
+//! | `level` | the call that a cancellation unwinds to, and that catches it |
+//! | `scope` | a set of levels, on any threads, that are cancelled together; tokens and scopes are built on it |
 //! | `with_timeout` | a level that the clock cancels |
 //! | `shield` | a section that no cancellation interrupts |
 //!
-//! What a cancelled thread does is in [`sched::cancel`](crate::sched::cancel); how a whole host is asked to
-//! end in [`sched::cancel::reach`](crate::sched::cancel::reach).
+//! How a thread observes its cancellation is in [`sched::cancel`](crate::sched::cancel); how a whole host is
+//! cancelled, in [`sched::cancel::reach`](crate::sched::cancel::reach).
 
 pub(crate) mod level;
 pub(crate) mod scope;

@@ -1,5 +1,5 @@
-//! One cancel scope, many levels: cutting it trips all that hang on it, on whatever thread they are. What
-//! tokens and scopes are made of.
+//! Cancel scopes: cancelling one cancels all levels that are registered with it, on any thread. Tokens and
+//! scopes are built on them.
 //!
 //! # States
 //! ```text
@@ -7,18 +7,19 @@
 //!                             \--cancelled--> posted --it has arrived--> loose
 //! ```
 //! # Invariants
-//! 1. A level is hooked by its own thread, within the level, and unhooked by it before its memory ends. One
-//!    that is posted is awaited: until it has arrived, the cutter, or an message of its, has the level in
-//!    hand.
-//! 2. `arrived` is the last access of the cutter; of an OS thread it is set within the lock.
-//! 3. The thread of a hooked level is inside [`CancelScope::run`], so its worker is there.
+//! 1. A level is hooked by its own thread when it is entered, and unhooked by that thread before its memory
+//!    ends. A posted level is in use by the cancelling thread or by its remote message until it has arrived;
+//!    its owner waits for that.
+//! 2. Storing `arrived` is the last access of the cancelling side; for an OS thread's level it is done under
+//!    the lock.
+//! 3. The thread of a hooked level is inside [`CancelScope::run`], so its worker is alive.
 //!
 //! # Who may touch what
-//! The list and `is_cancelled`: whoever holds the lock, in which no code of the program runs. `next`: the
-//! cutter. `waits`: the home.
+//! The list and `is_cancelled`: the holder of the lock, under which no user code runs. `next`: the cancelling
+//! thread. `waits`: the home worker.
 //!
 //! # Orderings
-//! Those of the lock, of inboxes, and: the Release of `arrived` pairs with its owner's Acquire.
+//! Those of the lock and of inboxes; the Release store of `arrived` pairs with the owner's Acquire load.
 //!
 //! # Checked by
 //! `model::cancel_scope` (loom: hosts and OS threads, with broken variants), `tests/cancel/race.rs` (cancel
@@ -40,7 +41,7 @@ use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::sync::PoisonError;
 
-/// See the module's text.
+/// A set of levels that are cancelled together, on any threads.
 pub(crate) struct CancelScope(Mutex<Levels>);
 
 struct Levels {
@@ -48,15 +49,15 @@ struct Levels {
     hooked: List<()>,
 }
 
-// SAFETY: the list and its nodes are reached under the lock only.
+// SAFETY: the list and its nodes are accessed only under the lock.
 unsafe impl Send for Levels {}
 
 /// A level on its owner's stack.
 #[repr(C)]
 struct Hooked {
-    /// First, so that an message is a level.
+    /// First, so that a pointer to the message is a pointer to the level.
     message: RemoteMessage,
-    /// Second, so that a node is one, too.
+    /// At offset `NODE`, from which `of_node` computes the level.
     node: Node<()>,
     frame: Frame,
     thread: NonNull<Thread>,
@@ -87,7 +88,8 @@ impl Hooked {
     /// # Safety
     /// The node is of a level.
     unsafe fn of_node(node: NonNull<Node<()>>) -> NonNull<Self> {
-        // SAFETY: as promised by the caller; `hook` linked it by a pointer to the whole level.
+        // SAFETY: the node is a level's (contract); `hook` linked it by a pointer with provenance of the
+        // whole level.
         unsafe { node.byte_sub(NODE).cast() }
     }
 }
@@ -105,16 +107,15 @@ impl CancelScope {
         self.lock().is_cancelled
     }
 
-    /// Runs `inside` so that the cancel scope's end ends it. A call that finds the cancel scope cancelled
-    /// does not run it at all.
+    /// Runs `inside` as a level of the cancel scope. If that is cancelled already, `inside` does not run.
     ///
     /// # Errors
-    /// See [`level::settle`].
+    /// [`LevelCancelled`] if the cancel scope was cancelled before `inside` had a value.
     pub(crate) fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, LevelCancelled> {
         self.catch(inside).unwrap_or_else(|payload| resume_unwind(payload))
     }
 
-    /// As [`run`](Self::run); what would go on from there is returned.
+    /// Like [`run`](Self::run), but returns the payload of an unwind that goes further out.
     pub(crate) fn catch<R>(&self, inside: impl FnOnce() -> R) -> Left<Result<R, LevelCancelled>> {
         if is_moot() {
             return if self.is_cancelled() { Ok(Err(LevelCancelled)) } else { level::caught(inside).map(Ok) };
@@ -132,9 +133,9 @@ impl CancelScope {
     fn hook(&self, hooked: &Hooked) -> bool {
         let state = self.lock();
         if !state.is_cancelled {
-            // A pointer to the whole, for `of_node`.
+            // With provenance of the whole level, for `of_node`.
             let node = NonNull::from(hooked).cast::<u8>();
-            // SAFETY: loose; it stays until `unhook`; the lock is held.
+            // SAFETY: the node is loose and stays in place until `unhook`; the lock is held.
             unsafe { state.hooked.push(node.byte_add(NODE).cast()) };
         }
         !state.is_cancelled
@@ -143,13 +144,13 @@ impl CancelScope {
     fn unhook(&self, hooked: &Hooked) {
         {
             let state = self.lock();
-            // SAFETY: linked here, if at all; the lock is held.
+            // SAFETY: the node is in this list or in none; the lock is held.
             if unsafe { state.hooked.remove(NonNull::from(&hooked.node)) } {
                 return;
             }
         }
         if left_out!(CancelScopeHaste) {
-            // Acquire: as below.
+            // Acquire pairs with the Release stores in `cancel` and `arrive`.
             let has_arrived = hooked.arrived.load(Ordering::Acquire);
             assert!(has_arrived, "a level has ended, and somebody has it in hand");
             return;
@@ -157,7 +158,8 @@ impl CancelScope {
         // Acquire pairs with the Release stores in `cancel` and `arrive`.
         while !hooked.arrived.load(Ordering::Acquire) {
             wait_committed(Wait::Cancellation, |_| {
-                // Acquire: as above. Looked at again, because parasites may have run in between.
+                // Acquire pairs with the same Release stores. Loaded again, because parasites may have run in
+                // between.
                 let waits = !hooked.arrived.load(Ordering::Acquire);
                 if left_out!(CancelScopeWaits) {
                     return waits;
@@ -168,25 +170,28 @@ impl CancelScope {
         }
     }
 
-    /// Trips all levels, now and from now on; false if that had been done before.
+    /// Cancels all levels, current and future; false if the cancel scope was cancelled already.
     pub(crate) fn cancel(&self) -> bool {
         let Some(mut next) = self.take_all() else { return false };
         let here = Worker::current();
-        // SAFETY: posted levels are there until they have arrived (invariant 1), and `next` is read before.
+        // SAFETY: posted levels are alive until they have arrived (invariant 1), and `next` is read before
+        // that.
         while let Some(level) = unsafe { next.as_ref() } {
             next = level.next.get();
             let message = NonNull::from(level).cast::<RemoteMessage>();
             match here.filter(|worker| ptr::eq(worker.remote_ptr(), level.home)) {
-                // SAFETY: as above.
+                // SAFETY: a posted level is alive until it has arrived; this is its home worker.
                 Some(worker) => unsafe { arrive(message, Some(worker)) },
-                // SAFETY: as above; its worker is there (invariant 3), so it has a home.
+                // SAFETY: a posted level is alive until it has arrived; it has a home, whose worker is alive
+                // (invariant 3).
                 None => unsafe { WorkerShared::send(NonNull::new_unchecked(level.home.cast_mut()), message) },
             }
         }
         true
     }
 
-    /// Takes all levels off, posted, as a chain. Those of OS threads are cancelled here.
+    /// Unlinks all levels. Those of OS threads are cancelled here; the others are returned, posted, as a
+    /// chain.
     fn take_all(&self) -> Option<*const Hooked> {
         let mut state = self.lock();
         if std::mem::replace(&mut state.is_cancelled, true) {
@@ -194,14 +199,15 @@ impl CancelScope {
         }
         let mut chain = ptr::null();
         while let Some(node) = state.hooked.pop() {
-            // SAFETY: hooked levels are there, and the lock is held.
+            // SAFETY: hooked levels are alive, and the lock is held.
             let level = unsafe { Hooked::of_node(node).as_ref() };
             if level.home.is_null() {
                 let trips_late = left_out!(CancelScopeNudge);
                 if !trips_late {
                     level.frame.set_cancelled();
                 }
-                // SAFETY: an OS thread's, which does not leave before it has had the lock.
+                // SAFETY: an OS thread's level, which it cannot leave before it has taken the lock in
+                // `unhook`.
                 unsafe { os::nudge(level.thread) };
                 if trips_late {
                     level.frame.set_cancelled();
@@ -217,23 +223,23 @@ impl CancelScope {
     }
 }
 
-/// [`RemoteMessage::run`]: trips a level, at home.
+/// [`RemoteMessage::run`]: cancels a level on its home worker.
 ///
 /// # Safety
-/// The message of a posted level; once.
+/// `message` is that of a posted level; called once.
 unsafe fn arrive(message: NonNull<RemoteMessage>, worker: Option<&Worker>) {
-    // SAFETY: there until it has arrived.
+    // SAFETY: a posted level is alive until it has arrived (invariant 1).
     let level = unsafe { message.cast::<Hooked>().as_ref() };
     let (thread, waits) = (level.thread, level.waits.get());
     if let Some(worker) = worker {
-        // SAFETY: a started thread of this worker, inside `run`.
+        // SAFETY: a started thread of this worker, inside `CancelScope::run`.
         unsafe { worker.cancel_level(&level.frame, thread) };
     }
-    // Release pairs with the Acquire load in `unhook`. The level's owner runs on this kernel thread, so not
-    // before we return.
+    // Release pairs with the Acquire load in `unhook`. The level's owner is a thread of this kernel thread,
+    // so it does not run before this returns.
     level.arrived.store(true, Ordering::Release);
     if waits {
-        // SAFETY: it is blocked for this wake.
+        // SAFETY: `waits` is set: the thread is blocked in `unhook`, for this wake only.
         unsafe { wake_thread(thread, Form::Soon) };
     }
 }

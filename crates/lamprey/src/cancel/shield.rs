@@ -1,22 +1,22 @@
-//! Putting cancellation off.
+//! `shield`: deferring cancellation.
 
 use crate::sched::cancel::{Frame, within};
 use crate::sched::worker::Worker;
 
-/// Runs `section` to its end, whatever is cancelled outside of it meanwhile: blocking calls in it wait as if
-/// nothing were. The cancellation is delivered at the first blocking call after it.
+/// Runs `section` to its end, without interruption by any cancellation from outside: blocking calls in it
+/// wait as usual. The cancellation is delivered at the first blocking call after the section.
 ///
-/// For what must not be left half done: writing the end of a record, giving something back over a channel.
-/// Keep it short: a section that never ends keeps its thread, its scope and its runtime from ending
-/// ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). What is cancelled
-/// *within* the section, such as a [`with_timeout`](crate::with_timeout) there, still ends.
+/// For operations that must not stay half done, such as writing the end of a record or returning a resource
+/// over a channel. Keep the section short: one that never ends keeps its thread, its scope and its runtime
+/// from ending ([`Runtime::shutdown`](crate::Runtime::shutdown) then lists the thread as a survivor). A level
+/// *within* the section, such as a [`with_timeout`](crate::with_timeout), is still cancelled.
 ///
-/// A generator of `swapstack` that is suspended within the section ends the process with a message, unless it
-/// was resumed there: another thread could go on there.
+/// If a generator of `swapstack` is suspended within the section, the process aborts with a message, because
+/// another thread could resume it; unless the generator was also resumed within the section.
 ///
-/// A stackless parasite is cancelled by dropping its future, which nothing puts off: what must not be dropped
-/// there goes into a parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined by a
-/// scope.
+/// A stackless parasite is cancelled by dropping its future, which a shield cannot defer. Code that must not
+/// be dropped goes into a parasite of its own, which is [detached](crate::ParasiteHandle::detach), or joined
+/// by a scope.
 ///
 /// # Examples
 /// ```
@@ -40,10 +40,10 @@ use crate::sched::worker::Worker;
 /// With the section's own panic.
 ///
 /// # Cancellation
-/// Put off to the first blocking call after the section: see above.
+/// Deferred to the first blocking call after the section.
 ///
 /// # Blocking
-/// As the section does. On an OS thread it shields from the deadlines and tokens around it.
+/// As the section does. On an OS thread it shields from enclosing deadlines and tokens.
 #[doc(alias = "uncancellable")]
 #[doc(alias = "WithoutCancel")]
 #[doc(alias = "NonCancellable")]
@@ -51,7 +51,7 @@ pub fn shield<R>(section: impl FnOnce() -> R) -> R {
     within(&Frame::shield(), section)
 }
 
-/// True if the calling thread, or the innermost part of what it does that can be cancelled, has been
+/// True if the calling thread, or one of the levels (time limit, token, scope) that it is in, has been
 /// cancelled: its next blocking call will unwind. For loops that compute without blocking;
 /// [`yield_now`](crate::yield_now) unwinds by itself.
 ///

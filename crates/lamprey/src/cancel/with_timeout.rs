@@ -1,4 +1,4 @@
-//! `with_timeout` and `with_deadline`: a time limit for what a thread does.
+//! `with_timeout` and `with_deadline`: a time limit for a closure.
 
 use super::level;
 use crate::sched::cancel::{Frame, is_moot};
@@ -52,7 +52,7 @@ pub fn with_timeout<R>(duration: Duration, inside: impl FnOnce() -> R) -> Result
     }
 }
 
-/// As [`with_timeout`], until an instant. The awaitable form is
+/// Like [`with_timeout`], with the deadline as an instant. The awaitable form is
 /// [`with_deadline_async`](crate::with_deadline_async).
 ///
 /// # Errors
