@@ -1,4 +1,4 @@
-//! Two shapes of scope that most programs need: all of them, and the first that succeeds.
+//! `join_all` and `race`: scopes that wait for all tasks, or for the first that succeeds.
 
 use super::scope;
 use crate::channel::channel;
@@ -18,8 +18,8 @@ use std::panic::Location;
 ///
 /// # Panics
 /// With the first panic of a task; the others are cancelled and waited for. Outside of a host. In a
-/// destructor while its host unwinds no task can run, so there are no results, and the second unwind ends the
-/// process: ask [`std::thread::panicking`] first.
+/// destructor while its host unwinds, no task can run, so this call unwinds and the process aborts: check
+/// [`std::thread::panicking`] first.
 ///
 /// # Cancellation
 /// Cancels the tasks and waits for them.
@@ -38,7 +38,7 @@ where
     let site = Location::caller();
     scope(|s| {
         let handles: Vec<_> = tasks.into_iter().map(|task| s.spawn_at(site, task)).collect();
-        // One that failed has failed the scope, which knows the reason.
+        // A child without a value has failed the scope, which keeps the panic.
         handles
             .into_iter()
             .map(|handle| handle.join().unwrap_or_else(|_| sched::unwind_cancelled()))
@@ -46,8 +46,8 @@ where
     })
 }
 
-/// Runs all tasks as hosts, at the same time, until the first succeeds; the others are cancelled, and have
-/// ended when this returns.
+/// Runs all tasks as hosts, at the same time, until the first succeeds. Cancels the others, and returns when
+/// they have ended.
 ///
 /// # Examples
 /// ```
@@ -62,14 +62,14 @@ where
 /// ```
 ///
 /// # Errors
-/// If none succeeds: the errors, in the order in which they came.
+/// If no task succeeds: the errors, in the order of their arrival.
 ///
 /// # Panics
 /// With the first panic of a task; the others are cancelled and waited for. Outside of a host.
 ///
 /// # Cancellation
-/// Cancels the tasks and waits for them. A task that succeeds at the same time as another has its value
-/// dropped.
+/// Cancels the tasks and waits for them. If several tasks succeed at the same time, all values but the first
+/// are dropped.
 ///
 /// # Blocking
 /// As [`scope()`].

@@ -21,11 +21,11 @@ use std::time::Duration;
 /// Owns the outcome of a host of a [scope](crate::scope()).
 ///
 /// # Dropping
-/// Leaves the host to the scope: it runs on, and the scope waits for it and drops its result.
+/// The host runs on; the scope waits for it and drops its result.
 pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope mut &'scope ()>);
 
 impl<'scope> Scope<'scope, '_> {
-    /// Starts a host that the scope waits for; as [`spawn`](crate::spawn()), but it may borrow.
+    /// Starts a host that the scope waits for. Like [`spawn`](crate::spawn()), but the closure may borrow.
     ///
     /// # Examples
     /// ```
@@ -37,7 +37,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// # Panics
-    /// Outside of a host: see [`spawn_in`](Self::spawn_in).
+    /// Outside of a host: use [`spawn_in`](Self::spawn_in) there.
     ///
     /// # Blocking
     /// Never.
@@ -51,7 +51,7 @@ impl<'scope> Scope<'scope, '_> {
         self.spawn_at(Location::caller(), f)
     }
 
-    /// As [`spawn`](Self::spawn), on behalf of whoever called at `site`.
+    /// Like [`spawn`](Self::spawn), with `site` as the spawn site.
     #[track_caller]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn spawn_at<F, T>(
@@ -65,13 +65,13 @@ impl<'scope> Scope<'scope, '_> {
     {
         let Some(worker) = Worker::current() else { outside() };
         let admit = if self.is_moot { abandon } else { Worker::admit };
-        // SAFETY: closure and result live for 'scope, and the scope waits for its members; the handle does
-        // not outlive it.
+        // SAFETY: closure and result live for 'scope, the scope waits for its members, and the handle does
+        // not outlive the scope.
         let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.scope_state), admit) };
         ScopedJoinHandle(handle, PhantomData)
     }
 
-    /// As [`spawn`](Self::spawn), with a name, a stack size or a place of its own.
+    /// Like [`spawn`](Self::spawn), with the name, stack size and worker of `builder`.
     ///
     /// # Errors
     /// As [`Builder::spawn`].
@@ -85,7 +85,7 @@ impl<'scope> Scope<'scope, '_> {
         self.spawn_in(&handle, builder, f)
     }
 
-    /// As [`spawn_with`](Self::spawn_with), in a runtime of choice: for a scope on an OS thread.
+    /// Like [`spawn_with`](Self::spawn_with), in the given runtime: for a scope on an OS thread.
     ///
     /// # Examples
     /// ```
@@ -114,7 +114,7 @@ impl<'scope> Scope<'scope, '_> {
         self.launch_at(Location::caller(), runtime, builder, f)
     }
 
-    /// As [`spawn_in`](Self::spawn_in), on behalf of whoever called at `site`.
+    /// Like [`spawn_in`](Self::spawn_in), with `site` as the spawn site.
     pub(super) fn launch_at<F, T>(
         &'scope self,
         site: &'static Location<'static>,
@@ -131,16 +131,17 @@ impl<'scope> Scope<'scope, '_> {
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
         let member = Membership::new(&self.scope_state);
-        // SAFETY: as in `spawn`.
+        // SAFETY: closure and result live for 'scope, the scope waits for its members, and the handle does
+        // not outlive the scope.
         let handle = unsafe { builder.launch_member(runtime.shared(), site, f, member) }?;
         Ok(ScopedJoinHandle(handle, PhantomData))
     }
 }
 
 /// # Safety
-/// Unstarted and owned by the caller, who gives it up.
+/// The thread has not started; the caller owns it and gives it up.
 unsafe fn abandon(_: &Worker, thread: NonNull<Thread>) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: unstarted, and given up by the caller.
     unsafe { switch::abandon(thread, Abandoned::Shutdown) };
 }
 
@@ -154,11 +155,11 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits until the host has ended and returns its result.
     ///
     /// # Errors
-    /// See [`JoinError`]. Where the scope [propagates](crate::Panics::Propagate) panics, they go there, and
-    /// [`JoinError::Cancelled`] comes here.
+    /// A [`JoinError`]. If the scope [propagates](crate::Panics::Propagate) panics, the scope keeps the
+    /// panic, and this call returns [`JoinError::Cancelled`].
     ///
     /// # Cancellation
-    /// If the caller is cancelled while it waits, the host is left to the scope.
+    /// If the caller is cancelled while it waits, the host runs on, and the scope waits for it.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -173,7 +174,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// [`TimedOut`] if the host has not ended by then. Within the `Ok`, as [`join`](Self::join).
     ///
     /// # Panics
-    /// If the result has been given before.
+    /// If the result has been taken before.
     ///
     /// # Cancellation
     /// If the calling host is cancelled while it waits, the handle is left as it was.
@@ -189,7 +190,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         future_evt(self)
     }
 
-    /// As [`JoinHandle::cancel`]: this child only.
+    /// As [`JoinHandle::cancel`]: cancels this child only.
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
         self.0.cancel();
@@ -208,7 +209,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one.
+    /// As [`join`](Self::join), usually [`JoinError::Cancelled`].
     ///
     /// # Cancellation
     /// As [`join`](Self::join).

@@ -1,15 +1,15 @@
-//! Structured concurrency: threads that end before the block that started them, and what ends them early.
+//! Structured concurrency: threads that end before the block that started them, and their early cancellation.
 //!
 //! | to do | use |
 //! |---|---|
 //! | start children that may borrow, and wait for all of them | [`scope`](scope()), [`Scope`] |
-//! | keep each child's panic to itself | [`isolate`], [`scope_with`] |
+//! | let a child's panic affect that child only | [`isolate`], [`scope_with`] |
 //! | the first that succeeds | [`race`] |
 //! | the results of all | [`join_all`] |
-//! | cancel from elsewhere whatever listens | [`CancelToken`] |
-//! | start children again when they fail | [`Supervisor`] |
+//! | cancel any code that runs under a token | [`CancelToken`] |
+//! | restart children that fail | [`Supervisor`] |
 //!
-//! Reading order: `state` (what a scope knows of its children), this file, `host`, `parasite`, `all`,
+//! Reading order: `state` (the scope's record of its children), this file, `host`, `parasite`, `all`,
 //! `token`, [`supervisor`].
 
 mod all;
@@ -34,9 +34,9 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Starts children that may borrow from outside of the scope: what [`scope()`] gives to its closure.
+/// Starts children that may borrow from outside of the scope. [`scope()`] passes it to its closure.
 ///
-/// It can be shared with the children, which then start siblings of theirs.
+/// It can be shared with the children, which can then start siblings.
 #[doc(alias = "nursery")]
 #[doc(alias = "errgroup")]
 #[doc(alias = "JoinSet")]
@@ -44,27 +44,28 @@ use std::marker::PhantomData;
 #[doc(alias = "WaitGroup")]
 pub struct Scope<'scope, 'env: 'scope> {
     scope_state: ScopeState,
-    /// Made while its thread unwound: it has no children.
+    /// Created while its thread unwinds: it starts no children.
     is_moot: bool,
-    // Both invariant, as std's: a longer 'scope would let a handle out, a shorter 'env would let children
-    // borrow from inside.
+    // Both lifetimes are invariant, as in std: a longer 'scope would let a handle escape, a shorter 'env
+    // would let children borrow from inside the body.
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
 
-/// Runs `body`, waits until all children that were started on the [`Scope`] have ended, and returns what
-/// `body` returned.
+/// Runs `body`, waits until all children that were started on the [`Scope`] have ended, and returns `body`'s
+/// value.
 ///
-/// Children may borrow what lives longer than the scope, because it cannot be left before them: not by a
-/// panic, not by cancellation, not by forgetting a handle.
+/// Children may borrow what lives longer than the scope, because the scope never returns or unwinds before
+/// they have ended: not after a panic, a cancellation or a forgotten handle.
 ///
 /// * If a child **panics**, the other children and the body are cancelled, and the scope panics with that
-///   payload once all have ended ([`Panics::Propagate`]; [`isolate`] and [`scope_with`] have it otherwise).
+///   payload once all have ended ([`Panics::Propagate`]; [`isolate`] and [`scope_with`] choose other
+///   policies).
 /// * If the body panics, or the calling thread is **cancelled** in the body or while it waits for the
-///   children, the children are cancelled, waited for, and then it goes on to unwind.
+///   children, the scope cancels the children, waits for them, and then unwinds.
 /// * [`Scope::cancel`] cancels the children only.
-/// * A generator of `swapstack` that is **suspended** in the body ends the process with a message, unless it
-///   was resumed there: another thread could go on there, and leave the scope.
+/// * If a generator of `swapstack` is **suspended** in the body, the process aborts with a message, because
+///   another thread could resume it and leave the scope; unless the generator was also resumed in the body.
 ///
 /// # Examples
 /// ```
@@ -78,19 +79,19 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// assert_eq!(squares.iter().sum::<usize>(), 328_350);
 /// # });
 /// ```
-/// A child cannot keep what ends with the body:
+/// A child cannot borrow what ends with the body:
 /// ```compile_fail,E0597
 /// lamprey::scope(|s| {
 ///     let inner = String::new();
 ///     s.spawn(|| println!("{inner}"));
 /// });
 /// ```
-/// nor can its handle leave the scope:
+/// A handle cannot leave the scope:
 /// ```compile_fail
 /// let text = String::new();
 /// let handle = lamprey::scope(|s| s.spawn(|| text.len()));
 /// ```
-/// nor a child send what is not [`Send`]:
+/// A child cannot capture what is not [`Send`]:
 /// ```compile_fail,E0277
 /// let shared = std::rc::Rc::new(1);
 /// lamprey::scope(|s| {
@@ -99,17 +100,17 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// ```
 ///
 /// # Panics
-/// With the first panic of the body or a child. Others are reported on standard error.
+/// With the first panic of the body or a child. Further panics are reported on standard error.
 ///
 /// # Cancellation
-/// See above: it is always waited for the children. A child that cannot be ended (it computes for ever, or is
-/// [shielded](crate::shield)) keeps the scope from ending.
+/// The scope always waits for its children, also when the caller is cancelled. A child that never unwinds (it
+/// computes for ever, or is [shielded](crate::shield)) keeps the scope from ending.
 ///
 /// # Blocking
-/// A host or stackful parasite switches away until the children have ended; an OS thread parks (its children
-/// go through [`Scope::spawn_in`]). In a stackless parasite it holds up the host below: use
-/// [`parasite_fn`](crate::parasite_fn) there. In a destructor while a host unwinds it must not wait, and so
-/// starts nothing: children are dropped unrun.
+/// A host or stackful parasite switches away until the children have ended; an OS thread parks (it starts
+/// children with [`Scope::spawn_in`]). A stackless parasite blocks the host that polls it: use
+/// [`parasite_fn`](crate::parasite_fn) there. In a destructor while a host unwinds, the scope must not wait,
+/// so it starts nothing: children are dropped without running.
 #[doc(alias = "nursery")]
 #[doc(alias = "errgroup")]
 #[doc(alias = "JoinSet")]
@@ -119,8 +120,8 @@ pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     scope_with(Panics::Propagate, body)
 }
 
-/// A [`scope()`] in which each child's panic stays with the child: it goes to whoever joins its handle, or is
-/// reported.
+/// A [`scope()`] in which a child's panic cancels nothing: joining its handle returns the panic, and a panic
+/// that is not joined is reported.
 ///
 /// # Examples
 /// ```
@@ -152,8 +153,8 @@ pub fn isolate<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env
 /// assert_eq!(n, 7);
 /// # });
 /// ```
-/// The caller says what a panic does: of a batch, the documents that can be read are kept; of a transaction,
-/// all parts succeed or none.
+/// The caller chooses what a panic does: a batch keeps the documents that can be read; of a transaction, all
+/// parts succeed or none.
 /// ```
 /// use lamprey::{Panics, scope::scope_with};
 /// use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -198,7 +199,7 @@ pub fn scope_with<'env, T>(
     let left = scope.scope_state.body.catch(|| body(&scope));
     let left = left.map_err(|payload| scope.body_unwound(payload));
     let mut was_awaited = scope.scope_state.wait();
-    // The destructors of outcomes may have started children.
+    // Destructors of outcomes may start children.
     while scope.scope_state.finish_adopted() {
         was_awaited &= scope.scope_state.wait();
     }
@@ -206,19 +207,18 @@ pub fn scope_with<'env, T>(
         panic.resume();
     }
     match left {
-        // At the end of the runtime the children may have ended before their time, and before this thread has
-        // heard of it.
+        // When the runtime shuts down, it may have cancelled the children before this thread.
         Ok(Ok(value)) if was_awaited && !sched::cancel::is_about_to_end() => value,
         Ok(Ok(_)) | Err(Unwound) => sched::unwind_cancelled(),
         Ok(Err(LevelCancelled)) => crate::bug::bug!("a scope was given up without a reason"),
     }
 }
 
-/// The body was cancelled from outside of the scope.
+/// The body unwound: it panicked, or was cancelled from outside of the scope.
 struct Unwound;
 
 impl<'scope> Scope<'scope, '_> {
-    /// The children are cancelled, and what the body unwound with is kept if it is a panic.
+    /// Cancels the children, and keeps the body's payload if it is a panic.
     #[cold]
     fn body_unwound(&self, payload: Box<dyn Any + Send>) -> Unwound {
         if !payload.is::<CancelUnwind>() {
@@ -228,8 +228,8 @@ impl<'scope> Scope<'scope, '_> {
         Unwound
     }
 
-    /// Cancels all children, those that are there and those to come; see
-    /// [`JoinHandle::cancel`](crate::JoinHandle::cancel). The body goes on.
+    /// Cancels all children, current and future, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
+    /// The body goes on.
     ///
     /// # Examples
     /// ```
@@ -244,7 +244,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// # Blocking
-    /// Never. From the body, from children, from elsewhere.
+    /// Never. May be called from the body, from children and from other threads.
     pub fn cancel(&'scope self) {
         self.scope_state.cancel();
     }

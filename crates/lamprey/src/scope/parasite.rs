@@ -1,8 +1,9 @@
 //! Parasites as children of a scope.
 //!
-//! Their futures and closures hold a [`Share`], so the scope waits for those. Their outcomes are with the
-//! handle, which does not outlive the scope; or, if that was dropped before the outcome was there, with the
-//! scope. They are never detached: a detached parasite drops its outcome by itself, perhaps after the scope.
+//! Their futures and closures hold a [`Share`], so the scope waits for those. The handle, which does not
+//! outlive the scope, owns the outcome; if the handle is dropped before the parasite has ended, the scope
+//! adopts it. These parasites are never detached: a detached parasite drops its outcome itself, possibly
+//! after the scope has ended.
 
 use super::Scope;
 use super::state::{Outcome, Reached, ScopeState, Share};
@@ -26,18 +27,18 @@ use std::time::Duration;
 /// Owns the outcome of a parasite of a [scope](crate::scope()).
 ///
 /// # Dropping
-/// Leaves the parasite to the scope: it runs on, and the scope waits for it and drops its result. (Dropping
-/// a [`ParasiteHandle`] cancels: there is no scope that waits.)
+/// The parasite runs on; the scope waits for it and drops its result. (Dropping a [`ParasiteHandle`] cancels
+/// instead, because no scope waits for it.)
 pub struct ScopedParasite<'scope, T: Send> {
-    /// There until the drop. `None` from a parasite that was cancelled, or whose panic is the scope's.
+    /// Full until `drop`. The outcome is `None` if the parasite was cancelled, or if the scope has its panic.
     handle: ManuallyDrop<ParasiteHandle<Option<T>>>,
     scope_state: &'scope ScopeState,
     _scope: PhantomData<&'scope mut &'scope ()>,
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Starts a stackless parasite that the scope waits for; as [`parasite`](crate::parasite()), but it may
-    /// borrow.
+    /// Starts a stackless parasite that the scope waits for. Like [`parasite`](crate::parasite()), but the
+    /// future may borrow.
     ///
     /// # Examples
     /// ```
@@ -65,8 +66,8 @@ impl<'scope> Scope<'scope, '_> {
         }
         let (future, reached, share) = (ManuallyDrop::new(future), Reached::new(), self.scope_state.share());
         let child = Child { future, is_over: false, reached, share };
-        // SAFETY: the scope waits for the share; the outcome is with a handle that does not outlive the
-        // scope, or with the scope, and is never dropped by the parasite.
+        // SAFETY: the scope waits for the share. The outcome is owned by a handle that does not outlive the
+        // scope, or by the scope, and is never dropped by the parasite.
         let handle = unsafe { start_borrowing(child) };
         ScopedParasite {
             handle: ManuallyDrop::new(handle),
@@ -75,8 +76,8 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// Starts a stackful parasite that the scope waits for; as [`parasite_fn`](crate::parasite_fn), but it
-    /// may borrow.
+    /// Starts a stackful parasite that the scope waits for. Like [`parasite_fn`](crate::parasite_fn), but the
+    /// closure may borrow.
     ///
     /// # Examples
     /// ```
@@ -91,7 +92,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Outside of a host.
     ///
     /// # Blocking
-    /// Never: if the closure blocks, the caller goes on.
+    /// Until the closure ends or blocks: then the caller goes on.
     #[track_caller]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn parasite_fn<F, T>(&'scope self, f: F) -> ScopedParasite<'scope, T>
@@ -103,7 +104,8 @@ impl<'scope> Scope<'scope, '_> {
             return self.refuse(f);
         }
         let child = StackfulChild { f, share: self.scope_state.share() };
-        // SAFETY: as in `parasite`.
+        // SAFETY: the scope waits for the share, and the outcome is owned by the handle or by the scope,
+        // never by the parasite.
         let handle = unsafe { start_fn_borrowing(move || child.run()) };
         ScopedParasite {
             handle: ManuallyDrop::new(handle),
@@ -112,7 +114,7 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// The scope must not wait, so nothing is started, not even queued.
+    /// Drops the body of a child that is not started, because the scope must not wait for it.
     #[cold]
     fn refuse<T: Send>(&'scope self, body: impl Send + 'scope) -> ScopedParasite<'scope, T> {
         quietly(|| drop(body));
@@ -121,7 +123,8 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// A panic becomes the scope's, or goes on.
+/// Passes a child's panic to the scope; resumes the unwind of a cancellation or of a panic that the scope
+/// does not take.
 #[cold]
 fn failed(scope_state: &ScopeState, payload: Box<dyn Any + Send>) {
     if payload.is::<crate::sched::block::CancelUnwind>() {
@@ -132,8 +135,8 @@ fn failed(scope_state: &ScopeState, payload: Box<dyn Any + Send>) {
     }
 }
 
-/// What runs as a stackful child. In this order: the closure and what it captured end before the share, also
-/// if it never runs.
+/// The closure of a stackful child. Field order: the closure and its captures are dropped before the share,
+/// also if it never runs.
 struct StackfulChild<F> {
     f: F,
     share: Share,
@@ -141,7 +144,7 @@ struct StackfulChild<F> {
 
 impl<T, F: FnOnce() -> T> StackfulChild<F> {
     fn run(self) -> Option<T> {
-        // Dropped in the reverse order.
+        // Locals are dropped in reverse order: the share last.
         let Self { share, f } = self;
         match share.scope_state().parasites.catch(f) {
             Ok(Ok(value)) => Some(value),
@@ -154,11 +157,12 @@ impl<T, F: FnOnce() -> T> StackfulChild<F> {
     }
 }
 
-/// What runs as a stackless child. In this order: the future and what it captured end before the share. That
-/// is over when the value is handed on: what could still unwind then would drop the value after the share.
+/// The future of a stackless child. Field order: the future and its captures are dropped before the share.
+/// The future is dropped before the value is returned: if its destructor unwound later, the value would be
+/// dropped after the share.
 struct Child<F> {
     future: ManuallyDrop<F>,
-    /// The future has been dropped.
+    /// True once the future has been dropped.
     is_over: bool,
     reached: Reached,
     share: Share,
@@ -169,11 +173,11 @@ impl<F: Future> Future for Child<F> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: `future` and `reached` are only used in place, and dropped there.
+        // SAFETY: `future` and `reached` are never moved, and are dropped in place.
         let this = unsafe { self.get_unchecked_mut() };
         let mut value = None;
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: as above.
+            // SAFETY: `future` is pinned: it is never moved, and is dropped in place.
             if let Poll::Ready(ready) = unsafe { Pin::new_unchecked(&mut *this.future) }.poll(cx) {
                 value = Some(ready);
                 this.end_future();
@@ -195,17 +199,18 @@ impl<F> Child<F> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn end_future(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
-            // SAFETY: once, in its place, and not used again.
+            // SAFETY: dropped once, in place, and not used again.
             unsafe { ManuallyDrop::drop(&mut self.future) }
         }
     }
 }
 
 impl<F: Future> Child<F> {
-    /// It has been pending: from now on it can be cancelled. If the scope has been, it is not polled again.
+    /// The future is pending: lists it, so that the scope can cancel it. If the scope has been cancelled, the
+    /// child is over and is not polled again.
     fn pending(&mut self, cx: &Context<'_>) -> Poll<Option<F::Output>> {
         let Some(task) = Task::of(cx) else { return Poll::Pending };
-        // SAFETY: pinned, and left in `drop`, before the future is gone.
+        // SAFETY: pinned, and unlinked in `drop`, before the future is gone.
         if unsafe { self.reached.enter(self.share.scope_state(), task) } {
             Poll::Pending
         } else {
@@ -228,11 +233,11 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// Waits until the parasite has ended and returns its result.
     ///
     /// # Errors
-    /// See [`JoinError`]. Where the scope [propagates](crate::Panics::Propagate) panics, they go there, and
-    /// [`JoinError::Cancelled`] comes here.
+    /// A [`JoinError`]. If the scope [propagates](crate::Panics::Propagate) panics, the scope keeps the
+    /// panic, and this call returns [`JoinError::Cancelled`].
     ///
     /// # Cancellation
-    /// If the caller is cancelled while it waits, the parasite is left to the scope.
+    /// If the caller is cancelled while it waits, the parasite runs on, and the scope waits for it.
     ///
     /// # Blocking
     /// As [`ParasiteHandle::join`].
@@ -242,13 +247,13 @@ impl<T: Send> ScopedParasite<'_, T> {
             if sched::must_not_block() {
                 return Err(self.handle.unwinding());
             }
-            // By reference: if the wait is cut short, the handle is there to be adopted.
+            // By reference: if the wait is cancelled, `drop` lets the scope adopt the handle.
             let info = self.handle.info();
             return flat(crate::parasite::wait(&mut *self.handle), info);
         }
         let mut this = ManuallyDrop::new(self);
         let info = this.handle.info();
-        // SAFETY: never used again.
+        // SAFETY: `this` is not dropped, and the handle is not used again.
         flat(unsafe { ManuallyDrop::take(&mut this.handle) }.join(), info)
     }
 
@@ -258,7 +263,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// [`TimedOut`] if the parasite has not ended by then. Within the `Ok`, as [`join`](Self::join).
     ///
     /// # Panics
-    /// If the result has been given before.
+    /// If the result has been taken before.
     ///
     /// # Cancellation
     /// If the calling thread is cancelled while it waits, the handle is left as it was.
@@ -275,7 +280,7 @@ impl<T: Send> ScopedParasite<'_, T> {
         future_evt(self)
     }
 
-    /// As [`ParasiteHandle::cancel`]: this child only.
+    /// As [`ParasiteHandle::cancel`]: cancels this child only.
     pub fn cancel(&self) {
         self.handle.cancel();
     }
@@ -291,7 +296,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one.
+    /// As [`join`](Self::join), usually [`JoinError::Cancelled`].
     ///
     /// # Cancellation
     /// As [`join`](Self::join).
@@ -314,7 +319,7 @@ impl<T: Send> ScopedParasite<'_, T> {
     }
 }
 
-/// Where there is no value, the child, which is `info`, was cancelled.
+/// Flattens an outcome: without a value, the child, which is `info`, was cancelled.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn flat<T>(outcome: Result<Option<T>, JoinError>, info: Option<ThreadInfo>) -> Result<T, JoinError> {
     outcome?.ok_or_else(|| JoinError::cancelled().of_maybe(info))
@@ -333,7 +338,7 @@ impl<T: Send> Future for ScopedParasite<'_, T> {
 impl<T: Send> Drop for ScopedParasite<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        // SAFETY: used no more where it is here.
+        // SAFETY: if this takes the value, the handle is not used again.
         if let Some(value) = unsafe { self.handle.take_value() } {
             drop(value);
         } else {
@@ -343,16 +348,15 @@ impl<T: Send> Drop for ScopedParasite<'_, T> {
 }
 
 impl<T: Send> ScopedParasite<'_, T> {
-    /// The handle goes of one that was not over at once, or gave no result, or gave it to who awaited it.
-    /// Nothing else is done with it after this.
+    /// The slow path of `drop`: the handle holds no immediate value. The handle is not used again.
     #[inline(never)]
     fn leave(&mut self) {
-        // SAFETY: called by the drop.
+        // SAFETY: called once, by `drop`.
         let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
         if handle.is_done() {
             drop(handle);
         } else {
-            // SAFETY: what it borrows lives for 'scope.
+            // SAFETY: what the outcome borrows lives for 'scope.
             unsafe { self.scope_state.adopt(Box::new(handle)) };
         }
     }
@@ -364,8 +368,7 @@ impl<T: Send> Outcome for ParasiteHandle<T> {
     }
 
     fn finish(self: Box<Self>) {
-        // A panic that was left to it has been printed by the hook; here it is as that of a host that nobody
-        // joins.
+        // A panic that the scope has not taken is handled like that of a host that no thread joins.
         let outcome = crate::cancel::shield(|| self.join());
         crate::thread::report_unjoined(outcome, || "a parasite of a scope".to_owned());
     }

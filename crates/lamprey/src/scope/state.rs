@@ -1,31 +1,31 @@
-//! What a scope knows of its children: how many are not gone yet, how to reach each of them, and the first
-//! panic.
+//! The state of a scope: the number of live children, the lists through which they are cancelled, and the
+//! first panic.
 //!
 //! # States
 //! | kind | how it is counted | how it is cancelled |
 //! |---|---|---|
-//! | host | from its spawn to the end of its object, or to its published outcome ([`Membership`]) | through the list of hosts |
-//! | stackless parasite | as long as its future, and what it captured, is there ([`Share`]) | through the list of tasks, once it has been pending |
-//! | stackful parasite | as above | by a cancel scope that its closure runs on |
+//! | host | from its spawn until its outcome is published or dropped ([`Membership`]) | through the list of hosts |
+//! | stackless parasite | as long as its future and its captures live ([`Share`]) | through the list of tasks, once it has been pending |
+//! | stackful parasite | as long as its closure and its captures live ([`Share`]) | through the cancel scope under which its closure runs |
 //!
 //! # Invariants
-//! 1. `alive` is not 0 while anything is there that may borrow from outside of the scope, but for outcomes
-//!    whose handle is there, too: handles do not outlive the scope, and a parasite's that is dropped early
-//!    comes to [`ScopeState::adopt`].
+//! 1. `alive` is not 0 while any object lives that may borrow from outside of the scope, except for outcomes
+//!    that a handle owns: handles do not outlive the scope, and a parasite's handle that is dropped early
+//!    passes the outcome to [`ScopeState::adopt`].
 //! 2. A listed host has not been published, and a listed task's future has not been dropped: both unlist
 //!    themselves first.
-//! 3. Once `is_cancelled` is set nobody is listed any more: who comes later is cancelled at once.
-//! 4. Who takes `alive` to 0 and finds the waiter owes it the wake; it touches the scope no more after that
-//!    section. If there is no waiter, the parent has not yet come to wait, and will see 0. While it is the
-//!    waiter it runs no code of the program ([`sched::wait`](crate::sched::wait)).
+//! 3. Once `is_cancelled` is set no child is listed any more: a child that starts later is cancelled at once.
+//! 4. The child that takes `alive` to 0 also takes the waiter, if there is one, and must wake it; it does not
+//!    touch the scope after that section. If there is no waiter, the parent does not wait yet, and will see
+//!    0. While it is the waiter, the parent runs no user code ([`sched::wait`](crate::sched::wait)).
 //!
 //! # Who may touch what
-//! `state`: in sections of [`Guarded`], which run no code of the program.
+//! `state`: any thread, in sections of [`Guarded`], which run no user code.
 //!
 //! # Rejected
-//! * To look for the hosts that are cancelled after the section that takes them off the list: one that is
-//!   asked in its last steps waits for nobody, and may be freed before it is looked for.
-//! * An atomic count beside the lists: a read-modify-write more for each child.
+//! * Locating the cancelled hosts after the section that unlinks them: a host that is cancelled in its last
+//!   steps does not wait for the canceller, and may be freed before it is located.
+//! * An atomic count beside the lists: one more read-modify-write per child.
 //! * Keeping ended children until the end of the scope: a scope around an accept loop would grow for ever.
 //!
 //! # Checked by
@@ -48,15 +48,15 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// See the module's text.
+/// The state of a scope, on its parent's stack.
 pub(crate) struct ScopeState {
     state: Guarded<Children>,
     panics: Panics,
-    /// Trips the body of the scope, when a child fails.
+    /// Cancels the body of the scope when a child fails.
     pub(crate) body: CancelScope,
-    /// Trips the stackful parasites.
+    /// Cancels the stackful parasites.
     pub(crate) parasites: CancelScope,
-    /// Outcomes that nobody asks for any more.
+    /// Outcomes whose handles have been dropped.
     adopted: Mutex<Swept<Box<dyn Outcome>>>,
 }
 
@@ -69,18 +69,18 @@ struct Children {
     waiter: Option<Waiter>,
 }
 
-// SAFETY: the lists and their nodes are reached in sections only.
+// SAFETY: the lists and their nodes are accessed only in sections.
 unsafe impl Send for Children {}
 
 /// The handle of a child.
 pub(crate) trait Outcome: Send {
-    /// True once dropping it does not wait.
+    /// True once [`finish`](Self::finish) does not wait.
     fn is_there(&self) -> bool;
     /// Waits for the outcome, and drops it.
     fn finish(self: Box<Self>);
 }
 
-/// Children that are told to end at a time.
+/// How many children are cancelled at a time.
 const BATCH: usize = if cfg!(loom) { 2 } else { 128 };
 
 impl ScopeState {
@@ -102,20 +102,20 @@ impl ScopeState {
         }
     }
 
-    /// One child more.
+    /// Adds one child.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn share(&self) -> Share {
         self.state.with(|state| state.alive += 1);
         Share(NonNull::from(self))
     }
 
-    /// One child less.
+    /// Removes one child.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn count_down(&self) {
         self.depart(|_| {});
     }
 
-    /// A section, and one child less. The scope may be gone after it.
+    /// Runs `section` and removes one child, in one section. The scope may be gone afterwards.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn depart(&self, section: impl FnOnce(&mut Children)) {
         let waiter = self.state.with(|state| {
@@ -124,7 +124,7 @@ impl ScopeState {
             if state.alive == 0 { state.waiter.take() } else { None }
         });
         if let Some(waiter) = waiter {
-            // SAFETY: taken out in the section: the one wake (invariant 4).
+            // SAFETY: the section took the waiter, so this is its only wake (invariant 4).
             unsafe { waiter.wake() };
         }
     }
@@ -133,8 +133,8 @@ impl ScopeState {
         self.state.with(|state| state.is_cancelled)
     }
 
-    /// Cancels all children, those that are there and those to come. Again it does nothing: destructors that
-    /// it runs may call it, as many as there are children.
+    /// Cancels all children, current and future. Calling it again does nothing, because each destructor that
+    /// it runs may call it.
     pub(crate) fn cancel(&self) {
         if self.state.with(|state| std::mem::replace(&mut state.is_cancelled, true)) {
             return;
@@ -144,43 +144,44 @@ impl ScopeState {
         while self.cancel_some_tasks() {}
     }
 
-    /// True if there may be more.
+    /// Cancels up to `BATCH` hosts; true if there may be more.
     fn cancel_some_hosts(&self) -> bool {
         let is_late = left_out!(KinCall);
         let mut called = [const { None }; BATCH];
         self.state.with(|state| {
             for place in &mut called {
                 let Some(node) = state.hosts.pop() else { break };
-                // SAFETY: listed, so neither its node nor its object goes before this section ends (invariant
-                // 2).
+                // SAFETY: listed, so its node and its join cell live at least until this section ends
+                // (invariant 2).
                 let thread = unsafe { NonNull::new_unchecked(node.as_ref().value.get().cast_mut()) };
-                // SAFETY: as above.
+                // SAFETY: listed, so alive in this section; just unlinked, so cancelled once.
                 *place = unsafe { Some(request_cancel(thread)) };
             }
             if !is_late {
-                // SAFETY: as above. In this section, though it is a system call: a host that was called off
-                // in its last steps does not wait for us, and is gone after it.
+                // SAFETY: listed, so alive until this section ends. Done within the section, although it is a
+                // system call: a host that is cancelled in its last steps does not wait for us, and may be
+                // freed after the section.
                 unsafe { find_all(called.iter_mut().flatten()) };
             }
         });
         if is_late {
-            // SAFETY: the broken variant.
+            // SAFETY: none; this is the model's broken variant.
             unsafe { find_all(called.iter_mut().flatten()) };
         }
         let is_full = called[BATCH - 1].is_some();
-        // SAFETY: found, and called off just now.
+        // SAFETY: located, and cancelled just now, by this call.
         unsafe { tell_all(called.into_iter().flatten()) };
         is_full
     }
 
-    /// True if there may be more.
+    /// Cancels up to `BATCH` tasks; true if there may be more.
     fn cancel_some_tasks(&self) -> bool {
         let mut tasks = [const { None }; BATCH];
         self.state.with(|state| {
             for place in &mut tasks {
                 let Some(node) = state.tasks.pop() else { break };
-                // SAFETY: listed, so the task is there (invariant 2), and from here on by the reference that
-                // we take.
+                // SAFETY: listed, so the task is alive in this section (invariant 2), and after it by the
+                // reference that we take.
                 unsafe {
                     let task = NonNull::new_unchecked(node.as_ref().value.get().cast_mut());
                     task.as_ref().life.retain();
@@ -199,13 +200,14 @@ impl ScopeState {
         is_full
     }
 
-    /// Waits until no child is left; false if the caller was cancelled meanwhile, and all children with it.
+    /// Waits until no child is left; false if the caller was cancelled while it waited, which cancels all
+    /// children.
     pub(crate) fn wait(&self) -> bool {
         coop::turn_if_due();
         let take_back = |_| self.state.with(|state| state.waiter.take().is_some());
         let waited = wait::wait(Wait::Scope, None, |me| self.queue(me), take_back);
         if let Waited::Left(_) = waited {
-            // Only now: the destructors that this runs may block this very thread.
+            // After the wait, because the destructors that this runs may block this thread.
             self.cancel();
         }
         let must_wait = matches!(waited, Waited::Left(_) | Waited::Refused);
@@ -218,7 +220,7 @@ impl ScopeState {
         matches!(waited, Waited::Done | Waited::Woken | Waited::Refused)
     }
 
-    /// Leaves the caller as the waiter; false if there is nothing to wait for.
+    /// Registers the caller as the waiter; false if there is nothing to wait for.
     fn queue(&self, me: Waiter) -> bool {
         self.state.with(|state| {
             let must_wait = state.alive != 0;
@@ -227,7 +229,7 @@ impl ScopeState {
         })
     }
 
-    /// A panic of a child. `None`: it is the scope's now.
+    /// Handles a panic of a child. `None`: the scope has taken it.
     #[cold]
     pub(crate) fn failed(&self, panic: Panic) -> Option<Panic> {
         match self.panics {
@@ -263,10 +265,10 @@ impl ScopeState {
         self.state.with(|state| state.failure.take())
     }
 
-    /// Takes over the outcome of a parasite whose handle was dropped before it was there.
+    /// Takes over the outcome of a parasite whose handle was dropped before it had ended.
     ///
     /// # Safety
-    /// What it borrows outlives the scope.
+    /// What the outcome borrows outlives the scope.
     pub(crate) unsafe fn adopt(&self, outcome: Box<dyn Outcome + '_>) {
         // SAFETY: `finish_adopted` drops it before the scope ends; the rest is the caller's promise.
         let outcome = unsafe { std::mem::transmute::<Box<dyn Outcome + '_>, Box<dyn Outcome>>(outcome) };
@@ -278,8 +280,8 @@ impl ScopeState {
         self.adopted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After the last child: drops what outcomes are left; false if there are none. Their destructors may
-    /// start children and leave outcomes in their turn.
+    /// Called after the last child has ended: drops the remaining outcomes; false if there are none. Their
+    /// destructors may start children and leave further outcomes.
     pub(crate) fn finish_adopted(&self) -> bool {
         let handles = self.adopted().take();
         let are_some = !handles.is_empty();
@@ -288,12 +290,12 @@ impl ScopeState {
     }
 }
 
-/// A child's share of a scope: as long as it is there, the scope is, and what it borrows.
+/// A child's share of a scope: keeps the scope, and what the child borrows, alive.
 pub(crate) struct Share(NonNull<ScopeState>);
 
-// SAFETY: what is reached through it is guarded.
+// SAFETY: all access through it is guarded by `ScopeState`'s locks.
 unsafe impl Send for Share {}
-// SAFETY: as above.
+// SAFETY: all access through it is guarded by `ScopeState`'s locks.
 unsafe impl Sync for Share {}
 
 impl Share {
@@ -311,21 +313,21 @@ impl Drop for Share {
     }
 }
 
-/// What a host's object holds of its scope. Its share is given up by the object's end, not by a destructor.
+/// A host's membership, part of its join cell. Given up by `left` or `gone`, not by a destructor.
 pub(crate) struct Membership {
     node: Node<Cell<*const Thread>>,
     scope_state: NonNull<ScopeState>,
 }
 
 impl Membership {
-    /// One child more.
+    /// A membership that is not entered yet.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(scope_state: &ScopeState) -> Self {
         Self { node: Node::new(Cell::new(ptr::null())), scope_state: NonNull::from(scope_state) }
     }
 
     fn scope_state(&self) -> &ScopeState {
-        // SAFETY: counted (invariant 1).
+        // SAFETY: counted in `alive`, so the scope is alive (invariant 1).
         unsafe { self.scope_state.as_ref() }
     }
 }
@@ -339,13 +341,13 @@ impl Member for Membership {
         let is_late = self.scope_state().state.with(|state| {
             state.alive += 1;
             if !state.is_cancelled {
-                // SAFETY: fresh, in its place, and unlisted before that ends.
+                // SAFETY: the node is new, at its final address, and unlinked before its memory ends.
                 unsafe { state.hosts.push(NonNull::from(&self.node)) };
             }
             state.is_cancelled
         });
         if is_late {
-            // SAFETY: the caller's own, and not started.
+            // SAFETY: the host has not started, and the caller owns it.
             unsafe { sched::cancel::ask(thread) };
         }
     }
@@ -359,7 +361,7 @@ impl Member for Membership {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn left(group: NonNull<ScopeState>) {
-        // SAFETY: counted until this.
+        // SAFETY: counted in `alive` until this call.
         unsafe { group.as_ref() }.count_down();
     }
 
@@ -384,12 +386,12 @@ impl Member for Membership {
     }
 }
 
-/// How a stackless parasite is reached: a part of its future, pinned with it.
+/// The list node of a stackless parasite, part of its future and pinned with it.
 pub(crate) struct Reached(Node<Cell<*const Task>>);
 
-// SAFETY: the node is reached in sections of its scope only.
+// SAFETY: the node is accessed only in sections of its scope.
 unsafe impl Send for Reached {}
-// SAFETY: as above.
+// SAFETY: the node is accessed only in sections of its scope.
 unsafe impl Sync for Reached {}
 
 impl Reached {
@@ -405,12 +407,12 @@ impl Reached {
     /// Lists the task, once; false if the scope has been cancelled.
     ///
     /// # Safety
-    /// It stays where it is until [`leave`](Self::leave), which comes before the task's future is gone.
+    /// `self` does not move until [`leave`](Self::leave), which is called before the task's future is gone.
     pub(crate) unsafe fn enter(&self, scope_state: &ScopeState, task: NonNull<Task>) -> bool {
         scope_state.state.with(|state| {
             if !state.is_cancelled && !self.0.is_linked() {
                 self.0.value.set(task.as_ptr());
-                // SAFETY: as promised by the caller.
+                // SAFETY: the node does not move and is unlinked before its memory ends (contract).
                 unsafe { state.tasks.push(NonNull::from(&self.0)) };
             }
             !state.is_cancelled

@@ -1,7 +1,7 @@
-//! Cancellation as a value: what is cancelled need not be known to who cancels.
+//! Cancel tokens: cancellation as a value that can be shared.
 //!
-//! A token is a cancel scope ([`crate::cancel::scope`]) for the threads that run under it, a variable that is
-//! full once it has been cancelled for those who wait for that, and the tokens that were made from it.
+//! A token consists of a cancel scope ([`crate::cancel::scope`]) for the threads that run under it, an
+//! [`IVar`] that its cancellation fills, for the threads that wait for it, and a list of its child tokens.
 
 use crate::cancel::level::LevelCancelled;
 use crate::cancel::scope::CancelScope;
@@ -13,11 +13,11 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Cancels whatever has been told to listen to it, once and for all. Clones are the same token.
+/// Cancels all code that listens to it, once and irrevocably. Clones are the same token.
 ///
-/// Code listens in two ways: [`run`](Self::run) (and [`run_async`](Self::run_async)) ends what is inside at
-/// its next blocking point; [`wait_evt`](Self::wait_evt) is an event for a choice, where the program itself
-/// decides what to do.
+/// Code listens in two ways: [`run`](Self::run) (and [`run_async`](Self::run_async)) unwinds its closure from
+/// the current or next blocking call; [`wait_evt`](Self::wait_evt) is an event for a choice, where the
+/// program decides what to do.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// ```
 ///
 /// # Dropping
-/// Cancels nothing, also where it is the last clone: what runs under the token runs on.
+/// Cancels nothing, even if it is the last clone: code under the token runs on.
 #[doc(alias = "CancellationToken")]
 #[doc(alias = "context")]
 #[doc(alias = "StopSource")]
@@ -51,17 +51,17 @@ pub struct CancelToken(Arc<Inner>);
 struct Inner {
     cancel_scope: CancelScope,
     over: IVar<()>,
-    /// Those that are there: a child holds its parent, so that the way down to it is not lost.
+    /// The live child tokens. A child keeps its parent alive, so that an ancestor's cancellation reaches it.
     children: Mutex<Swept<Weak<Inner>>>,
     parent: Option<Arc<Inner>>,
 }
 
-/// What was run under a token has been cancelled.
+/// The error of code that was cancelled by its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// A token that is not cancelled.
     pub fn new() -> Self {
         Self::of(None)
     }
@@ -71,24 +71,25 @@ impl CancelToken {
         Self(Arc::new(Inner { cancel_scope, over, children, parent }))
     }
 
-    /// A token that is cancelled with this one, and may be cancelled before it.
+    /// A child token: it is cancelled with this one, and can be cancelled separately.
     #[doc(alias = "child_token")]
     #[doc(alias = "WithCancel")]
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::of(Some(self.0.clone()));
         self.0.children().push(Arc::downgrade(&child.0), |token| token.strong_count() == 0);
-        // After it has been entered: `cancel` first cuts, and then takes the children.
+        // Checked after the push: `cancel` first cancels the cancel scope, and then takes the children.
         if self.is_cancelled() {
             child.cancel();
         }
         child
     }
 
-    /// Cancels it, and all that were made from it. Again it does nothing.
+    /// Cancels the token and all its descendants. Calling it again does nothing.
     ///
     /// # Blocking
-    /// Never: what is cancelled ends by itself, soon. From hosts, parasites and OS threads.
+    /// Never: it does not wait for the cancelled code to end. May be called from hosts, parasites and OS
+    /// threads.
     pub fn cancel(&self) {
         let mut tokens = vec![self.0.clone()];
         while let Some(token) = tokens.pop() {
@@ -101,34 +102,33 @@ impl CancelToken {
         }
     }
 
-    /// True once it has been cancelled.
+    /// True once the token has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancel_scope.is_cancelled()
     }
 
-    /// Runs `inside` until the token is cancelled: then the blocking call that it is in, or comes to next,
-    /// unwinds to here.
+    /// Runs `inside` until the token is cancelled: then its current or next blocking call unwinds to here.
     ///
     /// # Errors
-    /// [`Cancelled`] if that has ended it, or if the token was cancelled before: then `inside` has not run at
-    /// all. If `inside` returns, its value counts.
+    /// [`Cancelled`] if the token has cancelled `inside`, or was cancelled before, in which case `inside`
+    /// does not run. If `inside` returns, its value is returned.
     ///
     /// # Panics
     /// With `inside`'s own panic.
     ///
     /// # Cancellation
-    /// What is cancelled further out goes through here. The call that is cut short has happened or not, as
-    /// its own documentation says.
+    /// A cancellation from outside unwinds through this call. Whether the interrupted call has taken effect
+    /// is stated in that call's own documentation.
     ///
     /// # Blocking
-    /// As `inside` does. From hosts, stackful parasites and OS threads; a stackless parasite has
+    /// As `inside` does. For hosts, stackful parasites and OS threads; stackless parasites use
     /// [`run_async`](Self::run_async).
     #[doc(alias = "run_until_cancelled")]
     pub fn run<R>(&self, inside: impl FnOnce() -> R) -> Result<R, Cancelled> {
         self.0.cancel_scope.run(inside).map_err(|LevelCancelled| Cancelled)
     }
 
-    /// Drives `future` until the token is cancelled: then it is dropped.
+    /// Polls `future` until the token is cancelled, and then drops it.
     ///
     /// # Examples
     /// ```
@@ -142,10 +142,11 @@ impl CancelToken {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](Self::run). If both come together, the result counts.
+    /// As [`run`](Self::run). If `future` is ready and the token is cancelled at the same time, the result is
+    /// returned.
     ///
     /// # Cancellation
-    /// Dropping this drops `future`. What that means is up to `future`.
+    /// Dropping this drops `future`.
     #[doc(alias = "run_until_cancelled")]
     pub async fn run_async<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
         if self.is_cancelled() {
@@ -154,10 +155,10 @@ impl CancelToken {
         before(future, self.wait_async(), Cancelled).await
     }
 
-    /// Waits until it is cancelled.
+    /// Waits until the token is cancelled.
     ///
     /// # Cancellation
-    /// A cancelled host unwinds from here, and nothing has happened.
+    /// A cancelled host unwinds from here, without effect.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -193,7 +194,7 @@ impl Inner {
 }
 
 impl Drop for Inner {
-    /// Without recursion: a chain of tokens may be long.
+    /// Drops the chain of parents without recursion: it may be long.
     fn drop(&mut self) {
         let mut parent = self.parent.take();
         while let Some(mut inner) = parent.and_then(Arc::into_inner) {
