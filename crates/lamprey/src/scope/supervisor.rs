@@ -1,21 +1,19 @@
-//! Supervisors: children that are started again when they fail, and somebody who gives up if that does not
-//! help.
+//! Supervisors: restart children that fail, and give up if they fail too often.
 //!
-//! A supervisor is a scope ([`isolate`]) whose body is a loop over one mailbox: every child's end comes
-//! there, and every order of a [`SupervisorHandle`]. All decisions are taken by that one thread, so there is
-//! nothing to lock.
+//! A supervisor is a scope ([`isolate`]) whose body is a loop over one mailbox, which receives a notice of
+//! each child's end and the orders of [`SupervisorHandle`]s. One thread takes all decisions, so there are no
+//! locks.
 //!
 //! # Invariants
-//! 1. A child runs at most once at a time: it is started only when its last run has been joined.
+//! 1. A child has at most one run at a time: it is started only when its previous run has been joined.
 //! 2. The notice of a run's end is in the mailbox before the run can be joined, and the mailbox is emptied
-//!    before anybody is started. So one that finds its child running is of that run; any other is of a run
-//!    that has been joined, and counts for nothing.
-//! 3. When [`run`](Supervisor::run) is left, however that is, all children have been joined, the last one
-//!    first.
+//!    before any child is started. So a notice whose child is running belongs to that run; any other belongs
+//!    to a run that has been joined, and is ignored.
+//! 3. When [`run`](Supervisor::run) returns or unwinds, all children have been joined, the last one first.
 //!
 //! # Rejected
-//! * A choice over the children's `join_evt`: it looks at each child whenever one of them ends.
-//! * A thread that watches each child: the mailbox costs nothing while nobody ends.
+//! * A choice over the children's `join_evt`: it polls every child whenever one of them ends.
+//! * One watcher thread per child: the mailbox costs nothing while no child ends.
 //! * Letting the scope cancel the children when the supervisor is cancelled: it would cancel all of them at
 //!   once.
 //!
@@ -43,17 +41,17 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs named children as hosts, and starts them again when they fail.
+/// Runs named children as hosts, and restarts them when they fail.
 ///
-/// What a child is, is said when it is [added](Self::child): a closure that can be called again, and a
-/// [`Restart`]. The supervisor has
-/// * a [`Strategy`]: who else is started again with one that failed (default: nobody);
-/// * a [limit](Self::limit): how many restarts within what time are too many (default: more than 3 in 5
-///   seconds). Then it stops all children, the last one first, and returns the failure;
-/// * a [`Backoff`]: how long it waits before a restart (default: 100 ms, doubled each time up to 10 s).
+/// A child is [added](Self::child) with a closure that can be called again and a [`Restart`] policy. The
+/// supervisor has
+/// * a [`Strategy`]: which other children are restarted with one that failed (default: none);
+/// * a [limit](Self::limit) on restarts per time (default: 3 in 5 seconds). When it is exceeded, the
+///   supervisor stops all children, the last one first, and returns the failure;
+/// * a [`Backoff`]: the delay before a restart (default: 100 ms, doubled each time up to 10 s).
 ///
-/// Children may borrow what lives longer than the supervisor, as those of a [`scope`](crate::scope()).
-/// Supervisors nest: one's `run` is the closure of another's child.
+/// Children may borrow what lives longer than the supervisor, as in a [`scope`](crate::scope()). Supervisors
+/// nest: a child's closure can call another supervisor's `run`.
 ///
 /// # Dropping
 /// A supervisor that has not [run](Self::run) starts nothing.
@@ -79,8 +77,8 @@ use std::time::Duration;
 /// assert_eq!(attempts.load(Ordering::Relaxed), 3);
 /// # });
 /// ```
-/// A service of three children. Those that were added after one that failed rely on it, so they are started
-/// again with it; what failed goes to the service's own log:
+/// A service of three children. A child relies on those that were added before it, so it is restarted with
+/// them; failures go to the service's own log:
 /// ```
 /// use lamprey::scope::{Backoff, Restart, Strategy, Supervisor};
 /// use lamprey::sync::Mutex;
@@ -138,22 +136,22 @@ pub struct Supervisor<'env, E = AnyError> {
     over: Over,
 }
 
-/// Says that the supervisor is over when it is dropped.
+/// Fills the variable when it is dropped: the supervisor is over.
 struct Over(IVar<()>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        let _ = self.0.put(()); // the only one
+        let _ = self.0.put(()); // only this drop fills it
     }
 }
 
-/// What children of [`Supervisor::new`] fail with: whatever `?` and `into` make an error of.
+/// The error type of [`Supervisor::new`]'s children: `?` and `into` convert any error to it.
 pub type AnyError = Box<dyn Error + Send + Sync>;
 
-/// What is told of each failure.
+/// Receives a report of each failure.
 type Observer<'env, E> = Box<dyn FnMut(&Report<'_, E>) + Send + 'env>;
 
-/// What does not change of a child.
+/// The constant part of a child.
 struct Child<'env, E> {
     name: Arc<str>,
     restart: Restart,
@@ -163,15 +161,15 @@ struct Child<'env, E> {
 }
 
 impl Supervisor<'_> {
-    /// A supervisor without children, which may fail with any error.
+    /// A supervisor without children. Its children may fail with any error.
     pub fn new() -> Self {
         Self::typed()
     }
 }
 
 impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
-    /// A supervisor without children, which fail with errors of the type `E`: then the observer and the
-    /// caller of `run` get these as they are.
+    /// A supervisor without children. Its children fail with errors of type `E`, which the observer and the
+    /// caller of `run` receive as such.
     ///
     /// # Examples
     /// ```
@@ -212,12 +210,12 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         }
     }
 
-    /// Adds a child: `body` is called to start it, in a host with this name, and called again to restart it.
+    /// Adds a child. Each start and restart calls `body` in a new host with this name.
     ///
-    /// It has failed if it panics or returns an `Err`. The panic hook prints its panics as any other.
+    /// A run has failed if it panics or returns an `Err`. The panic hook prints its panics as usual.
     ///
     /// # Panics
-    /// If there is a child with this name.
+    /// If there is already a child with this name.
     #[track_caller]
     pub fn child(
         self,
@@ -228,7 +226,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self.child_with(Builder::new(), name, restart, body)
     }
 
-    /// As [`child`](Self::child), with a stack size or a place of its own. The builder's name is not used.
+    /// Like [`child`](Self::child), with the stack size and worker of `builder`. The builder's name is not
+    /// used.
     ///
     /// # Panics
     /// As [`child`](Self::child).
@@ -248,29 +247,30 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self
     }
 
-    /// Who is started again with a child that failed.
+    /// Sets which children are restarted with one that failed.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// At most so many restarts, of all children together, within any `window`; at the next one the
-    /// supervisor gives up. A restart of several children for one that failed counts once.
+    /// Allows at most `restarts` restarts, of all children together, within any `window`; at the next one the
+    /// supervisor gives up. Restarting several children because of one failure counts once.
     ///
-    /// With a [`Backoff`] that soon takes longer than `window` divided by `restarts` it never gives up.
+    /// If the [`Backoff`] delays grow longer than `window` divided by `restarts`, the supervisor never gives
+    /// up.
     pub fn limit(mut self, restarts: usize, window: Duration) -> Self {
         self.limit = (restarts, window);
         self
     }
 
-    /// How long to wait before a restart.
+    /// Sets the delay before a restart.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// Calls `observer`, on the supervisor's thread, for each failure of a child, and with what will be done
-    /// about it. By default it is a line on standard error.
+    /// Calls `observer`, on the supervisor's thread, with a report of each failure of a child. The default
+    /// observer prints a line on standard error.
     ///
     /// # Examples
     /// ```
@@ -290,7 +290,8 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
         self
     }
 
-    /// Gives orders while it runs, to the children that have been added before.
+    /// A handle that controls the supervisor while it runs. It knows the children that have been added so
+    /// far.
     #[must_use]
     pub fn handle(&self) -> SupervisorHandle {
         let names = self.children.iter().map(|child| child.name.clone()).collect();
@@ -298,27 +299,27 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     }
 
     /// Starts the children, in the order in which they were added, and returns when all of them have ended
-    /// and none is to be started again.
+    /// and none is to be restarted.
     ///
-    /// Each child has begun to run when the next is started; what must be *ready* before another starts is
-    /// best made before the supervisor, and lent to the children.
+    /// Each child has begun to run when the next is started. Create what must be *ready* before another child
+    /// starts before the supervisor, and let the children borrow it.
     ///
     /// # Errors
     /// [`SupervisorError`] if the supervisor has given up: more restarts than the [limit](Self::limit)
-    /// allows, or a child could not be started at all (its [`Builder`] asks for what the runtime has not).
-    /// All children have ended.
+    /// allows, or a child could not be started (its [`Builder`] asks for a worker or a stack size that the
+    /// runtime does not have). All children have ended.
     ///
     /// # Panics
     /// Outside of a host; with the panic of the [observer](Self::on_failure). All children have ended.
     ///
     /// # Cancellation
-    /// Cancels the children one after the other, the last one first, waits for the end of each, and unwinds.
-    /// Waiting for a restart is no obstacle. A child that cannot be ended (see [`scope`](crate::scope()))
+    /// Cancels the children one after the other, the last one first, waits for the end of each, and unwinds;
+    /// also during the delay before a restart. A child that never unwinds (see [`scope`](crate::scope()))
     /// keeps the supervisor, and the children before it, from ending.
     ///
     /// # Blocking
-    /// The host switches away. In a destructor while a host unwinds nothing can be started, and that is the
-    /// error.
+    /// The host switches away. In a destructor while a host unwinds no child can be started, which is
+    /// returned as the error.
     #[must_use = "if the supervisor has given up, that is an error"]
     #[track_caller]
     pub fn run(self) -> Result<(), SupervisorError<E>> {
@@ -327,12 +328,12 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
                 "Supervisor::run was called outside of a host: call it within lamprey::run, or on a host that a runtime's Handle spawns"
             )
         };
-        // The first name is dropped last.
+        // Locals are dropped in reverse order: `_over` last.
         let Self { over: _over, children, strategy, limit, backoff, observer, orders, notices } = self;
         let plan = Plan { children, strategy, limit, backoff };
         isolate(|scope| {
             let mut team = Team::new(scope, runtime, &plan, observer, orders, notices);
-            // A cancellation is caught here, so that the children end in order, and goes on after that.
+            // A cancellation is caught here and resumed after the children have ended in order.
             let over = catch_unwind(AssertUnwindSafe(|| team.supervise()));
             shield(|| team.stop());
             over.unwrap_or_else(|payload| resume_unwind(payload))
@@ -340,7 +341,7 @@ impl<'env, E: fmt::Display + Send + 'env> Supervisor<'env, E> {
     }
 }
 
-/// What does not change of a supervisor while it runs.
+/// The constant part of a running supervisor.
 struct Plan<'env, E> {
     children: Vec<Child<'env, E>>,
     strategy: Strategy,

@@ -1,4 +1,4 @@
-//! A handle of a supervisor: orders to its loop, and waiting for its end.
+//! The handle of a supervisor: sends orders to its loop, and waits for its end.
 
 use super::team::Notice;
 use crate::channel::mailbox::Sender;
@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Gives orders to a [`Supervisor`](super::Supervisor) while it runs, from anywhere.
+/// Controls a running [`Supervisor`](super::Supervisor) from any thread.
 ///
 /// # Examples
 /// ```
@@ -34,7 +34,7 @@ use std::time::Duration;
 /// ```
 ///
 /// # Dropping
-/// Changes nothing: the supervisor runs on, also without any handle.
+/// Has no effect: the supervisor runs on, also without any handle.
 #[derive(Clone)]
 pub struct SupervisorHandle {
     pub(super) orders: Sender<Notice>,
@@ -48,27 +48,27 @@ impl SupervisorHandle {
     /// made.
     ///
     /// # Blocking
-    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
     pub fn cancel(&self, name: &str) -> bool {
         let child = self.names.iter().position(|known| **known == *name);
-        // An error: the supervisor is over, and so is the child.
+        // An error means that the supervisor is over, and the child with it.
         child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
     }
 
-    /// Stops all children, the last one first; then [`run`](super::Supervisor::run) returns `Ok`. If it has not been
-    /// called yet, it will start none.
+    /// Stops all children, the last one first; then [`run`](super::Supervisor::run) returns `Ok`. If `run`
+    /// has not been called yet, it will start no child.
     ///
     /// # Blocking
-    /// Never: it does not wait for the end. From hosts, parasites and OS threads.
+    /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
     pub fn stop(&self) {
-        // An error: it has stopped.
+        // An error means that the supervisor is over.
         let _ = self.orders.send(Notice::Stop);
     }
 
-    /// Waits until the supervisor has ended: [`run`](super::Supervisor::run) is being left, and all children have
-    /// been joined; or it was dropped and never ran. What it has ended with, the caller of `run` gets.
+    /// Waits until the supervisor has ended: [`run`](super::Supervisor::run) has joined all children and is
+    /// about to return, or the supervisor was dropped without running. The result is returned by `run` only.
     ///
-    /// A child that waits for its own supervisor waits until it is cancelled.
+    /// A child that waits for its own supervisor blocks until it is cancelled.
     ///
     /// # Examples
     /// ```
@@ -104,7 +104,7 @@ impl SupervisorHandle {
         Err(JoinError::unwinding())
     }
 
-    /// As [`join`](Self::join), waiting at most `timeout`.
+    /// Like [`join`](Self::join), but waits at most `timeout`.
     ///
     /// # Errors
     /// [`TimedOut`] if it has not ended by then. Within the `Ok`, as [`join`](Self::join).
@@ -121,7 +121,7 @@ impl SupervisorHandle {
         self.over.get_ref_timeout(timeout).map(|()| Ok(())).ok_or(TimedOut)
     }
 
-    /// [`join`](Self::join) as an event; `.await` the handle, or this, in async code.
+    /// [`join`](Self::join) as an event. Async code can `.await` the handle, or this event.
     pub fn join_evt(&self) -> FutureEvt<impl Future<Output = Result<(), JoinError>> + Send + use<>> {
         let over = self.over.clone();
         future_evt(async move {

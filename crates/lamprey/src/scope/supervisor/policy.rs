@@ -1,36 +1,37 @@
-//! What a supervisor does about a child that has ended: whether it is started again, who else is, and when.
+//! Restart policies: whether a child that has ended is restarted, which others are restarted with it, and
+//! when.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::time::Duration;
 
-/// When a child is started again. One that has been cancelled never is.
+/// When a child is restarted. A child that has been cancelled never is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Restart {
-    /// Whenever it has ended: for what is to run as long as the supervisor. (Erlang/OTP: permanent)
+    /// Whenever it has ended: for children that run as long as the supervisor. (Erlang/OTP: permanent)
     Always,
-    /// When it has failed: it has panicked, or returned an `Err`. (transient)
+    /// When it has failed: it panicked, or returned an `Err`. (transient)
     OnFailure,
     /// Never. (temporary)
     Never,
 }
 
-/// Who is stopped, and started again, with a child that is started again.
+/// Which children are stopped and restarted together with a child that is restarted.
 ///
-/// Those who are stopped are stopped the last one first, and started in the order in which they were added.
-/// One that had ended, or was to run [once](Restart::Never), is not started again for the sake of others.
+/// They are stopped in reverse order, and started in the order in which they were added. A child that had
+/// ended, or that runs only [once](Restart::Never), is not restarted because of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Nobody: the children do not know of each other.
+    /// None: the children are independent.
     OneForOne,
-    /// All the others: each relies on each.
+    /// All others: each child relies on all others.
     OneForAll,
-    /// Those that were added after it: each relies on those before it.
+    /// Those that were added after it: each child relies on those before it.
     RestForOne,
 }
 
 impl Strategy {
-    /// The children that share the fate of `child`, of `count`.
+    /// The children, out of `count`, that are stopped with `child`.
     pub(super) fn group(self, child: usize, count: usize) -> Range<usize> {
         match self {
             Self::OneForOne => child..child + 1,
@@ -40,9 +41,9 @@ impl Strategy {
     }
 }
 
-/// How long a supervisor waits before it starts a child again: a first delay, that grows by a factor with
-/// each failure in a row, up to a maximum. A child that has run for as long as the
-/// [window](super::Supervisor::limit) begins anew.
+/// The delay before a supervisor restarts a child: a first delay, which is multiplied by a factor with each
+/// failure in a row, up to a maximum. A run that lasts at least the [window](super::Supervisor::limit) resets
+/// the delay.
 ///
 /// # Examples
 /// ```
@@ -62,15 +63,15 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Doubles from `first` on, up to 10 seconds (or `first`, if that is longer), without jitter. With
-    /// [`Duration::ZERO`] it does not wait.
+    /// Starts with `first` and doubles, up to 10 seconds (or `first`, if that is longer), without jitter.
+    /// [`Duration::ZERO`] means no delay.
     pub const fn new(first: Duration) -> Self {
         let max = Duration::from_secs(10);
         let max = if first.as_nanos() > max.as_nanos() { first } else { max };
         Self { first, factor: 2.0, max, jitter: 0.0 }
     }
 
-    /// What each delay is multiplied with to get the next.
+    /// The factor from each delay to the next.
     ///
     /// # Panics
     /// If it is less than 1.
@@ -88,8 +89,8 @@ impl Backoff {
         self
     }
 
-    /// The part of each delay that is left to chance, from 0 to 1: so that many who failed together do not
-    /// all come back together.
+    /// The random part of each delay, from 0 to 1, so that children that failed together are not all
+    /// restarted together.
     ///
     /// # Panics
     /// If it is not from 0 to 1.
@@ -103,10 +104,10 @@ impl Backoff {
         self
     }
 
-    /// The delay after so many failures in a row before this one.
+    /// The delay after a failure that follows `failures` failures in a row.
     pub(super) fn delay(&self, failures: u32) -> Duration {
         let seconds = self.first.as_secs_f64() * self.factor.powf(f64::from(failures));
-        // An error: longer than a `Duration` can be.
+        // An error means that a `Duration` cannot represent it.
         let delay = Duration::try_from_secs_f64(seconds).map_or(self.max, |delay| delay.min(self.max));
         if self.jitter == 0.0 { delay } else { delay.mul_f64(1.0 - self.jitter * chance()) }
     }
@@ -119,7 +120,7 @@ impl Default for Backoff {
     }
 }
 
-/// Any number from 0 to 1: std's hashers have another key each.
+/// A random number from 0 to 1: each of std's `RandomState`s has different keys.
 fn chance() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }

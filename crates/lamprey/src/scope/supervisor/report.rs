@@ -1,4 +1,4 @@
-//! How a child fails, and how a supervisor says so.
+//! Failures of children, and the supervisor's reports of them.
 
 use crate::thread::Panic;
 use std::fmt;
@@ -12,35 +12,36 @@ pub enum Failure<E> {
     Failed(E),
     /// It panicked.
     Panicked(Panic),
-    /// It never ran: no stack could be had for it, or what its [`Builder`](crate::Builder) asks for does not
-    /// exist.
+    /// It never ran: its stack could not be allocated, or the worker or stack size in its
+    /// [`Builder`](crate::Builder) is invalid.
     NotStarted(io::Error),
-    /// It ended well, but it is to run [always](super::Restart::Always).
+    /// It returned `Ok`, but its policy is [`Always`](super::Restart::Always).
     Ended,
 }
 
-/// What becomes of a child that has failed.
+/// What the supervisor does with a child that has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
-    /// It is started again after this delay, and with it those whom the [`Strategy`](super::Strategy) names.
+    /// It is restarted after this delay, together with the children that the [`Strategy`](super::Strategy)
+    /// selects.
     RestartsIn(Duration),
-    /// It is not started again.
+    /// It is not restarted.
     StaysEnded,
-    /// It was being stopped when it failed, for the sake of another child or with all of them.
+    /// It failed while it was being stopped, because of another child or together with all children.
     WasStopped,
     /// The supervisor stops all children and returns the failure.
     GivesUp,
 }
 
-/// A failure, as it is told to [`Supervisor::on_failure`](super::Supervisor::on_failure).
+/// The argument of the observer that [`Supervisor::on_failure`](super::Supervisor::on_failure) sets.
 #[non_exhaustive]
 pub struct Report<'a, E> {
     /// The child's name.
     pub child: &'a str,
     /// How it failed.
     pub failure: &'a Failure<E>,
-    /// What is done about it.
+    /// What the supervisor does about it.
     pub next: Next,
 }
 
@@ -80,12 +81,12 @@ impl<E> SupervisorError<E> {
         &self.failure
     }
 
-    /// How it failed, for whom the error, or the panic, goes on elsewhere.
+    /// How it failed, by value, to pass on the error or the panic.
     pub fn into_failure(self) -> Failure<E> {
         self.failure
     }
 
-    /// How many restarts, of all children, there had been within the window of the limit.
+    /// The number of restarts, of all children, within the window of the limit.
     pub fn restarts(&self) -> usize {
         self.restarts
     }

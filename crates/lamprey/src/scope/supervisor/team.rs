@@ -1,4 +1,4 @@
-//! The loop of a supervisor: what has come in, who is due, who is next.
+//! The loop of a supervisor: handles notices, and starts children that are due.
 
 use super::{Failure, Next, Observer, Plan, Report, Restart, SupervisorError};
 use crate::cancel::shield;
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// What comes to a supervisor.
+/// A message in a supervisor's mailbox.
 pub(super) enum Notice {
     /// A run of a child is ending; it can be joined without a long wait.
     Ended {
@@ -25,7 +25,7 @@ pub(super) enum Notice {
     Stop,
 }
 
-/// Sends the notice of the end when it is dropped: after the run, and also if that never came to be.
+/// Sends the notice of the end when it is dropped: after the run, or if it never starts.
 struct EndNotice {
     notices: Sender<Notice>,
     child: usize,
@@ -33,25 +33,25 @@ struct EndNotice {
 
 impl Drop for EndNotice {
     fn drop(&mut self) {
-        // An error: the supervisor is over.
+        // An error means that the supervisor is over.
         let _ = self.notices.send(Notice::Ended { child: self.child });
     }
 }
 
-/// What changes of a child.
+/// The mutable part of a child.
 struct Member<'scope, E> {
     life: Life<'scope, E>,
     /// How often it has failed in a row.
     failures: u32,
-    /// It has been cancelled by name: it is not started again.
+    /// It was cancelled by name: it is not restarted.
     is_dismissed: bool,
 }
 
 enum Life<'scope, E> {
-    /// It is not to be started again.
+    /// It has ended and is not restarted.
     Over,
-    /// It is to be started then; `None`: as soon as those that are stopped with it have ended, or never (a
-    /// delay without end).
+    /// It is started at this time. `None`: not before the children that are stopped with it have ended, or
+    /// never (an infinite delay).
     Due(Option<Instant>),
     Running {
         handle: ScopedJoinHandle<'scope, Result<(), E>>,
@@ -59,17 +59,17 @@ enum Life<'scope, E> {
     },
 }
 
-/// A supervisor at work.
+/// A running supervisor.
 pub(super) struct Team<'scope, 'env, 'a, E> {
     scope: &'scope Scope<'scope, 'env>,
     runtime: Handle,
     plan: &'env Plan<'a, E>,
     members: Vec<Member<'scope, E>>,
     observer: Observer<'a, E>,
-    /// For the notify, and so that it never ends by itself.
+    /// Cloned for each `EndNotice`; also keeps the mailbox from being disconnected.
     notify: Sender<Notice>,
     notices: Receiver<Notice>,
-    /// When the latest restarts were decided, the oldest first.
+    /// The times of the latest restarts, oldest first.
     restarts: VecDeque<Instant>,
 }
 
@@ -88,7 +88,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         Self { scope, runtime, plan, members, observer, notify, notices, restarts: VecDeque::new() }
     }
 
-    /// Until all are over, or one is given up.
+    /// Runs until all children are over, or the supervisor gives up.
     pub(super) fn supervise(&mut self) -> Result<(), SupervisorError<E>> {
         loop {
             match self.next() {
@@ -101,8 +101,8 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         }
     }
 
-    /// What has come. `None`: nothing, and somebody is due, or all are over. (All that has come goes first:
-    /// invariant 2.)
+    /// The next notice. `None`: there is none, and a child is due, or all children are over. (Pending notices
+    /// go first: invariant 2.)
     fn next(&mut self) -> Option<Notice> {
         if let Ok(notice) = self.notices.try_recv() {
             return Some(notice);
@@ -139,7 +139,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         Ok(())
     }
 
-    /// Returns when it has begun to run.
+    /// Starts a child, and returns when it has begun to run.
     fn start(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
         let (since, spec) = (Instant::now(), &self.plan.children[child]);
         let end_notice = EndNotice { notices: self.notify.clone(), child };
@@ -151,15 +151,15 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         });
         match spawned {
             Ok(handle) => self.members[child].life = Life::Running { handle, since },
-            // Asking again for what is not there would not help.
+            // A retry would fail in the same way.
             Err(error) => return Err(self.give_up(child, Failure::NotStarted(error))),
         }
-        // An error: it never will, of which we shall hear.
+        // An error means that the child never runs; its `EndNotice` reports that.
         let _ = begun.recv();
         Ok(())
     }
 
-    /// A child has ended by itself, or for having been cancelled by name.
+    /// A child has ended by itself, or because it was cancelled by name.
     fn ended(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
         let member = &mut self.members[child];
         let handle = match std::mem::replace(&mut member.life, Life::Over) {
@@ -170,7 +170,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
                 handle
             }
             other => {
-                member.life = other; // it has been joined since (invariant 2)
+                member.life = other; // the run has been joined already (invariant 2)
                 return Ok(());
             }
         };
@@ -188,8 +188,8 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         self.restart(child, failure)
     }
 
-    /// Stops those who share the fate of a child that has ended, and has all of them started after the delay;
-    /// or gives up.
+    /// Stops the children that the strategy groups with a child that has ended, and schedules the start of
+    /// all of them after the delay; or gives up.
     fn restart(&mut self, child: usize, failure: Failure<E>) -> Result<(), SupervisorError<E>> {
         let (limit, window) = self.plan.limit;
         while self.restarts.front().is_some_and(|at| at.elapsed() > window) {
@@ -215,7 +215,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         Ok(())
     }
 
-    /// Stops a child for the sake of another, and has it started again if it was to run on.
+    /// Stops a child because of another, and marks it due if its policy says to restart it.
     fn halt(&mut self, child: usize) {
         let member = &mut self.members[child];
         let handle = match std::mem::replace(&mut member.life, Life::Over) {
@@ -248,7 +248,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         }
     }
 
-    /// Stops all children, the last one first. To be called within a shield.
+    /// Stops all children, the last one first. Must be called within a shield.
     pub(super) fn stop(&mut self) {
         for child in (0..self.members.len()).rev() {
             self.members[child].is_dismissed = true;
@@ -262,7 +262,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         SupervisorError { child, failure, restarts: self.restarts.len(), window: self.plan.limit.1 }
     }
 
-    /// Tells of a failure and drops it, of which the supervisor does not die.
+    /// Reports a failure and drops it; catches a panic of that drop.
     fn report(&mut self, child: usize, failure: Failure<E>, next: Next) {
         self.tell(child, &failure, next);
         crate::thread::quietly(|| drop(failure));
@@ -279,7 +279,7 @@ enum End<E> {
     Failed(Failure<E>),
 }
 
-/// Joins a child that is ending.
+/// Joins a child that is ending, and classifies its outcome.
 fn outcome<E>(handle: ScopedJoinHandle<'_, Result<(), E>>) -> End<E> {
     match shield(|| handle.join()) {
         Ok(Ok(())) => End::Well,
