@@ -1,4 +1,4 @@
-//! Parasites with choices of their own: the parasite half of [`Builder`].
+//! The parasite half of [`Builder`].
 
 use super::handle::ParasiteHandle;
 use super::{spawn, stackful, wait};
@@ -10,7 +10,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 
 impl Builder {
-    /// As [`parasite`](fn@crate::parasite), with this builder's name, worker, and choice of
+    /// Like [`parasite`](fn@crate::parasite), with this builder's name, worker and
     /// [`attach_inline`](Self::attach_inline).
     ///
     /// # Examples
@@ -51,7 +51,7 @@ impl Builder {
         let (flags, is_shared) =
             (if self.is_attached_inline() { INLINE } else { 0 }, place.is_none() && worker.is_parallel());
         let future = ManuallyDrop::new(future);
-        // SAFETY: it is `Send`, and borrows nothing.
+        // SAFETY: the future is `Send + 'static`.
         Ok(unsafe {
             match self.given_name() {
                 None => spawn::start(worker, future, is_shared, flags),
@@ -60,7 +60,7 @@ impl Builder {
         })
     }
 
-    /// As [`parasite_fn`](crate::parasite_fn), with this builder's name, stack size, worker, and choice of
+    /// Like [`parasite_fn`](crate::parasite_fn), with this builder's name, stack size, worker and
     /// [`attach_inline`](Self::attach_inline).
     ///
     /// # Examples

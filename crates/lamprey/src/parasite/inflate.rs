@@ -1,14 +1,16 @@
-//! Inflation: a parasite becomes a host of its own (parasitic-threads-2011, 2.3.1).
+//! Inflation: a parasite becomes a host (parasitic-threads-2011, 2.3.1).
 //!
-//! A stackless parasite that may travel gets a real host, which any idle worker can take before it starts;
-//! from then on that host polls it, and is what its wakers wake (HOSTED). One that may not travel keeps its
-//! small form and from then on waits its turn among the hosts: on its own worker a stack would win it
-//! nothing. A stackful one has its stack already; it goes to the queue, and whoever is below it goes on.
+//! A stackless parasite that may migrate gets a real host, which any idle worker can take before it starts.
+//! From then on that host polls the parasite, and the parasite's wakers wake the host (HOSTED). A parasite
+//! that may not migrate stays stackless, and is from then on queued among the hosts: on its own worker a
+//! stack would bring no gain. A stackful parasite has its stack already; it is queued, and the thread below
+//! it goes on.
 //!
 //! # Invariants
-//! 1. While a task is HOSTED, its host is running it, or blocked for the one wake that comes with the right
-//!    to run, or about to block for it. `Task::link` is that host.
-//! 2. [`Carried`] owns the right to run until the host starts: dropped unrun, it ends the task as cancelled.
+//! 1. While a task is HOSTED, its host is running it, or blocked for the one wake that carries the right to
+//!    run, or about to block for it. `Task::link` is that host.
+//! 2. [`Carried`] owns the right to run until the host starts; if it is dropped before, it ends the task as
+//!    cancelled.
 
 use crate::queue::inbox::Linked;
 use crate::sched::parasite::finish::{finish, finish_cancelled};
@@ -24,11 +26,11 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// Turns the calling parasite into a host. `.await` it in a stackless parasite, [`sync`](Inflate::sync) it in
-/// a stackful one.
+/// Turns the calling parasite into a host. Use `.await` in a stackless parasite, [`sync`](Inflate::sync) in a
+/// stackful one.
 ///
-/// For a parasite that finds out that it has a long way to go: its spawner, or whoever attached it, goes on.
-/// In code that is no parasite it does nothing.
+/// For a parasite that has long work to do: its spawner, or the thread that attached it, goes on. Outside of
+/// a parasite it does nothing.
 ///
 /// # Examples
 /// ```
@@ -44,7 +46,7 @@ pub fn inflate() -> Inflate {
     Inflate { asked: false }
 }
 
-/// See [`inflate`].
+/// The result of [`inflate`].
 #[derive(Debug)]
 #[must_use = "await it, or call `sync`"]
 pub struct Inflate {
@@ -58,8 +60,8 @@ impl Inflate {
     /// A cancelled parasite unwinds from here or from its next blocking call, inflated or not.
     ///
     /// # Blocking
-    /// Whoever is below goes on first; the caller waits its turn among the hosts. In a host, on an OS thread,
-    /// and inside a stackless parasite (whose poll is a call on somebody's stack) it does nothing.
+    /// The thread below goes on first; the caller is queued among the hosts. In a host, on an OS thread, and
+    /// inside a stackless parasite (whose poll is a call on another thread's stack) it does nothing.
     pub fn sync(self) {
         if let Some(worker) = Worker::current()
             && worker.running_ref().kind == Kind::Parasite
@@ -76,7 +78,7 @@ impl Future for Inflate {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let task = Worker::current().and_then(|worker| worker.running_ref().polled());
-        // SAFETY: the task that is being polled, by this thread.
+        // SAFETY: the task that is being polled by this thread, so it is alive.
         let flags = task.map(|task| unsafe { &(*task.as_ptr()).life.flags });
         match flags {
             Some(flags) if !self.asked && flags.get() & (HOSTED | HEAVY) == 0 => {
@@ -96,12 +98,12 @@ impl Future for Inflate {
 /// The caller holds the right to run the task, which is shared, and gives it up; no poll of it is under way.
 /// `worker` points at the calling kernel thread's [`Worker`].
 pub(super) unsafe fn carry_out(task: NonNull<Task>, worker: NonNull<()>) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: `worker` points at the calling kernel thread's `Worker` (contract).
     let worker = unsafe { worker.cast::<Worker>().as_ref() };
     worker.remote.counters.inflated.add(1);
     let carried = Carried(task);
     #[cfg(debug_assertions)]
-    // SAFETY: alive by the right to run; the field is constant.
+    // SAFETY: the right to run keeps the task alive; the field is constant.
     let site = unsafe { task.as_ref() }.spawn_site;
     #[cfg(not(debug_assertions))]
     let site = std::panic::Location::caller();
@@ -122,12 +124,12 @@ impl Drop for Carried {
 }
 
 impl Carried {
-    /// The life of the host.
+    /// The body of the host: polls the task until it is over or cancelled.
     fn host(self) {
         let task = ManuallyDrop::new(self).0;
         let Some(worker) = Worker::current() else { crate::bug::bug!("a host without a worker") };
-        // SAFETY: the right to run is ours, and with it the task is alive. It is given up by `end`, and comes
-        // back with the wake; not touched after `finish`.
+        // SAFETY: the right to run is ours and keeps the task alive. `end` gives it up, and the wake returns
+        // it; the task is not touched after `finish`.
         unsafe {
             let entry = task.as_ref();
             let flags = &entry.life.flags;
@@ -147,7 +149,7 @@ impl Carried {
                         break;
                     }
                     (Waited::Done, Turn::Again) | (Waited::Woken | Waited::Late(_), _) => {}
-                    // The right to run is ours, to drop the future.
+                    // The right to run is ours: `finish_cancelled` drops the future.
                     _ => break,
                 }
             }
@@ -156,13 +158,13 @@ impl Carried {
     }
 }
 
-/// Gives up the right to run the task, whose future is pending, and waits until it is back. It is ours again
-/// in each case but that of a thread that must not switch (`Refused`), which has not given it up.
+/// Gives up the right to run the task, whose future is pending, and waits until it is back. A thread that
+/// must not switch (`Refused`) has not given it up; in all other cases it is the caller's again.
 ///
 /// # Safety
 /// The calling thread is the task's host, and has the right.
 pub(super) unsafe fn wait_for_turn(task: NonNull<Task>) -> (Waited, Turn) {
-    // SAFETY: alive: its structural owner is not done before its host.
+    // SAFETY: alive: its structural owner does not end before its host does.
     let Task { link, life, .. } = unsafe { task.as_ref() };
     let mut turn = Turn::Idle;
     let enter = |me| {
@@ -170,7 +172,7 @@ pub(super) unsafe fn wait_for_turn(task: NonNull<Task>) -> (Waited, Turn) {
         turn = life.end();
         turn == Turn::Idle
     };
-    // Otherwise the wake under way brings the right.
+    // If this fails, a wake is under way and carries the right.
     let leave = |_| life.cancel(true).is_err();
     let waited = wait::wait(Wait::Future, None, enter, leave);
     if matches!(waited, Waited::Woken | Waited::Late(_)) {

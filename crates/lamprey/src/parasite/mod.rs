@@ -1,20 +1,20 @@
-//! Parasites: asynchronous computations that start at once, on the stack of whoever starts them, and cost
-//! about a call if they never block (parasitic-threads-2011, section 2).
+//! Parasites: asynchronous computations that start at once, on the spawner's stack, and cost about as much as
+//! a call if they never block (parasitic-threads-2011, section 2).
 //!
-//! The life of a stackless one, a step a file:
+//! The life of a stackless parasite:
 //!
 //! | step | where |
 //! |---|---|
-//! | placed in a block, polled at once | `place` (the object), `spawn` |
-//! | ready: its value is in the handle; pending: **reified**, and the spawner goes on | `spawn`, `handle` |
-//! | woken, **attached**, spilled | `sched::parasite::life` (who may run it), `sched::parasite::task`, `sched::parasite::attach` (who does) |
-//! | made by hand: **prepared**, attached | `reify` |
-//! | **inflated** to a host of its own; futures on threads | `inflate`, `wait` |
+//! | placed in a slab block, polled at once | `place` (the object), `spawn` |
+//! | ready: the handle has the value; pending: **reified**, and the spawner goes on | `spawn`, `handle` |
+//! | woken, **attached**, spilled | `sched::parasite::life` (the state machine), `sched::parasite::task`, `sched::parasite::attach` |
+//! | reified explicitly: **prepared**, attached | `reify` |
+//! | **inflated** to a host; blocking waits for futures | `inflate`, `wait` |
 //! | cancelled, finished | `place`, `handle`, `sched::completion` |
 //!
-//! A stackful one (`stackful`) is a thread like a host (`join_cell`: its outcome), on a context that is kept
-//! ready (`sched::parasite::contexts`); it begins on top of its spawner, and goes on on top of whoever
-//! unblocks it.
+//! A stackful parasite (`stackful`) is a thread like a host (`join_cell` holds its outcome), on a pooled
+//! context (`sched::parasite::contexts`). It starts on top of its spawner, and is resumed on top of the
+//! thread that unblocks it.
 
 mod builder;
 mod handle;

@@ -1,7 +1,7 @@
-//! A stackless parasite as an object: header, then its future, then (in the same place) its outcome.
+//! The allocation of a stackless parasite: header, then its future or (in the same memory) its outcome.
 //!
 //! # Invariants
-//! 1. The header comes first (`repr(C)`), in a block of the home worker's slab.
+//! 1. The header comes first (`repr(C)`). The block is from the home worker's slab.
 //! 2. `cell` holds the future from `place` to the poll that is ready, to a panic, or to `cancel`; after that
 //!    the outcome, until the handle takes it or `dispose` drops it. Only the holder of the right to run
 //!    changes it, and publishes that through the completion word.
@@ -29,7 +29,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// See the module's text.
+/// A stackless parasite in its block.
 #[repr(C)]
 pub(super) struct Placed<F: Future> {
     task: Task,
@@ -41,12 +41,12 @@ union Body<F: Future> {
     outcome: ManuallyDrop<Kept<F::Output>>,
 }
 
-/// Puts a future into a block of the worker's slab; `None` if there is no memory.
+/// Moves a future into a block of the worker's slab; `None` if there is no memory.
 ///
 /// # Safety
-/// The future is moved out of `future` if this succeeds. (By reference, and copied here: so the compiler can
-/// build it in its place. A copy as a whole, of what has just been written in parts, would have to wait for
-/// those writes.)
+/// The future is moved out of `future` if this succeeds. (Passed by reference and copied here, so that the
+/// compiler can build it in place. Copying a value as a whole right after its parts were written defeats
+/// store forwarding.)
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(debug_assertions, track_caller)]
 pub(super) unsafe fn place<F: Future>(
@@ -56,7 +56,7 @@ pub(super) unsafe fn place<F: Future>(
     flags: u8,
 ) -> Option<NonNull<Task>> {
     let placed = worker.parasites.slab.take(Layout::new::<Placed<F>>())?.cast::<Placed<F>>();
-    // SAFETY: fresh memory of this layout. Field by field: a value would be copied into its place.
+    // SAFETY: fresh memory of this layout. Field by field: a value would be copied into place.
     unsafe {
         let place = placed.as_ptr();
         (&raw mut (*place).task.link).write(Cell::new(ptr::null_mut()));
@@ -72,9 +72,9 @@ pub(super) unsafe fn place<F: Future>(
     Some(placed.cast())
 }
 
-/// A future that may have come to its result by the time that it is cancelled.
+/// A future that may already have a result when it is cancelled.
 pub(crate) trait LastWord: Future {
-    /// It is about to be dropped: its result, if there is one.
+    /// Called before a cancelled future is dropped: its result, if there is one.
     fn last_word(self: Pin<&mut Self>) -> Option<Self::Output>;
 }
 
@@ -84,10 +84,10 @@ impl<F: LastWord> Table<F> {
     const LAST_WORD: &'static TaskBody = &TaskBody { cancel: cancel_after_last_word::<F>, ..*Self::BODY };
 }
 
-/// Whoever cancels the task asks its future for its last word.
+/// Makes the cancellation of the task call [`LastWord::last_word`].
 ///
 /// # Safety
-/// A task that `place` has made of this type, and nobody else knows yet.
+/// A task that `place` has made of this type, and that only the caller knows.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn give_last_word<F: LastWord>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
@@ -109,14 +109,14 @@ impl<F: Future> Table<F> {
     };
 }
 
-/// Gives the task a name: it gets a table of its own.
+/// Gives the task a name: allocates a table of its own for it.
 ///
 /// # Safety
-/// A task that `place` has made of this type, and nobody else knows yet.
+/// A task that `place` has made of this type, and that only the caller knows.
 pub(super) unsafe fn give_name<F: Future>(task: NonNull<Task>, name: Arc<str>) {
     let body = TaskBody { free: free_named::<F>, ..*Table::<F>::BODY };
     let named = NonNull::from(Box::leak(Box::new(Named { body, name })));
-    // SAFETY: ours until the task knows it; the task is the caller's.
+    // SAFETY: the table is ours until it is stored in the task, which only the caller knows.
     unsafe {
         (*named.as_ptr()).body.named = Some(NamedPtr(named));
         (*task.as_ptr()).body = &(*named.as_ptr()).body;
@@ -128,7 +128,8 @@ pub(super) unsafe fn give_name<F: Future>(task: NonNull<Task>, name: Arc<str>) {
 /// # Safety
 /// As for [`free`].
 unsafe fn free_named<F: Future>(task: NonNull<Task>) {
-    // SAFETY: as promised by the caller; the table was leaked by `give_name`, and its task is gone.
+    // SAFETY: no claim on the task is left (contract); the table was leaked by `give_name`, and its task is
+    // gone.
     unsafe {
         let named = task.as_ref().body.named;
         free::<F>(task);
@@ -144,7 +145,7 @@ unsafe fn cell<'a, F: Future>(task: NonNull<Task>) -> &'a UnsafeCell<Body<F>> {
     unsafe { &(*task.cast::<Placed<F>>().as_ptr()).cell }
 }
 
-/// Polls the future where it lies. True if that is over: the future has been dropped, and `value` is full.
+/// Polls the future in place. True if it was ready: the future has been dropped, and `value` is full.
 ///
 /// # Errors
 /// The payload of a panic; the future has been dropped.
@@ -157,20 +158,20 @@ pub(super) unsafe fn poll_once<F: Future>(
     value: &mut MaybeUninit<F::Output>,
 ) -> Result<bool, Box<dyn Any + Send>> {
     let mut done = Done::Nothing;
-    // The value goes out by itself, not through the closure's result: that would be read as a whole after
-    // having been written in parts.
+    // The value is written to an out parameter, not returned by the closure: a result would be read as a
+    // whole after being written in parts, which defeats store forwarding.
     let polled = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: invariants 2 and 3.
         let future = unsafe { Pin::new_unchecked(&mut *(*cell::<F>(task).get()).future) };
         let Poll::Ready(ready) = Task::with_context(task, |cx| future.poll(cx)) else { return false };
         value.write(ready);
         done = Done::Polled;
-        // SAFETY: it is over, and not used again.
+        // SAFETY: the future is over, and not used again.
         unsafe { drop_future::<F>(task) };
         true
     }));
     if polled.is_err() {
-        // SAFETY: as the state says.
+        // SAFETY: `done` says which of the two exists.
         unsafe { clean_up::<F>(task, value, done) };
     }
     polled
@@ -180,14 +181,14 @@ pub(super) unsafe fn poll_once<F: Future>(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Nothing,
-    /// The value is there, and the future was being dropped.
+    /// The value was written, and the future's destructor panicked.
     Polled,
 }
 
-/// After a panic. What panics once more while it is dropped has nobody to go to.
+/// Cleans up after a panic. A second panic during the drop is discarded.
 ///
 /// # Safety
-/// The future is there if nothing was done; else the value.
+/// The future exists if `done` is `Nothing`; otherwise `value` is full.
 #[cold]
 unsafe fn clean_up<F: Future>(task: NonNull<Task>, value: &mut MaybeUninit<F::Output>, done: Done) {
     // SAFETY: as promised by the caller.
@@ -215,7 +216,7 @@ unsafe fn drop_future<F: Future>(task: NonNull<Task>) {
 /// As for [`poll_once`].
 unsafe fn poll<F: Future>(task: NonNull<Task>) -> bool {
     let mut value = MaybeUninit::uninit();
-    // SAFETY: as promised by the caller; the value is full if it says so.
+    // SAFETY: the caller holds the right to run (contract); `value` is full if `poll_once` returns true.
     unsafe {
         match poll_once::<F>(task, &mut value) {
             Ok(false) => return false,
@@ -269,7 +270,7 @@ unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
     }
 }
 
-/// Drops the parasite's own values, if it has any.
+/// Drops the parasite's local values, if it has any.
 ///
 /// # Safety
 /// The caller holds the right to run, and the future is gone.
@@ -283,7 +284,7 @@ pub(super) unsafe fn end_locals(task: NonNull<Task>) {
     }
 }
 
-/// Moves the outcome out of a task and gives up the claim of task and handle.
+/// Moves the outcome out of a task and gives up the structural owner's claim (task and handle).
 ///
 /// # Safety
 /// The completion word has given the object to the caller; the outcome is of this type; the task is not used
@@ -293,8 +294,8 @@ pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
     // SAFETY: invariant 2; the table says where the outcome is.
     unsafe {
         let place = task.byte_add(task.as_ref().body.outcome).cast::<Kept<T>>();
-        // By its variant, and put together last: a copy of the whole would have to wait for the writes of its
-        // parts.
+        // By variant, assembled last: a copy of the whole would stall on the narrower writes of its parts
+        // (store forwarding).
         match place.as_ref() {
             Ok(value) => {
                 let value = ptr::read(value);
@@ -313,7 +314,7 @@ pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
 /// [`TaskBody::dispose`].
 ///
 /// # Safety
-/// After the completion word said that nobody else has the object; once.
+/// The completion word has given the object to the caller; called once.
 unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     // SAFETY: as promised by the caller.
     unsafe {
@@ -324,7 +325,7 @@ unsafe fn dispose<F: Future>(task: NonNull<Task>) {
     }
 }
 
-/// Drops an outcome that nobody joined; a panic in it is reported, once.
+/// Drops an outcome that no thread joined, and reports a panic in it, once.
 pub(super) fn drop_outcome<T>(outcome: Outcome<T>, name: &str) {
     report_unjoined(outcome, || format!("parasite {name}"));
 }
@@ -332,9 +333,9 @@ pub(super) fn drop_outcome<T>(outcome: Outcome<T>, name: &str) {
 /// [`TaskBody::free`].
 ///
 /// # Safety
-/// Nobody has a claim on the task any more; its cell is empty.
+/// No claim on the task is left; its cell is empty.
 pub(super) unsafe fn free<F: Future>(task: NonNull<Task>) {
-    // SAFETY: made by `place` with this layout.
+    // SAFETY: allocated by `place` with this layout.
     unsafe {
         match Worker::current() {
             Some(worker) => worker.parasites.slab.give(task.cast(), Layout::new::<Placed<F>>()),

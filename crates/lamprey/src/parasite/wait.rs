@@ -1,14 +1,14 @@
-//! Any future, from any thread: the bridge from async code to blocking code.
+//! `wait`: blocks any thread on any future (`block_on`).
 //!
-//! A [`Cell`](WaitCell) stands for the waiting thread: a task without a future of its own, HOSTED by that
-//! thread and at home nowhere. So Lamprey's own futures know it (no waker is counted or boxed), and foreign
-//! ones get a full `Waker`.
+//! A [`WaitCell`] represents the waiting thread: a task without a future and without a home worker, HOSTED by
+//! that thread. So Lamprey's own futures wake it as a task (no waker is counted or boxed), and foreign
+//! futures get a full `Waker`.
 //!
 //! # Invariants
-//! 1. The thread holds the cell's right to run while it polls; it gives it up before it blocks, and gets it
-//!    back with its one wake.
-//! 2. The cell lives until the thread is done with it, the future has been dropped, and the last counted
-//!    waker is gone.
+//! 1. The thread holds the cell's right to run while it polls; it gives the right up before it blocks, and
+//!    gets it back with its one wake.
+//! 2. The cell lives until the thread has dropped the future and the cell, and the last counted waker is
+//!    gone.
 
 use super::inflate::wait_for_turn;
 use crate::queue::inbox::Linked;
@@ -26,13 +26,13 @@ use std::pin::{Pin, pin};
 use std::ptr::{self, NonNull};
 use std::task::Poll;
 
-/// Runs `future` to its end and returns its output; the calling thread waits meanwhile.
+/// Blocks the calling thread until `future` is ready, and returns its output.
 ///
-/// Any future of any library, from any thread, at any depth: there is no "inside" or "outside" of a runtime
-/// to get wrong. A future that needs the context of its own runtime, such as tokio's sockets, is handed to
-/// that runtime: `wait(tokio_handle.spawn(future))`. Do not enter the context on a host: what `enter` returns
-/// belongs to the kernel thread, on which hosts take turns, and tokio panics when two of them leave in
-/// another order than they entered.
+/// Works with any future of any library, from any thread, at any depth, inside and outside of a runtime. A
+/// future that needs the context of its own runtime, such as tokio's sockets, is spawned in that runtime:
+/// `wait(tokio_handle.spawn(future))`. Do not enter tokio's context on a host: the guard that `enter` returns
+/// belongs to the kernel thread, which several hosts share, and tokio panics if two of them leave in another
+/// order than they entered.
 ///
 /// # Examples
 /// ```
@@ -45,10 +45,10 @@ use std::task::Poll;
 /// ```
 ///
 /// # Panics
-/// With the future's own panic. In a destructor that runs because its host unwinds, if the future is not
-/// ready by what it does itself: a host must not wait there, and there is no value to return. (As every panic
-/// that leaves a destructor during an unwind, this one ends the process then; its message is printed before.)
-/// What can be done without waiting is done there as elsewhere.
+/// With the future's own panic. In a destructor during its host's unwind, if the future cannot become ready
+/// without waiting: a host must not wait there, and there is no value to return. (A panic that leaves a
+/// destructor during an unwind aborts the process, after the message is printed.) A future that needs no wait
+/// works there as usual.
 ///
 /// # Cancellation
 /// A cancelled thread drops the future and unwinds from here.
@@ -61,17 +61,16 @@ pub fn wait<F: IntoFuture>(future: F) -> F::Output {
     wait_or(future.into_future(), false, |_| None)
 }
 
-/// As [`wait`], with a last word: a thread that is cancelled returns what `end` gives, and unwinds if that is
-/// nothing.
+/// Like [`wait`], but a cancelled thread calls `end`, and returns its value, or unwinds if that is `None`.
 ///
-/// `is_bounded`: the future is ready at some time by the clock, so a host that unwinds holds its worker up
-/// that long, as in [`sleep`](crate::sleep).
+/// `is_bounded`: the future becomes ready at a known time, so a host that unwinds blocks its worker until
+/// then, as in [`sleep`](crate::sleep).
 pub(crate) fn wait_or<F: Future>(
     future: F,
     is_bounded: bool,
     end: impl FnOnce(Pin<&mut F>) -> Option<F::Output>,
 ) -> F::Output {
-    // Before the future's place: dropped after the future, whose nodes know the cell.
+    // Declared before the future, so dropped after it: the future's wait nodes point to the cell.
     let cell = WaitCell::new(size_of::<F>());
     let mut future = pin!(future);
     let place = (&raw const *future).addr();
@@ -86,32 +85,32 @@ pub(crate) fn wait_or<F: Future>(
     }
 }
 
-/// See the module's text.
+/// Owns the [`Waiting`] of the calling thread.
 struct WaitCell(NonNull<Task>);
 
-/// What a [`WaitCell`] points at.
+/// The heap allocation of a [`WaitCell`].
 #[repr(C)]
 struct Waiting {
     task: Task,
     place: Place,
 }
 
-/// The addresses of the future. Whoever has a clone of the waker may ask for them, on any kernel thread.
+/// The future's address range. A holder of a waker clone may read it on any kernel thread.
 struct Place {
-    /// 0 before the future is there, and once it is gone.
+    /// 0 before the future exists, and after it is dropped.
     from: AtomicUsize,
     size: usize,
 }
 
 impl Place {
     fn is_at(&self, from: usize) {
-        // Relaxed: what lies there later was made by one who knows that the future is gone (happens-before),
-        // and so sees this.
+        // Relaxed: a future that is placed at the same address later is created after the drop of this one
+        // (happens-before), so its thread sees this store.
         self.from.store(from, Ordering::Relaxed);
     }
 
     fn addresses(&self) -> Range<usize> {
-        // Relaxed: as in `is_at`.
+        // Relaxed: a thread for which the future's end happens-before this load sees the store in `is_at`.
         match self.from.load(Ordering::Relaxed) {
             0 => 0..0,
             from => from..from + self.size,
@@ -136,12 +135,12 @@ impl WaitCell {
     }
 
     fn place(&self) -> &Place {
-        // SAFETY: made by `new`, alive until we are dropped.
+        // SAFETY: allocated by `new`, alive until we are dropped.
         unsafe { &(*self.0.cast::<Waiting>().as_ptr()).place }
     }
 
-    /// Gives the right to run up and waits until it is back; false if the thread has been cancelled: then it
-    /// is back for good.
+    /// Gives up the right to run and waits until it is back; false if the thread has been cancelled: then it
+    /// keeps the right.
     fn wait(&self, is_bounded: bool) -> bool {
         // SAFETY: alive until we are dropped.
         let task = unsafe { self.0.as_ref() };
@@ -162,19 +161,19 @@ impl WaitCell {
         true
     }
 
-    /// The caller unwinds, and must not block: it polls again if the future has woken itself.
+    /// The caller unwinds and must not block. It polls again if the future has woken itself.
     ///
     /// # Panics
-    /// If it has not, and is not bounded.
+    /// If the future has not woken itself and is not bounded.
     #[cold]
     fn go_on_unwinding(&self, is_bounded: bool) {
         // SAFETY: alive until we are dropped.
         let Task { life, link, .. } = unsafe { self.0.as_ref() };
-        // Asked before the right is given up: a wake that comes later finds nobody to wake, and needs nobody.
+        // Checked before the right is given up: a later wake has no effect, and none is needed.
         if life.is_woken() {
             life.end();
             life.begin();
-            // The others cannot have their turn.
+            // Starts a new time slice: the host cannot switch to others while it unwinds.
             return Worker::current().into_iter().for_each(Worker::begin_turn);
         }
         if is_bounded {
@@ -194,9 +193,9 @@ impl WaitCell {
 
 impl Drop for WaitCell {
     fn drop(&mut self) {
-        // Wakers may outlive the call, and other futures will lie in the same place.
+        // Wakers may outlive the call, and other futures may be placed at the same address.
         self.place().is_at(0);
-        // SAFETY: the thread's share, given up here; wakers that are left find it DONE.
+        // SAFETY: the thread's share, given up here; remaining wakers see DONE.
         unsafe {
             self.0.as_ref().life.finish();
             Task::drop_owner(self.0);
@@ -216,7 +215,7 @@ static BODY: TaskBody = TaskBody {
     outcome: 0,
     size: 0,
     elsewhere: |cell| {
-        // SAFETY: made by `WaitCell::new`.
+        // SAFETY: allocated by `WaitCell::new`, and alive (contract).
         unsafe { &(*cell.cast::<Waiting>().as_ptr()).place }.addresses()
     },
     name: || "a waiting thread",
