@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// What a parasite leaves behind.
+/// The result of a parasite.
 pub(super) type Outcome<T> = Result<T, JoinError>;
 
 /// Owns a parasite and its outcome. [`join`](Self::join) it from threads, `.await` it in async code.
@@ -31,13 +31,12 @@ pub(super) type Outcome<T> = Result<T, JoinError>;
 /// ```
 ///
 /// # Dropping
-/// Cancels the parasite, and does not wait for its end: a future that waits is dropped at once (of more than
-/// a thousand at once the rest at the next scheduling points), one that is being polled when its poll ends; a
-/// stackful parasite unwinds from the call that it blocks in, soon. [`detach`](Self::detach) lets it run on.
-/// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is a part of what its spawner
-/// does.
+/// Cancels the parasite, and does not wait for its end. A future that waits is dropped at once (of more than
+/// a thousand at once, the rest at the next scheduling points), one that is being polled, when its poll ends;
+/// a stackful parasite soon unwinds from the call that it blocks in. [`detach`](Self::detach) lets it run on.
+/// This differs from [`JoinHandle`](crate::JoinHandle), because a parasite is part of its spawner's work.
 ///
-/// A statement that starts a parasite and drops its handle is a warning:
+/// A statement that starts a parasite and drops its handle causes a warning:
 /// ```compile_fail
 /// #![deny(unused_must_use)]
 /// lamprey::run(|| {
@@ -52,20 +51,20 @@ pub struct ParasiteHandle<T>(Repr<T>);
 
 /// Where the outcome is. Two words where `T` is one: it then travels in registers.
 enum Repr<T> {
-    /// Here: the parasite was over at once.
+    /// The value itself: the parasite was over at once.
     Value(T),
     Failed(Box<JoinError>),
     Task(NonNull<Task>),
     Stackful(NonNull<StackfulJoinCell<T>>),
-    /// It has been handed out, or the parasite detached.
+    /// The outcome has been taken, or the parasite detached.
     Gone,
 }
 
-// SAFETY: the handle moves the outcome `T` to whoever joins; the parasite is touched only through its
-// completion word and its life. That the future of a parasite that is not `Send` is dropped at home is the
-// business of `Task::cancel`.
+// SAFETY: the handle moves the outcome `T` to the joining thread; it touches the parasite only through its
+// completion word and its life. `Task::cancel` drops a future that is not `Send` on its home worker.
 unsafe impl<T: Send> Send for ParasiteHandle<T> {}
-// SAFETY: a shared handle only looks whether the parasite is done.
+// SAFETY: a shared handle only reads whether the parasite is done, and constant fields; `cancel` may be
+// called by any thread.
 unsafe impl<T: Send> Sync for ParasiteHandle<T> {}
 impl<T> Unpin for ParasiteHandle<T> {}
 
@@ -80,7 +79,7 @@ impl<T> ParasiteHandle<T> {
         Self(Repr::Failed(Box::new(error)))
     }
 
-    /// Of a task that was made with this `T`.
+    /// The handle of a task whose output is `T`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_task(task: NonNull<Task>) -> Self {
         Self(Repr::Task(task))
@@ -91,38 +90,38 @@ impl<T> ParasiteHandle<T> {
         Self(Repr::Stackful(join_cell))
     }
 
-    /// The same; if the outcome is here, its join goes the way of those that have blocked.
+    /// Moves an immediate value into a join cell, so that its join may give way to other threads.
     #[cold]
     pub(super) fn whose_join_gives_way(self) -> Self {
         if !matches!(self.0, Repr::Value(_)) {
             return self;
         }
         let join_cell = StackfulJoinCell::new(None, None, None);
-        // SAFETY: the outcome is here, and taken once; of the join cell, the parasite's share is given up
-        // here.
+        // SAFETY: the handle holds the outcome, which is taken once; the parasite's share of the join cell is
+        // given up here.
         unsafe { StackfulJoinCell::publish(join_cell, ManuallyDrop::new(self).take()) };
         Self::of_join_cell(join_cell)
     }
 
-    /// The completion word, unless the outcome is here.
+    /// The completion word; `None` if the handle itself holds the outcome.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn completion(&self) -> Option<&Completion> {
-        // In this order, and not by a table of jumps: the first two are the usual ones.
+        // Tested in this order, not by a jump table: the first two are the most frequent.
         if let Repr::Value(_) = &self.0 {
             None
         } else if let Repr::Task(task) = &self.0 {
-            // SAFETY: the object is freed only by the side that has it last: us, until joined or detached.
+            // SAFETY: the handle shares ownership of the task until it is joined or detached.
             Some(unsafe { &(*task.as_ptr()).completion })
         } else if let Repr::Stackful(join_cell) = &self.0 {
-            // SAFETY: as above.
+            // SAFETY: the handle shares ownership of the join cell until it is joined or detached.
             Some(unsafe { &join_cell.as_ref().head.completion })
         } else {
             None
         }
     }
 
-    /// Waits until the parasite has ended and returns its result. The caller's woken parasites, this one
-    /// perhaps among them, run first, on its stack.
+    /// Waits until the parasite has ended and returns its result. The worker's ready parasites, which may
+    /// include this one, run first, on the caller's stack.
     ///
     /// # Errors
     /// See [`JoinError`]. A panic of the parasite arrives here with its payload.
@@ -136,14 +135,15 @@ impl<T> ParasiteHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn join(self) -> Result<T, JoinError> {
         let this = ManuallyDrop::new(self);
-        // SAFETY: not used again where it is here.
+        // SAFETY: if this takes the value, the handle is not used again.
         if let Some(value) = unsafe { this.take_value() } {
             return Ok(value);
         }
         ManuallyDrop::into_inner(this).join_otherwise()
     }
 
-    /// As [`join`](Self::join), waiting at most `timeout`. The handle is used up by `Ok` only.
+    /// Like [`join`](Self::join), but waits at most `timeout`. `Ok` takes the result, after which the handle
+    /// cannot be joined again.
     ///
     /// # Examples
     /// ```
@@ -162,7 +162,7 @@ impl<T> ParasiteHandle<T> {
     /// `Ok`, as [`join`](Self::join).
     ///
     /// # Panics
-    /// If the result has been given before.
+    /// If the result has been taken before.
     ///
     /// # Cancellation
     /// If the calling thread is cancelled while it waits, the handle is left as it was.
@@ -183,12 +183,12 @@ impl<T> ParasiteHandle<T> {
         JoinError::unwinding().of_maybe(self.info())
     }
 
-    /// Who the parasite is, unless it was over at once or its result has been given.
+    /// The parasite's info, unless it was over at once or its result has been taken.
     pub(crate) fn info(&self) -> Option<ThreadInfo> {
         match &self.0 {
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Task(task) => Some(unsafe { Task::info(*task, None) }),
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Stackful(join_cell) => unsafe { join_cell.as_ref() }.head.of_parasite(),
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
@@ -200,7 +200,7 @@ impl<T> ParasiteHandle<T> {
         if completion.is_done() { Ended::Done } else { completion.wait_until(deadline) }
     }
 
-    /// The outcome of one that is done.
+    /// The outcome of a parasite that is done.
     ///
     /// # Panics
     /// If it has been taken out before.
@@ -208,24 +208,24 @@ impl<T> ParasiteHandle<T> {
     pub(crate) fn take_out(&mut self) -> Outcome<T> {
         assert!(self.is_done(), "the outcome of a parasite was asked for before it had ended");
         let place = GoneThen(&raw mut self.0);
-        // SAFETY: here or published, and Gone from here on.
+        // SAFETY: the outcome is in the handle or published, and the handle is Gone from here on.
         let outcome = unsafe { self.take() };
         drop(place);
         outcome
     }
 
-    /// The result of one that was over at once: it is looked for first, and alone, so that it takes no way
-    /// together with the others'.
+    /// The result of a parasite that was over at once. Tested first and separately, so that this fast path
+    /// shares no code with the others.
     ///
     /// # Safety
-    /// Where it is here, the handle is not used again, nor dropped.
+    /// If this returns the value, the handle is neither used again nor dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn take_value(&self) -> Option<T> {
         // SAFETY: moved out once, by contract.
         if let Repr::Value(value) = &self.0 { Some(unsafe { ptr::read(value) }) } else { None }
     }
 
-    /// [`join`](Self::join) where the result is not here yet, or there is none.
+    /// [`join`](Self::join) if the handle holds no value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn join_otherwise(self) -> Result<T, JoinError> {
         if let Some(completion) = self.completion() {
@@ -239,13 +239,14 @@ impl<T> ParasiteHandle<T> {
         unsafe { this.take() }
     }
 
-    /// Moves the outcome out, part by part: a copy as a whole would have to wait for the writes of its parts.
+    /// Moves the outcome out, part by part: a copy of the whole would stall on the narrower writes of its
+    /// parts (store forwarding).
     ///
     /// # Safety
-    /// It is here, or published; the handle is Gone after this.
+    /// The outcome is in the handle or published; the handle is Gone after this.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn take(&self) -> Outcome<T> {
-        // SAFETY: moved out once, by contract; where it is done, the object is ours, and this is its last
+        // SAFETY: moved out once (contract); a task or join cell that is done is ours, and this is its last
         // use.
         unsafe {
             if let Repr::Value(value) = &self.0 {
@@ -266,14 +267,14 @@ impl<T> ParasiteHandle<T> {
     /// error.
     pub fn detach(mut self) {
         match std::mem::replace(&mut self.0, Repr::Gone) {
-            // SAFETY: the handle's half of the object, given up here.
+            // SAFETY: the handle's share of the task, given up here.
             Repr::Task(task) => unsafe {
                 if !task.as_ref().completion.detach() {
                     let info = Task::info(task, None);
                     place::drop_outcome(place::take_outcome::<T>(task), info.name().unwrap_or_default());
                 }
             },
-            // SAFETY: as above.
+            // SAFETY: the handle's share of the join cell, given up here.
             Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::detach(join_cell) },
             Repr::Value(value) => drop(value),
             Repr::Failed(error) => place::drop_outcome::<T>(Err(*error), "that was over at once"),
@@ -281,11 +282,11 @@ impl<T> ParasiteHandle<T> {
         }
     }
 
-    /// Asks the parasite to end, and returns. A stackless one that waits on this worker is dropped by this
-    /// call, one that waits elsewhere soon, and one that is being polled when its poll ends; a stackful one
-    /// unwinds from the call that it blocks in. Their destructors run, and [`join`](Self::join) gives
-    /// [`JoinError::Cancelled`]; a parasite that ends first has a result after all. One that was queued for
-    /// another worker to take may never have been polled. Asking again, or asking a parasite that has ended,
+    /// Requests cancellation of the parasite, and returns. A stackless parasite that waits on this worker is
+    /// dropped by this call, one that waits on another worker soon, and one that is being polled, when its
+    /// poll ends; a stackful one unwinds from the call that it blocks in. Destructors run, and
+    /// [`join`](Self::join) returns [`JoinError::Cancelled`]. A parasite that finishes first has a result.
+    /// One that was queued may never have been polled. Cancelling a parasite again, or after it has ended,
     /// does nothing.
     ///
     /// # Examples
@@ -300,20 +301,20 @@ impl<T> ParasiteHandle<T> {
     /// ```
     ///
     /// # Cancellation
-    /// Whatever call it was in has happened or has not: see the section *Cancellation* of that call.
+    /// Whether the interrupted call has taken effect is stated in the section *Cancellation* of that call.
     ///
     /// # Blocking
-    /// Never: it does not wait for the end. The destructors of a future that is dropped by this call run in
-    /// it. From hosts, parasites and OS threads.
+    /// Never: it does not wait for the end. If this call drops the future, its destructors run in this call.
+    /// May be called from hosts, parasites and OS threads.
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
         if self.is_done() {
             return;
         }
         match &self.0 {
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Task(task) => unsafe { Task::cancel(*task) },
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Stackful(join_cell) => unsafe { StackfulJoinCell::cancel(*join_cell) },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => {}
         }
@@ -331,8 +332,8 @@ impl<T> ParasiteHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join`](Self::join); [`JoinError::Cancelled`] is the usual one. `Ok` is the result of a parasite
-    /// that ended first.
+    /// As [`join`](Self::join), usually [`JoinError::Cancelled`]. `Ok` is the result of a parasite that
+    /// finished first.
     ///
     /// # Cancellation
     /// As [`join`](Self::join).
@@ -344,19 +345,19 @@ impl<T> ParasiteHandle<T> {
         self.join()
     }
 
-    /// The parasite's number, unique in its runtime: of a stackless one its address, unique among those that
-    /// live. `None` if it was over at once, or its result has been given.
+    /// The parasite's number, unique in its runtime; for a stackless one its address, unique among live
+    /// parasites. `None` if it was over at once, or its result has been taken.
     pub fn id(&self) -> Option<u64> {
         self.info().map(|info| info.id())
     }
 
-    /// The parasite's name, if it was [given](crate::Builder::name) one. `None` also if it was over at once,
-    /// or its result has been given.
+    /// The parasite's [name](crate::Builder::name), if it has one. `None` also if it was over at once, or its
+    /// result has been taken.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
-            // SAFETY: alive by our share of it.
+            // SAFETY: our share keeps it alive.
             Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name.as_deref() },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
@@ -391,19 +392,19 @@ impl<T> ParasiteHandle<T> {
     #[cold]
     fn give_up(&mut self) {
         self.cancel();
-        // SAFETY: used no more but by `detach`, whose own drop finds it gone.
+        // SAFETY: the copy is consumed by `detach`; `self` becomes Gone and is not used otherwise.
         unsafe { ptr::read(self) }.detach();
         self.0 = Repr::Gone;
     }
 }
 
-/// The place of what is moved out meanwhile: Gone then, also if that unwinds.
+/// Sets the handle to Gone when it is dropped, also if taking the outcome unwinds.
 struct GoneThen<T>(*mut Repr<T>);
 
 impl<T> Drop for GoneThen<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        // SAFETY: the handle that made it is borrowed as long as it lives; what was there has been moved out.
+        // SAFETY: the handle that made this outlives it; the outcome there has been moved out.
         unsafe { ptr::write(self.0, Repr::Gone) };
     }
 }
@@ -417,7 +418,7 @@ impl<T> Future for ParasiteHandle<T> {
             Some(completion) if !completion.poll(cx) => Poll::Pending,
             _ => {
                 let place = GoneThen(&raw mut self.0);
-                // SAFETY: here or published, and Gone from here on.
+                // SAFETY: the outcome is in the handle or published, and the handle is Gone from here on.
                 let outcome = unsafe { self.take() };
                 drop(place);
                 Poll::Ready(outcome)

@@ -1,16 +1,16 @@
-//! Where the outcome of a stackful parasite goes when the spawner's frame cannot wait for it, and how the
-//! handle reaches the parasite.
+//! The join cell of a stackful parasite that has blocked: receives its outcome, and leads the handle to the
+//! parasite.
 //!
 //! # Invariants
-//! 1. A join cell has one structural owner, parasite and handle together (completion word), and references of
-//!    errands.
+//! 1. A join cell has one structural owner, parasite and handle together (completion word), and one reference
+//!    per remote message.
 //! 2. `StackfulHead::thread` is the parasite's thread from its start until it ends, for its home worker only;
 //!    `home` is null until then.
 //!
 //! # Orderings
-//! The handle's order to end and a start as a host: each side stores (`ordered`; `home`), then loads the
-//! other's, all SeqCst, so that at least one sees the other: the order is then either found at the start or
-//! sent as a remote message. Both may happen: a remote message for a parasite that is over does nothing.
+//! A cancel by the handle races with a start as a host: each side stores its word (`ordered`; `home`), then
+//! loads the other's, all SeqCst, so that at least one sees the other. The cancel is seen at the start, or
+//! sent as a remote message, or both: a remote message for a parasite that is over does nothing.
 //!
 //! # Checked by
 //! `model::hosted` (loom), `tests/parasite/stackful.rs`.
@@ -36,23 +36,24 @@ use std::sync::Arc;
 /// The part of a join cell that does not depend on the type of the outcome.
 #[repr(C)]
 pub(super) struct StackfulHead {
-    /// The order to end, when it comes from elsewhere. First, so that a remote message is a join cell.
+    /// The cancel request of another worker. First, so that a pointer to the message is a pointer to the join
+    /// cell.
     message: RemoteMessage,
     pub(super) completion: Completion,
     refs: Refs,
     ordered: AtomicBool,
     thread: Cell<*const Thread>,
-    /// Null until it has started; holds a count.
+    /// Null until the parasite has started; holds a count of the `Arc`.
     home: AtomicPtr<WorkerShared>,
     free: unsafe fn(NonNull<StackfulHead>),
     /// The parasite's number; written before the handle is given out.
     pub(super) id: Cell<u64>,
     pub(super) name: Option<Arc<str>>,
-    /// `None` if it is none of the program's: a handle whose outcome was there.
+    /// `None` for a handle that had its outcome at once.
     spawn_site: Option<&'static Location<'static>>,
 }
 
-/// Where the outcome of a parasite that has blocked goes. See the module's text.
+/// The join cell with the outcome.
 #[repr(C)]
 pub(super) struct StackfulJoinCell<T> {
     pub(super) head: StackfulHead,
@@ -63,29 +64,29 @@ pub(super) struct StackfulJoinCell<T> {
 const UNNAMED: &str = "on a stack of its own";
 
 impl StackfulHead {
-    /// Who the parasite is, or was. `None` for the handle of one that was over at once.
+    /// The parasite's info; `None` for the handle of one that was over at once.
     pub(super) fn of_parasite(&self) -> Option<ThreadInfo> {
         self.spawn_site.is_some().then(|| self.info())
     }
 
-    /// Who the parasite is, or was.
+    /// The parasite's info.
     pub(super) fn info(&self) -> ThreadInfo {
         ThreadInfo::new(self.id.get(), self.name.clone(), ThreadKind::Parasite, None, self.spawn_site)
     }
 
-    /// A parasite starts as a host, on the running thread; false if it has been told to end before.
+    /// A parasite starts as a host, on the running thread; false if it has been cancelled before.
     pub(super) fn begin(&self, worker: &Worker) -> bool {
         self.thread.set(worker.running().as_ptr());
-        // StoreLoad race: our home against our look at `ordered`; pairs with the two in
+        // StoreLoad race: the store of `home`, then the load of `ordered`; pairs with the two in
         // `StackfulJoinCell::cancel`.
         self.home.store(Arc::into_raw(worker.remote.clone()).cast_mut(), Ordering::SeqCst);
-        // StoreLoad race: as above.
+        // StoreLoad race: the load after the store of `home`.
         !self.ordered.load(Ordering::SeqCst)
     }
 }
 
 impl<T> StackfulJoinCell<T> {
-    /// The join cell of a parasite that has blocked, or of one that is yet to start.
+    /// Allocates a join cell for a parasite that has blocked, or that has not started.
     #[cold]
     #[inline(never)]
     pub(super) fn new(
@@ -122,7 +123,8 @@ impl<T> StackfulJoinCell<T> {
     /// # Safety
     /// The parasite's own join cell; called once, by the parasite.
     pub(super) unsafe fn publish(join_cell: NonNull<Self>, outcome: Outcome<T>) {
-        // SAFETY: alive by the parasite's share; after the word says `Kept`, the handle may have freed it.
+        // SAFETY: the parasite's share keeps it alive; after `publish` returned `Kept`, the handle may have
+        // freed it.
         unsafe {
             join_cell.as_ref().head.thread.set(ptr::null());
             (*join_cell.as_ref().outcome.get()).write(outcome);
@@ -143,7 +145,7 @@ impl<T> StackfulJoinCell<T> {
     /// Moves the outcome out.
     ///
     /// # Safety
-    /// Done, and the caller's alone; its last use.
+    /// The join cell is done, only the caller has it, and this is its last use.
     pub(super) unsafe fn take(join_cell: NonNull<Self>) -> Outcome<T> {
         // SAFETY: as promised by the caller.
         unsafe {
@@ -154,7 +156,7 @@ impl<T> StackfulJoinCell<T> {
         }
     }
 
-    /// The handle is gone.
+    /// Detaches the parasite.
     ///
     /// # Safety
     /// The handle's share, given up by this.
@@ -168,19 +170,20 @@ impl<T> StackfulJoinCell<T> {
         }
     }
 
-    /// Asks the parasite to end.
+    /// Cancels the parasite.
     ///
     /// # Safety
     /// The handle's share lasts beyond this call.
     pub(super) unsafe fn cancel(join_cell: NonNull<Self>) {
         // SAFETY: alive by the handle's share.
         let head = unsafe { &join_cell.as_ref().head };
-        // StoreLoad race: our order against our look at `home`; pairs with the two in `StackfulHead::begin`.
-        // Only one is sent.
+        // StoreLoad race: the store of `ordered`, then the load of `home`; pairs with the two in
+        // `StackfulHead::begin`. Only the first cancel goes on.
         if head.completion.is_done() || head.ordered.swap(true, Ordering::SeqCst) {
             return;
         }
-        // StoreLoad race: as above. Null: it has not started, and will see the order when it does.
+        // StoreLoad race: the load after the store of `ordered`. Null: the parasite has not started, and will
+        // see `ordered` when it does.
         let Some(home) = NonNull::new(head.home.load(Ordering::SeqCst)) else { return };
         if let Some(worker) = Worker::current()
             && ptr::eq(worker.remote_ptr(), home.as_ptr())
@@ -188,7 +191,7 @@ impl<T> StackfulJoinCell<T> {
             return end_here(head, worker);
         }
         head.refs.retain();
-        // SAFETY: the join cell has a count of its home; the message has a reference to the join cell.
+        // SAFETY: the join cell holds a count of its home; the message holds a reference to the join cell.
         unsafe { WorkerShared::send(home, join_cell.cast()) };
     }
 
@@ -216,7 +219,7 @@ fn end_here(head: &StackfulHead, worker: &Worker) {
     }
 }
 
-/// [`RemoteMessage::run`]: the order to end has arrived.
+/// [`RemoteMessage::run`]: cancels the parasite on its home worker.
 ///
 /// # Safety
 /// The message heads a join cell and comes with a reference to it.
@@ -234,11 +237,11 @@ unsafe fn end_parasite(message: NonNull<RemoteMessage>, worker: Option<&Worker>)
 }
 
 /// # Safety
-/// Nobody has a claim on the join cell any more; its outcome has been taken.
+/// No claim on the join cell is left; its outcome has been taken.
 unsafe fn free<T>(head: NonNull<StackfulHead>) {
-    // SAFETY: made by `StackfulJoinCell::new` with this layout.
+    // SAFETY: allocated by `StackfulJoinCell::new` with this layout.
     unsafe {
-        // Relaxed: nobody else has a claim any more.
+        // Relaxed: no other thread has a claim.
         let home = head.as_ref().home.load(Ordering::Relaxed);
         ptr::drop_in_place(&raw mut (*head.as_ptr()).name);
         give_block(head.cast(), Layout::new::<StackfulJoinCell<T>>());

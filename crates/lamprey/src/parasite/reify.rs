@@ -1,21 +1,21 @@
-//! The paper's primitives, for building blocking operations of one's own: reify, prepare, attach
-//! (parasitic-threads-2011, 2.3).
+//! The paper's primitives for building blocking operations: reify, prepare, attach (parasitic-threads-2011,
+//! 2.3).
 //!
 //! # States (`ReifyState`)
 //! ```text
-//! New(p)    reify was called, its function has not been: it runs at the first poll, or `sync`
-//! Waiting   the parasite is suspended; its waker is in the cell
-//! Prepared  the value is in the cell; taken by the parasite when it runs next
-//! Dropped   nobody can prepare it any more: it is cancelled
-//! Gone      the parasite does not wait any more
+//! New       `f` has not been called yet: the first poll, or `sync`, calls it
+//! Waiting   the thread is suspended; its waker is in the cell
+//! Prepared  the value is in the cell; the thread takes it when it runs next
+//! Dropped   the `Parasite` was dropped: the thread is cancelled
+//! Gone      the thread does not wait any more
 //! ```
 //!
 //! # Invariants
-//! 1. [`Parasite`] and [`ReadyParasite`] are values that are used up: the cell is prepared at most once,
-//!    attached at most once.
-//! 2. The waker leaves the cell once: with whoever attaches, or with the parasite.
+//! 1. [`Parasite`] and [`ReadyParasite`] are consumed by use: the cell is prepared at most once and attached
+//!    at most once.
+//! 2. The waker is taken out of the cell once: by the thread that attaches, or by the parasite.
 //!
-//! A lock and not an atomic word: a value and a waker change together, and nobody holds it for long.
+//! A lock, not an atomic word, because a value and a waker change together; sections are short.
 //!
 //! # Checked by
 //! `model::reify` (loom: hosts and OS threads, with a broken variant), `tests/parasite/attach.rs`.
@@ -32,13 +32,13 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
-/// Suspends the calling thread of control and hands it to `f` as a value: as a [`Parasite<V>`] that someone
-/// prepares with a `V` and attaches, later or at once. `.await` it in async code, [`sync`](Reify::sync) it in
+/// Suspends the calling thread and passes it to `f` as a value: a [`Parasite<V>`], which another thread
+/// prepares with a `V` and attaches, later or at once. Use `.await` in async code, [`sync`](Reify::sync) in
 /// stackful code; the result is that `V`.
 ///
-/// `f` runs before the suspension is complete, on the caller's stack, and should put the parasite where
-/// others find it. Works for parasites of both kinds, and for hosts, OS threads and foreign tasks, which are
-/// woken instead of attached.
+/// `f` runs before the suspension is complete, on the caller's stack, and should store the parasite where
+/// other threads find it. Works for parasites of both kinds, and for hosts, OS threads and foreign tasks,
+/// which are woken instead of attached.
 ///
 /// # Examples
 /// ```
@@ -56,9 +56,9 @@ use std::task::{Context, Poll};
 /// ```
 ///
 /// # Cancellation
-/// If the [`Parasite`] is dropped, the suspended thread of control is cancelled: it unwinds, and whoever
-/// joins it finds [`Cancelled`](crate::JoinError::Cancelled). If the thread of control goes away first,
-/// preparing it does nothing.
+/// If the [`Parasite`] is dropped, the suspended thread is cancelled: it unwinds, and joining it returns
+/// [`Cancelled`](crate::JoinError::Cancelled). If the suspended thread stops waiting first, preparing it does
+/// nothing.
 #[doc(alias = "callcc")]
 #[doc(alias = "poll_fn")]
 #[doc(alias = "suspendCoroutine")]
@@ -66,30 +66,30 @@ pub fn reify<V, F: FnOnce(Parasite<V>)>(f: F) -> Reify<V, F> {
     Reify { cell: None, f: Some(f) }
 }
 
-/// A suspended thread of control that waits for a `V`: the paper's `'a par`. One-shot:
-/// [`prepare`](Self::prepare) uses it up.
+/// A suspended thread that waits for a `V`: the paper's `'a par`. One-shot: [`prepare`](Self::prepare)
+/// consumes it.
 ///
 /// # Dropping
-/// Cancels the thread of control: it unwinds from [`reify`].
+/// Cancels the suspended thread: it unwinds from [`reify`].
 #[doc(alias = "Continuation")]
 #[must_use = "dropping a reified parasite cancels it"]
 pub struct Parasite<V>(Arc<Cell<V>>);
 
-/// A suspended thread of control that has its value: the paper's `ready_par`.
+/// A suspended thread that has its value: the paper's `ready_par`.
 ///
 /// # Dropping
-/// Leaves it to its scheduler, which runs it.
+/// Wakes the thread: its scheduler runs it.
 #[must_use = "a prepared parasite runs when it is attached or spawned; dropping it leaves that to its scheduler"]
 pub struct ReadyParasite(Option<Arc<dyn Prepared>>);
 
-/// See [`reify`].
+/// The suspension that [`reify`] returns.
 #[must_use = "await it, or call `sync`"]
 pub struct Reify<V, F> {
     cell: Option<Arc<Cell<V>>>,
     f: Option<F>,
 }
 
-/// What the suspended and whoever prepares it share.
+/// The state that the suspended thread and the [`Parasite`] share.
 struct Cell<V>(Mutex<ReifyState<V>>);
 
 enum ReifyState<V> {
@@ -108,8 +108,8 @@ impl<V> Cell<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves a waiter where it is waited on: `Err` if there is nothing to wait for, else what was there.
-    /// (Made by the caller, before the lock: to clone a foreign waker is to run the program's code.)
+    /// Registers a waiter and returns the previous one; `Err` if there is nothing to wait for. (The caller
+    /// makes the waiter before it locks: cloning a foreign waker runs user code.)
     fn queue(&self, waiter: Waiter) -> Result<Option<Waiter>, Waiter> {
         match &mut *self.lock() {
             ReifyState::Waiting(place) => Ok(place.replace(waiter)),
@@ -117,13 +117,12 @@ impl<V> Cell<V> {
         }
     }
 
-    /// The suspended does not wait any more. It is the caller's to drop what is returned, once no wake is
-    /// owed to it.
+    /// The suspended thread stops waiting. The caller drops the returned state when no wake is pending.
     fn leave(&self) -> ReifyState<V> {
         std::mem::replace(&mut *self.lock(), ReifyState::Gone)
     }
 
-    /// What the suspended, which does not wait any more, has got.
+    /// The value of a suspended thread that has been woken.
     fn receive(&self) -> V {
         match self.leave() {
             ReifyState::Prepared(value, old) => {
@@ -138,8 +137,8 @@ impl<V> Cell<V> {
 }
 
 impl<V> ReifyState<V> {
-    /// Of one that was left: true if the waiter was still there. Otherwise an attach has taken it, or the end
-    /// of the [`Parasite`], and is about to use it.
+    /// On the state that `leave` returned: true if it still has the waiter. Otherwise an attach, or the drop
+    /// of the [`Parasite`], has taken the waiter and is about to wake it.
     fn has_waiter(&self) -> bool {
         if left_out!(ReifyLeave) {
             return true;
@@ -147,7 +146,7 @@ impl<V> ReifyState<V> {
         matches!(self, Self::Waiting(Some(_)) | Self::Prepared(_, Some(_)))
     }
 
-    /// Drops it: the value's destructor, and the waker's, are the program's.
+    /// Drops the value and the waker. Runs user code: their destructors.
     fn give_up(self) {
         if let Self::Waiting(waiter) | Self::Prepared(_, waiter) = self {
             forget(waiter);
@@ -155,10 +154,10 @@ impl<V> ReifyState<V> {
     }
 }
 
-/// Gives a kept waiter up.
+/// Drops a kept waiter.
 fn forget(waiter: Option<Waiter>) {
     if let Some(waiter) = waiter {
-        // SAFETY: taken out of the cell.
+        // SAFETY: it was taken out of the cell, so it is used once.
         unsafe { waiter.forget() }
     }
 }
@@ -177,7 +176,7 @@ impl<V: Send> Prepared for Cell<V> {
 }
 
 impl<V: Send + 'static> Parasite<V> {
-    /// Gives the suspended its value (the paper's `prepare`). It does not run yet.
+    /// Gives the suspended thread its value (the paper's `prepare`), without running it.
     pub fn prepare(self, value: V) -> ReadyParasite {
         let mut state = self.0.lock();
         let unwanted = if let ReifyState::Waiting(waiter) = &mut *state {
@@ -188,8 +187,8 @@ impl<V: Send + 'static> Parasite<V> {
             Some(value)
         };
         drop(state);
-        // Outside of the lock, and before there is a result: rustc does not drop a result when a destructor
-        // panics after it was made.
+        // Outside of the lock, and before the result is built: rustc leaks a return value if a destructor
+        // panics after it was built.
         drop(unwanted);
         ReadyParasite(Some(self.0.clone()))
     }
@@ -198,7 +197,7 @@ impl<V: Send + 'static> Parasite<V> {
 impl<V> Drop for Parasite<V> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
-        // After `prepare` this finds it prepared, or gone.
+        // After `prepare` the state is Prepared or Gone.
         if let ReifyState::Waiting(waiter) = &mut *state {
             let waiter = waiter.take();
             *state = ReifyState::Dropped;
@@ -215,9 +214,9 @@ impl ReadyParasite {
     /// Runs the parasite **here, now**, on the caller's stack; returns when it ends or blocks again (the
     /// paper's `attach`).
     ///
-    /// What cannot run here runs where it can, soon: a parasite of another worker that may not travel, a
-    /// host, an OS thread, a foreign task; also a parasite for which there is not enough stack left here (so
-    /// a chain of a million attaches in one another does not overflow), or that is running already.
+    /// The thread is woken instead, and runs soon, if it cannot run here: a parasite of another worker that
+    /// may not migrate, a host, an OS thread, a foreign task, a parasite that is already running, or one for
+    /// which there is not enough stack left here (so a million nested attaches do not overflow).
     pub fn attach(mut self) {
         if let Some(cell) = self.0.take() {
             cell.run(Form::Now);
@@ -250,7 +249,7 @@ impl Drop for ReadyParasite {
 }
 
 impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
-    /// Calls `f`, once, with the suspended-to-be.
+    /// The cell; the first call creates it and calls `f`.
     fn cell(&mut self) -> Arc<Cell<V>> {
         if let Some(f) = self.f.take() {
             let cell = Arc::new(Cell(Mutex::new(ReifyState::Waiting(None))));
@@ -263,7 +262,7 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
     /// Suspends the calling thread and returns the value that it is prepared with.
     ///
     /// # Cancellation
-    /// As [`reify`] says; a cancelled thread unwinds from here.
+    /// As [`reify`]; a cancelled thread unwinds from here.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding must not wait:
@@ -277,7 +276,8 @@ impl<V, F: FnOnce(Parasite<V>)> Reify<V, F> {
         let enter = |me| cell.queue(me).map(|old| polled = old).is_ok();
         let leave = |_| left.insert(cell.leave()).has_waiter();
         let waited = wait::wait(Wait::Reify, None, enter, leave);
-        // Only now: the destructors of the value, and of the waker of an earlier poll, may block.
+        // After the wait, because the destructors of the value, and of the waker of an earlier poll, may
+        // block.
         forget(polled);
         left.into_iter().for_each(ReifyState::give_up);
         waited.unwind_if_cancelled();

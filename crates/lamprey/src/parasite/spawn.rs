@@ -1,4 +1,4 @@
-//! Starting a stackless parasite: a call, as long as it does not block.
+//! Spawning stackless parasites: about a call, if the parasite never blocks.
 
 use super::handle::ParasiteHandle;
 use super::place::{self, LastWord, Placed};
@@ -16,24 +16,24 @@ use std::sync::Arc;
 
 /// Starts an asynchronous computation **now**, on the caller's stack (parasitic-threads-2011, 2.2).
 ///
-/// It runs like a call until it first blocks. If it never does, the handle already has the result when this
-/// returns, and the whole has cost about a call. If it blocks, it shrinks to its state, and the caller goes
-/// on; whoever unblocks it runs it, at that thread's next scheduling point (on any worker of the runtime),
-/// ahead of the hosts.
+/// It runs like a call until it first blocks. If it never blocks, the handle has the result when this
+/// returns, and the cost is about that of a call. If it blocks, only its future is kept, and the caller goes
+/// on. The thread that unblocks it, on any worker of the runtime, runs it at its next scheduling point, ahead
+/// of the hosts.
 ///
-/// Async code inside awaits: `rx.recv_async().await`, `lamprey::sleep_async(..).await`, a handle, any future
-/// of any library. It may also call blocking code; that holds up the host whose stack it is on: its spawner,
-/// or whichever host of the worker ran it at a blocking call of its own. Do not wait in a poll for something
-/// that only that host can do.
+/// Async code inside awaits `rx.recv_async()`, `lamprey::sleep_async(..)`, a handle, or any future of any
+/// library. It may also call blocking code, which blocks the host whose stack it is on: its spawner, or the
+/// host of the worker that ran it at a blocking call of its own. Do not wait in a poll for something that
+/// only that host can do.
 ///
-/// Where it does not start at once: while an idle worker asks for work, now and then one is queued for it to
-/// take ([`offering`](crate::RuntimeBuilder::offering)); after one that computed for longer than a time
-/// slice, the next ones become hosts ([`inflation`](crate::RuntimeBuilder::inflation)); and when the caller's
-/// stack is nearly used up (nested spawns), it is queued for the worker's own next scheduling point. One that
-/// is queued runs on another stack, and never if its handle is dropped before.
+/// It does not start at once in three cases. While an idle worker asks for work, some parasites are queued to
+/// be given to it ([`offering`](crate::RuntimeBuilder::offering)). After a parasite that computed for longer
+/// than a time slice, the next ones start as hosts ([`inflation`](crate::RuntimeBuilder::inflation)). When
+/// the caller's stack is nearly used up (nested spawns), the parasite is queued for the worker's next
+/// scheduling point. A queued parasite runs on another stack, and never if its handle is dropped before.
 ///
-/// A host that only starts parasites, and waits for none of them, computes: where others of its worker wait,
-/// call [`yield_now`](crate::yield_now) now and then.
+/// A host that only starts parasites and waits for none of them never blocks: call
+/// [`yield_now`](crate::yield_now) now and then if other threads of its worker are waiting.
 ///
 /// # Examples
 /// ```
@@ -51,7 +51,7 @@ use std::sync::Arc;
 ///     assert_eq!(sum.join().unwrap(), 55);
 /// });
 /// ```
-/// It may be resumed on another worker, so it must be `Send` (else: [`parasite_local`]):
+/// It may be resumed on another worker, so it must be `Send` (otherwise use [`parasite_local`]):
 /// ```compile_fail
 /// # lamprey::run(|| {
 /// let local = std::rc::Rc::new(1);
@@ -60,7 +60,7 @@ use std::sync::Arc;
 /// # drop(tx);
 /// # });
 /// ```
-/// and it may outlive the caller's frame, so it must not borrow from it:
+/// It may outlive the caller's frame, so it must not borrow from it:
 /// ```compile_fail,E0373
 /// # lamprey::run(|| {
 /// let text = String::from("here");
@@ -69,15 +69,15 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// None here; if there is no memory for its state, the handle has [`JoinError::NoStack`].
+/// None here; if there is no memory for its state, the handle returns [`JoinError::NoStack`].
 ///
 /// # Panics
-/// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
+/// Outside of a host. A panic *in* the parasite is caught, and reaches the thread that joins it.
 ///
 /// # Cancellation
-/// The call cannot be cancelled. A parasite's cancellation is its own: a time limit, a token or the
-/// cancellation of the host that polls it does not end blocking calls that its poll makes, and nor does its
-/// own: that drops it when the poll is over. Only the end of the runtime does.
+/// The call cannot be cancelled. Blocking calls inside a poll are interrupted only by the end of the runtime:
+/// not by a time limit, a token or a cancellation of the host that polls, and not by the parasite's own
+/// cancellation, which drops the future when the poll is over.
 ///
 /// # Blocking
 /// Never, unless the future itself calls blocking code.
@@ -91,16 +91,16 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    // At once: a destructor that a panic might run would keep the compiler from building the future in its
-    // block.
+    // First of all: if a panic could run the future's destructor here, the compiler could not build the
+    // future in its block.
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "parasite") };
     // SAFETY: it is `Send`, and borrows nothing.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
 
-/// As [`parasite`], for a future that is not `Send`: it stays on its worker (kernel thread), whoever unblocks
-/// it.
+/// Like [`parasite`], for a future that is not `Send`: it stays on its worker (kernel thread), whichever
+/// thread unblocks it.
 ///
 /// # Examples
 /// ```
@@ -123,16 +123,16 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    // At once: a destructor that a panic might run would keep the compiler from building the future in its
-    // block.
+    // First of all: if a panic could run the future's destructor here, the compiler could not build the
+    // future in its block.
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "parasite_local") };
     // SAFETY: an owned parasite stays on this kernel thread, and borrows nothing.
     unsafe { start(worker, future, false, 0) }
 }
 
-/// As [`parasite`]; it is polled now in any case, on whatever stack is left: by idle workers, penalties and
-/// time slices it is not put off. Cancelled, it is asked for its last word.
+/// Like [`parasite`], but always polled at once, whatever stack is left: it is never queued and never starts
+/// as a host, except when the worker is ending. Its cancellation calls [`LastWord::last_word`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(crate) fn parasite_at_once<F>(future: F) -> ParasiteHandle<F::Output>
@@ -140,7 +140,7 @@ where
     F: LastWord + Send + 'static,
     F::Output: Send + 'static,
 {
-    // At once: as in `parasite`.
+    // First of all, so that the compiler can build the future in its block (no destructor on a panic).
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "AsyncEvent::a_sync") };
     // SAFETY: it is `Send`, and borrows nothing; moved out if it is placed.
@@ -159,7 +159,7 @@ where
     }
 }
 
-/// As [`parasite`], for a future that borrows.
+/// Like [`parasite`], for a future that borrows.
 ///
 /// # Safety
 /// What it borrows outlives the future, and the handle; the handle is not dropped before the parasite has
@@ -171,18 +171,18 @@ where
     F: Future + Send,
     F::Output: Send,
 {
-    // At once: as in `parasite`.
+    // First of all, so that the compiler can build the future in its block (no destructor on a panic).
     let future = ManuallyDrop::new(future);
     let Some(worker) = Worker::current() else { outside_with(&future, "Scope::parasite") };
     // SAFETY: it is `Send`; the rest is the caller's promise.
     unsafe { start(worker, future, worker.is_parallel(), 0) }
 }
 
-/// As [`outside`]; drops the future that was given.
+/// Drops the future and panics as [`outside`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 fn outside_with<F>(future: &ManuallyDrop<F>, what: &str) -> ! {
-    // SAFETY: used no more.
+    // SAFETY: the future is not used again.
     unsafe { drop_elsewhere(future) };
     outside(what)
 }
@@ -195,10 +195,10 @@ pub(super) fn outside(what: &str) -> ! {
     )
 }
 
-/// Places `future` and polls it, or queues it.
+/// Places `future` in a block, and polls or queues it.
 ///
 /// # Safety
-/// It borrows nothing that ends before it; if `is_shared`, it and its output are `Send`.
+/// What the future borrows outlives it; if `is_shared`, it and its output are `Send`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub(super) unsafe fn start<F: Future>(
@@ -221,7 +221,7 @@ pub(super) unsafe fn start<F: Future>(
     unsafe { start_now::<F, false>(worker, task) }
 }
 
-/// As [`start`], with a name.
+/// Like [`start`], with a name.
 ///
 /// # Safety
 /// As for [`start`].
@@ -248,7 +248,7 @@ pub(super) unsafe fn start_named<F: Future>(
     }
 }
 
-/// Polls what has just been placed.
+/// Polls a task that has just been placed.
 ///
 /// # Safety
 /// The caller has just placed it, and gives up the right to run.
@@ -269,7 +269,7 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
     }
     match polled {
         Ok(true) => {
-            // SAFETY: the future is gone, and the value there.
+            // SAFETY: `poll_once` returned true: the future is dropped, and the value is full.
             unsafe {
                 forget::<F, NAMED>(task);
                 ParasiteHandle::value(value.assume_init())
@@ -291,7 +291,7 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
     }
 }
 
-/// The parasite has blocked for the first time.
+/// Counts a parasite that has blocked for the first time.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn reified<F: Future>(worker: &Worker) {
     let size = size_of::<Placed<F>>() as u64;
@@ -301,13 +301,14 @@ pub(super) fn reified<F: Future>(worker: &Worker) {
     counters.largest.raise_to(size);
 }
 
-/// Frees a task that was over before anybody could join it.
+/// Frees a task that was over before it had a handle.
 ///
 /// # Safety
 /// The caller holds the right to run; the future has been dropped.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn forget<F: Future, const NAMED: bool>(task: NonNull<Task>) {
-    // SAFETY: nobody else has it, but for wakers that hold references: those are told.
+    // SAFETY: only wakers that hold references may still have the task; for those it becomes DONE, and the
+    // last reference frees it.
     unsafe {
         let life = &task.as_ref().life;
         place::end_locals(task);
@@ -325,7 +326,7 @@ unsafe fn forget<F: Future, const NAMED: bool>(task: NonNull<Task>) {
     }
 }
 
-/// Starts a new parasite in another way than usual: queues it, or makes a host of it.
+/// Starts a new parasite by a slow path: queued, as a host, or with a join that gives way.
 ///
 /// # Safety
 /// The caller has just placed it, and gives up the right to run.
@@ -372,8 +373,8 @@ unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Ou
     ParasiteHandle::failed(JoinError::no_stack(io::Error::new(io::ErrorKind::OutOfMemory, text)))
 }
 
-/// Drops a future on the heap: its destructor must not be given the address that it has here (see `place`).
-/// If there is no memory for that, it is leaked.
+/// Moves a future to the heap and drops it there: a destructor call on its present address would keep the
+/// compiler from building futures in their blocks (`place`). If there is no memory for that, it is leaked.
 ///
 /// # Safety
 /// The future is moved out of `future`.
@@ -381,7 +382,7 @@ unsafe fn no_memory<F: Future>(future: &ManuallyDrop<F>) -> ParasiteHandle<F::Ou
 unsafe fn drop_elsewhere<F>(future: &ManuallyDrop<F>) {
     let mut elsewhere = Vec::new();
     if elsewhere.try_reserve_exact(1).is_ok() {
-        // SAFETY: moved out once, by contract.
+        // SAFETY: moved out once (contract).
         elsewhere.push(unsafe { ptr::read(&**future) });
     }
     drop_on_heap(elsewhere);

@@ -1,15 +1,15 @@
-//! Stackful parasites: closures that start at once, on a context that is kept ready, and may block anywhere.
+//! Stackful parasites: closures that start at once, on a pooled context, and may block anywhere.
 //!
 //! # States of the outcome
-//! The closure ends before it blocks: the outcome goes back to the spawner's frame ([`Started`]), and nothing
-//! is allocated. It blocks: the spawner goes on and makes a [`StackfulJoinCell`], where the outcome goes
-//! later.
+//! If the closure ends before it blocks, the outcome goes to the spawner's frame ([`Started`]), and nothing
+//! is allocated. If it blocks, the spawner goes on and allocates a [`StackfulJoinCell`], to which the outcome
+//! goes later.
 //!
 //! # Invariants
-//! 1. The spawner does not go on before the closure has been moved to the parasite's stack and that has
-//!    blocked or ended; so its frame is there for both.
-//! 2. `Context::join_cell` is set by the spawner right after that, on the same kernel thread, before anything
-//!    else runs: the parasite finds it null exactly if it has never blocked.
+//! 1. The spawner does not go on before the closure has been moved to the parasite's stack and has blocked or
+//!    ended; so its frame outlives both accesses.
+//! 2. The spawner sets `Context::join_cell` right after that, on the same kernel thread, before any other
+//!    thread runs: for the parasite it is null exactly if the parasite has never blocked.
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
@@ -27,10 +27,10 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Starts a closure **now**, on a pooled stack on top of the caller (parasitic-threads-2011, 2.2).
+/// Starts a closure **now**, on a pooled stack, on top of the caller (parasitic-threads-2011, 2.2).
 ///
-/// If it does not block, its result is in the handle when this returns. When it blocks, anywhere and at any
-/// depth, the caller goes on; the parasite is then a thread that waits, and whoever unblocks it runs it,
+/// If it does not block, the handle has its result when this returns. When it blocks, anywhere and at any
+/// depth, the caller goes on; the parasite is then a blocked thread, and the thread that unblocks it runs it,
 /// ahead of the hosts. It stays on its worker (kernel thread).
 ///
 /// # Examples
@@ -52,14 +52,13 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// None here; if no stack can be had, the handle has [`JoinError::NoStack`].
+/// None here; if no stack can be allocated, the handle returns [`JoinError::NoStack`].
 ///
 /// # Panics
-/// Outside of a host. A panic *in* the parasite stays in it and reaches whoever joins.
+/// Outside of a host. A panic *in* the parasite is caught, and reaches the thread that joins it.
 ///
 /// # Cancellation
-/// The call itself cannot be cancelled. What the closure does when its parasite is cancelled: see
-/// [`ParasiteHandle::cancel`].
+/// The call itself cannot be cancelled. [`ParasiteHandle::cancel`] cancels the parasite.
 ///
 /// # Blocking
 /// Until the closure ends or blocks.
@@ -78,7 +77,7 @@ where
     unsafe { start_or_host(worker, f, Location::caller(), false) }
 }
 
-/// As [`parasite_fn`], for a closure that borrows.
+/// Like [`parasite_fn`], for a closure that borrows.
 ///
 /// # Safety
 /// What it borrows outlives the closure's call, and the handle; the handle is not dropped before the parasite
@@ -95,7 +94,7 @@ where
     unsafe { start_or_host(worker, f, Location::caller(), false) }
 }
 
-/// As [`parasite_fn`], for a closure that is not `Send`.
+/// Like [`parasite_fn`], for a closure that is not `Send`.
 ///
 /// # Panics
 /// Outside of a host.
@@ -115,7 +114,7 @@ where
     if how == Start::Overdue { handle.whose_join_gives_way() } else { handle }
 }
 
-/// A call on the frame of its spawner.
+/// A call to start, on the frame of its spawner.
 #[repr(C)]
 struct Started<F, T> {
     call: TopCall,
@@ -124,13 +123,14 @@ struct Started<F, T> {
     over: Cell<bool>,
 }
 
-/// What a parasite asks for that has a context of its own: a name, and bytes of stack.
+/// The settings of a context that is not from the pool: a name, and bytes of stack.
 pub(super) type Own = (Option<Arc<str>>, u32);
 
 /// Runs `f` on top of the running thread until it ends or blocks.
 ///
 /// # Safety
-/// `f` and its result borrow nothing that ends before the parasite; they may stay on this kernel thread.
+/// What `f` and its result borrow outlives the parasite; if they are not `Send`, they stay on this kernel
+/// thread.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     worker: &Worker,
@@ -142,7 +142,7 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     unsafe { start_in(worker, f, site, attach_inline, None) }
 }
 
-/// As [`start`]; in a context of its own if there is an `own`.
+/// Like [`start`]; in a context of its own if `own` is given.
 ///
 /// # Safety
 /// As for [`start`].
@@ -207,7 +207,7 @@ unsafe fn start_in<F: FnOnce() -> T, T>(
     }
 }
 
-/// Drops the parasite's own values: they may block, so before it counts as over.
+/// Drops the parasite's local values, before it counts as over: their destructors may block.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn end_locals(context: &Context) {
     if !context.thread.locals.get().is_null() {
@@ -215,7 +215,7 @@ fn end_locals(context: &Context) {
     }
 }
 
-/// As [`start`], for a closure that may travel: it starts as a host if its spawner has a penalty to pay.
+/// Like [`start`], for a closure that may migrate: it starts as a host while its spawner has a penalty.
 ///
 /// # Safety
 /// As for [`start`].
@@ -270,8 +270,8 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     counters.inflated.add(1);
     let join_cell = StackfulJoinCell::new(None, Some(site), None);
     let hosted = Hosted { join_cell, closure: Some(f) };
-    // SAFETY: what the closure borrows outlives its call, which is all that this host does with it; the
-    // join cell is alive by the handle's share.
+    // SAFETY: what the closure borrows outlives its call, and this host only calls it; the handle's share
+    // keeps the join cell alive.
     unsafe {
         let host = crate::thread::spawn_member(worker, site, move || hosted.run(), (), Worker::admit);
         join_cell.as_ref().head.id.set(host.id());
@@ -279,7 +279,7 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     ParasiteHandle::of_join_cell(join_cell)
 }
 
-/// Starts `f` as a host, as `builder` says.
+/// Starts `f` as a host with the settings of `builder`.
 ///
 /// # Errors
 /// As [`Builder::spawn`].
@@ -300,7 +300,8 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     let join_cell = StackfulJoinCell::new(builder.given_name(), Some(site), None);
     let handle = ParasiteHandle::of_join_cell(join_cell);
     let hosted = Hosted { join_cell, closure: Some(f) };
-    // SAFETY: as promised by the caller; the join cell is alive by the handle's share.
+    // SAFETY: what `f` and its result borrow outlives the parasite (contract); the handle's share keeps the
+    // join cell alive.
     unsafe {
         let host = builder.launch(&worker.shared, site, move || hosted.run())?;
         join_cell.as_ref().head.id.set(host.id());
@@ -308,7 +309,7 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     Ok(handle)
 }
 
-/// As [`start_or_host`], as `builder` says: on this worker, or wherever it can go.
+/// Like [`start_or_host`], with the settings of `builder`. If `stays`, only on this worker.
 ///
 /// # Errors
 /// As [`Builder::spawn`].
@@ -334,19 +335,20 @@ pub(super) unsafe fn start_built<F: FnOnce() -> T + Send, T: Send>(
     Ok(if how == Start::Overdue { handle.whose_join_gives_way() } else { handle })
 }
 
-/// A parasite on its way to be a host. Dropped unrun, it ends as cancelled.
+/// A parasite that is about to start as a host. If it is dropped before, the parasite ends as cancelled.
 struct Hosted<F, T> {
     join_cell: NonNull<StackfulJoinCell<T>>,
     closure: Option<F>,
 }
 
-// SAFETY: closure and outcome are `Send` (bounds of `start_as_host`); the join cell is the parasite's share.
+// SAFETY: closure and outcome are `Send` (bounds of `start_as_host`); the parasite's share of the join cell
+// may be used on any thread.
 unsafe impl<F: Send, T: Send> Send for Hosted<F, T> {}
 
 impl<F: FnOnce() -> T, T> Hosted<F, T> {
     fn run(mut self) {
         let (Some(worker), Some(closure)) = (Worker::current(), self.closure.take()) else { return };
-        // SAFETY: alive by the parasite's share.
+        // SAFETY: the parasite's share keeps the join cell alive.
         let wanted = unsafe { self.join_cell.as_ref() }.head.begin(worker);
         let outcome = if wanted {
             catch_unwind(AssertUnwindSafe(closure)).map_err(JoinError::caught)
@@ -354,7 +356,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
             quietly(|| drop(closure));
             Err(JoinError::cancelled())
         };
-        // Before it counts as over, as those of one that started on top.
+        // Before it counts as over: the destructors may block.
         locals::end(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
         unsafe { StackfulJoinCell::publish(std::mem::ManuallyDrop::new(self).join_cell, outcome) }
@@ -363,13 +365,13 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
 
 impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
-        quietly(|| drop(self.closure.take())); // a panic must not keep whoever joins from being told
-        // SAFETY: as in `run`, which has not got to it.
+        quietly(|| drop(self.closure.take())); // a panic must not prevent the joiner's wake
+        // SAFETY: the parasite's share, given up here: `run` has not published.
         unsafe { StackfulJoinCell::publish(self.join_cell, Err(JoinError::cancelled())) }
     }
 }
 
-/// The caller unwinds, or its runtime ends.
+/// Drops the closure of a parasite that cannot start: the caller unwinds, or its runtime ends.
 #[cold]
 fn refuse<F, T>(f: F) -> ParasiteHandle<T> {
     if let Some(worker) = Worker::current() {
@@ -395,7 +397,8 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
             if !context.join_cell.get().is_null() {
                 return Some(value);
             }
-            // By itself, part by part: see `place::poll_once`.
+            // Written here, not returned by the closure: a result would be read as a whole after being
+            // written in parts, which defeats store forwarding.
             (*started.as_ref().outcome.get()).write(Ok(value));
             started.as_ref().over.set(true);
             None
@@ -409,7 +412,7 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
         match NonNull::new(context.join_cell.get().cast_mut()) {
             Some(join_cell) => {
                 StackfulJoinCell::<T>::publish(join_cell.cast(), outcome);
-                // What the destructor of an outcome that nobody wanted has left behind.
+                // Local values that the destructor of a detached parasite's outcome initialized.
                 end_locals(context);
             }
             None => {

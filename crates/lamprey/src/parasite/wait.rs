@@ -173,7 +173,7 @@ impl WaitCell {
         if life.is_woken() {
             life.end();
             life.begin();
-            // Starts a new time slice: the host cannot switch to others while it unwinds.
+            // Refills the parasites' budget, because the host cannot yield while it unwinds.
             return Worker::current().into_iter().for_each(Worker::begin_turn);
         }
         if is_bounded {
