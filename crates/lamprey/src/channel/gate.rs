@@ -1,19 +1,19 @@
-//! A monitor for channels that have a state of their own: the state, two wait queues, and a lock around all.
+//! A monitor for channels: a state, two wait queues, and one lock for all of them.
 //!
 //! Waiting works as in a Mesa monitor: an operation tries under the lock, and if it cannot be done it queues
 //! its node in the same section and blocks; woken, it tries again ([`wait`] for threads, [`future`] for
-//! futures, [`node`] what they queue). What wakes it is a **grant**: a unit (a value, a free place) that
-//! stays in the state, reserved for it. Who arrives later leaves as many units alone as have been granted, so
-//! nobody is overtaken; and a waiter that goes away with a grant hands it to the next, so nothing is lost.
+//! futures, [`node`] what they queue). A wake carries a **grant**: a unit (a value, a free slot) stays in the
+//! state, reserved for the waiter. Operations that arrive later leave granted units alone, so they cannot
+//! overtake a waiter. A waiter that leaves with a grant passes it to the next waiter, so no unit is lost.
 //!
 //! # States
-//! The lock's states are those of [`Guarded`]: a section works on the state, the queues and the nodes linked
-//! in them; its pending wakes are delivered after its end. A node is NEW, LINKED (waiter set), or unlinked
-//! again: by its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//! The lock's states are those of [`Guarded`]: a section works on the state, the queues and the linked nodes;
+//! its pending wakes are delivered after it ends. A node is NEW, LINKED (waiter set), or unlinked again: by
+//! its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
 //!
 //! # Invariants
-//! 1. A section runs no code of the program: it drops and clones no `T`, calls no waker, and does not switch.
-//!    Values to drop and waiters to wake are carried out of it.
+//! 1. A section runs no user code: it drops and clones no `T`, calls no waker, and does not switch. Values to
+//!    drop and waiters to wake are carried out of it.
 //! 2. While a node is queued, every unit that it waits for has been granted: a section that adds a unit or
 //!    declines a grant grants it to the first waiter in the queue ([`Section::offer`]).
 //! 3. A parasite is notified **within** the section that takes its node out. While the node is queued its
@@ -35,7 +35,7 @@
 //!
 //! # Rejected
 //! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
-//!   it back in its old place, differently in each kind of channel. Here the value stays in the state.
+//!   it back at its old position, differently in each kind of channel. Here the value stays in the state.
 //! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
 //! * Another state of a node (HELD, [`wait_node`](super::rendezvous::wait_node)): needed where a CAS takes nodes out, not
 //!   a lock.
@@ -82,7 +82,7 @@ struct Queue {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitSpec {
     pub(crate) queue: usize,
-    /// In front of all other waiters.
+    /// Queue in front of all other waiters.
     pub(crate) in_front: bool,
     pub(crate) reason: Wait,
 }
@@ -99,12 +99,12 @@ unsafe impl<S: Send> Send for Gate<S> {}
 // SAFETY: shared access to the state is serialised by the lock, so `S: Send` is enough.
 unsafe impl<S: Send> Sync for Gate<S> {}
 
-// A section does not unwind (invariant 1), so a panic of the program never leaves the state half changed.
+// A section runs no user code (invariant 1), so it does not unwind and leave the state half changed.
 impl<S> std::panic::UnwindSafe for Gate<S> {}
 impl<S> std::panic::RefUnwindSafe for Gate<S> {}
 
 impl<S> Gate<S> {
-    /// Not `const` under the checker, whose atomics cannot be made at compile time.
+    /// Not `const` under loom, whose atomics cannot be created at compile time.
     #[cfg(loom)]
     pub(crate) fn new(state: S) -> Self {
         Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
@@ -115,17 +115,18 @@ impl<S> Gate<S> {
         Self(Guarded::new(Inner { state, queues: [const { Queue::new() }; 2] }))
     }
 
-    /// Runs `section` under the lock, and then delivers its pending wakes. `section` runs no code of the
-    /// program (invariant 1).
+    /// Runs `section` under the lock, and then delivers its pending wakes. `section` runs no user code
+    /// (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
         self.with_form(Form::AsTask, section)
     }
 
-    /// [`with`](Self::with), where the caller chooses the form in which parasites are woken.
+    /// [`with`](Self::with), with the form in which parasites are woken.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn with_form<R>(&self, form: Form, section: impl FnOnce(&mut Section<'_, S>) -> R) -> R {
-        // Out parameters: a result struct copied out of the section would wait for its own stores.
+        // Out parameters: copying a result struct right after its fields were stored defeats store
+        // forwarding.
         let (mut pending_wake, mut all) = (None, 0);
         let result = self.0.with(|inner| {
             section(&mut Section {
@@ -144,8 +145,8 @@ impl<S> Gate<S> {
         result
     }
 
-    /// Wakes all waiters of the queues whose bits are set. Wakes that run code of the program come last,
-    /// because that code may wait for one of the other waiters.
+    /// Wakes all waiters of the queues whose bits are set. Wakes that run user code come last, because that
+    /// code may wait for one of the other waiters.
     #[cold]
     #[inline(never)]
     fn wake_rounds(&self, queues: u8) {
@@ -227,8 +228,8 @@ impl<S> Section<'_, S> {
         self.queues[queue].granted
     }
 
-    /// `queue` has `units` now: its first waiter gets one if not all are reserved. At most once in a section,
-    /// because an operation adds at most one unit.
+    /// `queue` has `units` now: grants one to its first waiter if not all are reserved. At most once in a
+    /// section, because an operation adds at most one unit.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn offer(&mut self, queue: usize, units: usize) {
         if units > self.queues[queue].granted {
@@ -246,9 +247,9 @@ impl<S> Section<'_, S> {
         self.pending_wake.is_none() && *self.all == 0
     }
 
-    /// Marks all waiters of `queue` to be woken after the section. A waiter that is queued in front meanwhile
-    /// hides those behind it, so this is only for queues without grants, and for states in which no thread
-    /// queues there any more.
+    /// Marks all waiters of `queue` to be woken after the section. A waiter that is queued in front in the
+    /// meantime hides those behind it, so this is only for queues without grants, and for states in which no
+    /// operation queues there any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake_all(&mut self, queue: usize) {
         if !self.queues[queue].list.is_empty() {
@@ -257,7 +258,7 @@ impl<S> Section<'_, S> {
     }
 
     /// # Safety
-    /// The node is unlinked, has its waiter, and stays where it is until it has been taken out. `place.queue`
+    /// The node is unlinked, has its waiter, and does not move until it has been taken out. `place.queue`
     /// does not change while it is linked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn push(&mut self, place: WaitSpec, node: NonNull<Node<GateWaiter>>) {
@@ -278,8 +279,8 @@ impl<S> Section<'_, S> {
         unsafe { self.queues[place.queue].list.remove(NonNull::from(node)) }
     }
 
-    /// The node's owner uses up its grant, if it has one: the reserved unit is free for the next operation
-    /// that tries. Returns whether it had one.
+    /// Consumes the grant of the node's owner, if it has one: the next operation that tries may take the
+    /// unit. Returns whether it had one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accept(&mut self, place: WaitSpec, node: &Node<GateWaiter>) -> bool {
         let granted = node.value.granted.replace(false);
@@ -289,7 +290,7 @@ impl<S> Section<'_, S> {
         granted
     }
 
-    /// The node's owner goes: a grant that it has is the next one's.
+    /// The node's owner leaves: passes its grant, if it has one, to the next waiter.
     fn decline(&mut self, place: WaitSpec, node: &Node<GateWaiter>) {
         let granted = self.accept(place, node);
         if left_out!(GateDecline) {

@@ -1,5 +1,4 @@
-//! The multicast channel of the book on Concurrent ML: a stream that any number of receivers read, each at
-//! its own pace.
+//! The multicast channel of Concurrent ML: a stream that any number of receivers read, each at its own pace.
 //!
 //! # Examples
 //! A journal of changes. One subscriber keeps a copy of the state, one counts; both get every change, and one
@@ -45,12 +44,13 @@
 //! ```
 //!
 //! # How it is done
-//! The stream is a list: each link holds a message and the next link, and is written once. A receiver is a
-//! place in the list, so what it has yet to read is kept by it, and freed behind the last receiver.
+//! The stream is a linked list: each link holds a message and the next link, and is written once. A receiver
+//! points at a link, which keeps all messages that it has not read alive; a message is freed when the last
+//! receiver has read it.
 //!
 //! # Invariants
-//! `last` is the link that is empty; all before it are full. A message is in its link before the receivers
-//! are woken.
+//! `last` is the only empty link; all before it are full. A message is in its link before the receivers are
+//! woken.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use super::gate::{Gate, GateFuture, Interrupted, Op, Section, WaitSpec, opaque, or_cancelled};
@@ -68,12 +68,12 @@ use std::time::{Duration, Instant};
 const RECEIVERS: usize = 0;
 const RECV: WaitSpec = WaitSpec::new(RECEIVERS, Wait::Recv);
 
-/// A channel whose every receiver gets every message that is sent after the receiver was made. Nothing is
-/// lost and sends never wait: the memory of what the slowest receiver has not read is the limit.
-/// ([`broadcast`](crate::broadcast()) has a bound instead.)
+/// A channel whose every receiver gets every message that is sent after the receiver was created. No message
+/// is lost and sends never wait: the queue is unbounded, and keeps all messages that the slowest receiver has
+/// not read. ([`broadcast`](crate::broadcast()) is bounded.)
 ///
-/// When the last sender is gone, receivers get what is there and then [`RecvError`]. A send without any
-/// receiver fails.
+/// When the last sender is gone, receivers get the remaining messages and then [`RecvError`]. A send without
+/// any receiver fails.
 ///
 /// # Examples
 /// ```
@@ -105,13 +105,13 @@ struct Stream<T> {
 /// A message and the next link, once they are written.
 struct Link<T>(OnceLock<(T, Arc<Link<T>>)>);
 
-/// The sending end of a [`multicast()`] channel, and where receivers come from.
+/// The sending end of a [`multicast()`] channel, which also creates receivers.
 pub struct Sender<T>(Arc<Gate<Stream<T>>>);
 
-/// The receiving end of a [`multicast()`] channel, with a place of its own in the stream. A clone reads on
-/// from the same place.
+/// The receiving end of a [`multicast()`] channel, with its own position in the stream. A clone starts at the
+/// same position.
 ///
-/// The book on Concurrent ML calls it a port.
+/// Concurrent ML calls it a port.
 #[doc(alias = "port")]
 pub struct Receiver<T> {
     gate: Arc<Gate<Stream<T>>>,
@@ -135,7 +135,7 @@ impl<T> Drop for Link<T> {
 }
 
 impl<T> Sender<T> {
-    /// Gives `message` to all receivers that are there now.
+    /// Sends `message` to all current receivers.
     ///
     /// # Errors
     /// [`SendError`] with the message if there is no receiver; there may be one
@@ -156,13 +156,12 @@ impl<T> Sender<T> {
             section.wake_all(RECEIVERS);
             Some(old)
         });
-        // Outside of the lock: perhaps the last receiver has gone meanwhile, and this was the last to hold
-        // the message.
+        // Dropped outside of the lock: if the last receiver has gone in the meantime, this drops the message.
         drop(old);
         content.map_or(Ok(()), |(message, _)| Err(SendError(message)))
     }
 
-    /// A new receiver, of all messages from now on.
+    /// Creates a receiver of all messages that are sent from now on.
     #[doc(alias = "port")]
     pub fn subscribe(&self) -> Receiver<T> {
         let at = self.0.with(|section| {
@@ -261,7 +260,7 @@ impl<T: Clone> Receiver<T> {
     /// If the future is dropped before it is ready, the next call gets the message.
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile. It may be polled by any executor, on any thread.
+    /// Never; the future is pending until then. It may be polled by any executor, on any thread.
     pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
         let Self { gate, at } = self;
         RecvFuture(gate.future(RECV, ReadOp(at)))
@@ -285,7 +284,7 @@ impl<T: Clone> Receiver<T> {
         coop::tried(received, Result::is_err)
     }
 
-    /// As [`recv`](Self::recv), waiting at most `timeout`.
+    /// Like [`recv`](Self::recv), but waits at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`].

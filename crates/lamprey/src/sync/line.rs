@@ -16,26 +16,26 @@
 //! 2. When EDIT ends (in a batch: the last one), the first waiter cannot have what it wants, or WOKEN is set.
 //!    A thread that changes the state, leaves the queue or clears WOKEN checks the first waiter again
 //!    ([`Edit::serve`]), under the same EDIT.
-//! 3. **Handing over**: a waiter that is taken out with MET has what it wants; the state already says so. If
-//!    it does not want it any more (cancelled, a future dropped, a branch not finished), it releases it as if
-//!    it had held it.
-//! 4. EDIT lasts a few instructions: no code of the program, no switch, at most [`BATCH`] nodes taken out.
-//!    Wakes are delivered after it. It may spin on a choice that is CLAIMED, which waits for nothing
+//! 3. **Handing over**: a waiter that is taken out with MET has what it wants; the state already says so. A
+//!    waiter that no longer wants it (cancelled, a dropped future, an unfinished branch) releases it as a
+//!    holder would.
+//! 4. EDIT lasts a few instructions: no user code, no switch, at most [`BATCH`] nodes taken out. Wakes are
+//!    delivered after it. It may spin on a choice that is CLAIMED, which waits for nothing
 //!    (`events::protocol::choice`, invariant 3).
 //! 5. A thread that has just queued itself, or has found its node taken out, serves no other waiter. It has
-//!    changed nothing that others wait for, and its own wake may be pending, which program code run by the
-//!    others' wakes could consume ([`sched::wait`](crate::sched::wait)).
+//!    changed nothing that others wait for, and its own wake may be pending, which user code that is run by
+//!    the others' wakes could consume ([`sched::wait`](crate::sched::wait)).
 //! 6. An offer is taken out with a grant only if its choice is synched; the state is changed after that.
 //!
 //! # Who may touch what
 //! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while
-//! EDIT is not set, otherwise the holder of EDIT. All else of a node: as for [`NodeState`].
+//! EDIT is not set, otherwise the holder of EDIT. Other fields of a node: as for [`NodeState`].
 //!
 //! # Orderings
 //! Taking EDIT is an Acquire CAS, and the store that ends it is Release; the CAS that queues a first node is
 //! Release. A lock whose state is only HELD sets it with Acquire and clears it with Release. A grant is
 //! published by the node's word. A CAS that only sets or clears bits may succeed although the ring changed in
-//! between (ABA), which is harmless: it has read nothing of the ring.
+//! between (ABA), which is harmless: it does not read the ring.
 //!
 //! # Where this differs from the paper (swapstack-taco-2013, 6.1-6.2)
 //! There, a thread may read a freed node, and a signal handler repairs that. Here only its owner and the
@@ -80,36 +80,34 @@ const WOKEN: usize = 2;
 const EDIT: usize = 4;
 const TAGS: usize = 7;
 
-/// The number of waiters that one EDIT takes out at most. (Two under the checker, which must see the second
+/// The maximal number of waiters that one EDIT takes out. (Two under loom, so that the models reach a second
 /// batch.)
 pub(super) const BATCH: usize = if cfg!(loom) { 2 } else { 8 };
 
 /// The decision for the first waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It waits on.
+    /// It keeps waiting.
     Waits,
     /// It has what it wants: the state is changed.
     Has,
-    /// It must try again, against the threads that come meanwhile. Only for a waiter that may lose; never for
-    /// an offer.
+    /// It is woken to try again, in competition with threads that arrive in the meantime. Never for an offer,
+    /// which cannot retry.
     Tries,
 }
 
-/// The rules of a lock: a small state, changed under EDIT. No method may panic, block or run code of the
-/// program.
+/// The rules of a lock: a small state, changed under EDIT. No method may panic, block or run user code.
 ///
-/// `held` is the bit of the word: a kind that sets it promises that `arrive` says no for as long as it is
-/// set. `want` is what the caller of `acquire` asked for, and may be changed: its last value comes back to
-/// that caller.
+/// `held` is the word's HELD bit: a kind that sets it promises that `arrive` returns false as long as it is
+/// set. `want` is the argument of `acquire`; a method may change it, and `acquire` returns its last value.
 pub trait LockKind: Copy {
-    /// Somebody comes (`behind`: others wait): true if it has what it wants. If not, it queues (or goes, if
-    /// it only tries: then the changed state is forgotten).
+    /// A thread arrives: true if it has what it wants. If not, it queues, or, if it only tries, leaves, and
+    /// the changed state is discarded.
     fn arrive(&mut self, held: &mut bool, want: &mut u32, comes: Comes) -> bool {
         comes != Comes::Behind && self.take(held, want) == Decision::Has
     }
 
-    /// What is to become of the first in line. The state is changed only if that is not `Waits`.
+    /// Decides about the first waiter. Changes the state only if the decision is not `Waits`.
     fn take(&mut self, held: &mut bool, want: &mut u32) -> Decision;
 
     /// A thread releases what it was granted with `want`.
@@ -128,13 +126,13 @@ pub struct Line<S> {
     state: UnsafeCell<S>,
 }
 
-// SAFETY: only one kernel thread at a time, the holder of EDIT, reaches the state; other threads take only
+// SAFETY: only one kernel thread at a time, the holder of EDIT, accesses the state; other threads take only
 // waiters out of nodes.
 unsafe impl<S: Send> Send for Line<S> {}
 // SAFETY: shared access to the state is serialised by EDIT, so `S: Send` is enough.
 unsafe impl<S: Send> Sync for Line<S> {}
 
-// An EDIT does not unwind (invariant 4), so a panic of the program never leaves the state half changed.
+// An EDIT runs no user code (invariant 4), so it does not unwind and leave the state half changed.
 impl<S> std::panic::UnwindSafe for Line<S> {}
 impl<S> std::panic::RefUnwindSafe for Line<S> {}
 
@@ -340,7 +338,7 @@ impl<S> Line<S> {
 }
 
 impl<S: LockKind> Line<S> {
-    /// Works on ring and state; then serves those who can go on with that, and gives them their wakes.
+    /// Runs `work` under EDIT, serves the waiters that can go on, and delivers their wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn edit<R>(&self, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let word = self.enter();
@@ -375,7 +373,7 @@ impl<S: LockKind> Line<S> {
         }
     }
 
-    /// Wakes that run code of the program come last, because that code may wait for one of the other waiters.
+    /// Wakes that run user code come last, because that code may wait for one of the other waiters.
     #[cold]
     #[inline(never)]
     fn deliver_several(&self, mut batch: Batch) {
@@ -412,8 +410,8 @@ impl<S: LockKind> Line<S> {
         (result, batch)
     }
 
-    /// Changes the state: `change` gets it, `held`, and whether a thread waits. Then serves the waiters that
-    /// can go on.
+    /// Changes the state: `change` receives it, `held`, and whether a thread waits. Then serves the waiters
+    /// that can go on.
     #[inline]
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut S, &mut bool, bool) -> R) -> R {
         self.edit(|edit| {
@@ -437,7 +435,7 @@ impl<S: LockKind> Line<S> {
         batch.into_single()
     }
 
-    /// Takes `want` if it can be had at once; returns the last value of `want`.
+    /// Takes `want` if that is possible at once; returns the last value of `want`.
     #[inline]
     pub(crate) fn try_acquire(&self, mut want: u32) -> Option<u32> {
         if self.is_held() {
@@ -446,11 +444,11 @@ impl<S: LockKind> Line<S> {
         self.edit(|edit| edit.arrive_or_go(&mut want).then_some(want))
     }
 
-    /// Takes what the node wants, or queues it: true if it has it.
+    /// Takes what the node wants, or queues the node; true if it has it.
     ///
     /// # Safety
-    /// The node is unlinked, with its waiter and its slot, and stays where it is until it has left the queue,
-    /// or was taken out and ended.
+    /// The node is unlinked, with its waiter and its slot, and does not move until it has left the queue, or
+    /// was taken out and ended.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn join(&self, node: NonNull<WaitNode<u32>>, again: bool) -> bool {
         self.share();
@@ -488,7 +486,7 @@ impl<S: LockKind> Line<S> {
     }
 }
 
-/// The last value of `want`, as the thread that granted it has left it.
+/// The last value of `want`, as the granting thread stored it.
 ///
 /// # Safety
 /// The caller owns the node.

@@ -1,4 +1,4 @@
-//! Once: code that runs one time, in the first thread that asks for it.
+//! `Once`: one-time initialization by the first thread that needs it.
 //!
 //! # States (`Phase`)
 //! ```text
@@ -7,10 +7,10 @@
 //! ```
 //! # Invariants
 //! 1. Running belongs to one [`Running`], whose drop wakes all waiters.
-//! 2. `done` is set before the phase is Done, and after everything that the code did.
+//! 2. `done` is set after the code has returned, and before the phase is Done.
 //!
-//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not the wait queue of the locks: a
-//! thread that waits for the end must not be queued in front of one that could run the code.)
+//! The lock, the queue and how threads and futures wait in it: [`Gate`]. (Not `sync::line`: a thread that
+//! waits for the end must not be queued in front of one that could run the code.)
 //!
 //! # Orderings
 //! `done` is stored with Release and loaded with Acquire: a thread that sees it sees what the code did.
@@ -46,7 +46,7 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 0;
 const WAIT: WaitSpec = WaitSpec::new(QUEUE, Wait::Once);
 
-/// Runs code one time only, however many threads ask for it; all of them go on when it has run.
+/// Runs code exactly once, however many threads call it; all of them return after it has run.
 ///
 /// # Examples
 /// ```
@@ -92,7 +92,7 @@ impl OnceState {
     }
 }
 
-/// The right to run the code; the drop sets the phase that it ended in.
+/// The right to run the code; its drop sets the final phase.
 struct Running<'a> {
     once: &'a Once,
     state: OnceState,
@@ -100,7 +100,7 @@ struct Running<'a> {
     is_tracked: bool,
 }
 
-/// The answer to a thread that asks to run the code.
+/// The result of [`begin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begin {
     Run { poisoned: bool },
@@ -154,7 +154,7 @@ impl Once {
         }
     }
 
-    /// Runs `code`, if no code has run here. If another thread is running code, waits until it ends.
+    /// Runs `code`, if no code has run yet. If another thread is running code, waits until that ends.
     ///
     /// # Examples
     /// See [`Once`].
@@ -165,8 +165,8 @@ impl Once {
     /// recursively, which otherwise deadlocks.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here, and nothing has changed. A host that is
-    /// cancelled in `code` poisons this, as a panic does.
+    /// A host that is cancelled while it waits unwinds from here, without effect. A host that is cancelled in
+    /// `code` poisons this `Once`, as a panic does.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -178,7 +178,7 @@ impl Once {
         }
     }
 
-    /// As [`call_once`](Self::call_once), but runs `code` even if earlier code panicked or was cancelled.
+    /// Like [`call_once`](Self::call_once), but runs `code` even if earlier code panicked or was cancelled.
     ///
     /// # Examples
     /// ```
@@ -206,7 +206,7 @@ impl Once {
     }
 
     /// [`call_once`](Self::call_once) for async code: awaits the future that `code` returns, if no code has
-    /// run here.
+    /// run yet.
     ///
     /// # Examples
     /// ```
@@ -221,11 +221,11 @@ impl Once {
     /// If earlier code panicked or was cancelled, or the future does.
     ///
     /// # Cancellation
-    /// If the future is dropped while it waits, nothing has changed. If it is dropped while it awaits the
-    /// future of `code`, it poisons this.
+    /// Dropping the future while it waits has no effect. Dropping it while it awaits the future of `code`
+    /// poisons this `Once`.
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile.
+    /// Never; the future is pending until then.
     pub async fn call_once_async<F: Future<Output = ()>>(&self, code: impl FnOnce() -> F) {
         if let Some(running) = self.begin_async(false).await {
             code().await;
@@ -233,7 +233,7 @@ impl Once {
         }
     }
 
-    /// True once code has run here to its end. All its effects are then visible.
+    /// True once the code has returned. All its effects are then visible.
     ///
     /// # Examples
     /// See [`Once`].
@@ -243,7 +243,7 @@ impl Once {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until code has run here to its end. Runs no code itself.
+    /// Waits until the code of another call has returned. Runs no code itself.
     ///
     /// # Examples
     /// ```
@@ -312,7 +312,7 @@ impl Once {
     /// Dropping the future changes nothing.
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile.
+    /// Never; the future is pending until then.
     pub fn wait_async(&self) -> OnceWaitFuture<'_> {
         OnceWaitFuture(self.gate.future(WAIT, EndedOp { force: false }))
     }
@@ -348,7 +348,7 @@ impl Once {
         }
     }
 
-    /// Begins to run the code, if it has not run; waits while another thread runs it.
+    /// Acquires the right to run the code, if it has not run; waits while another thread runs it.
     ///
     /// # Errors
     /// If it would have to wait and must not.
@@ -364,7 +364,7 @@ impl Once {
         Ok(running)
     }
 
-    /// As [`begin`](Self::begin).
+    /// The async form of [`begin`](Self::begin).
     fn begin_async(&self, force: bool) -> BeginFuture<'_> {
         BeginFuture { once: self, turn: self.gate.future(WAIT, BeginOp { force }) }
     }
@@ -382,8 +382,8 @@ impl Once {
         }
     }
 
-    /// [`begin`](Self::begin) by force, where all code does nothing but write a value: spins for whoever is
-    /// at it, and waits for nothing.
+    /// [`begin`](Self::begin) with `force`, if all code only writes a value: spins while another thread
+    /// writes, instead of blocking.
     #[cfg(not(loom))]
     fn begin_at_once(&self) -> Option<Running<'_>> {
         let mut spins = 0;
@@ -395,12 +395,12 @@ impl Once {
         }
     }
 
-    /// Waits until code has run to its end, whoever fails before.
+    /// Waits until code has returned; failed runs before that do not end the wait.
     fn wait_for_success_async(&self, reason: Wait) -> GateFuture<'_, Phase, EndedOp> {
         self.gate.future(WaitSpec::new(QUEUE, reason), EndedOp { force: true })
     }
 
-    /// Waits until code has run to its end, whoever fails before.
+    /// Waits until code has returned; failed runs before that do not end the wait.
     fn wait_for_success(&self, reason: Wait, deadline: Option<Instant>) -> Result<(), Interrupted> {
         if self.is_completed() {
             return Ok(());
@@ -408,7 +408,7 @@ impl Once {
         self.gate.wait(WaitSpec::new(QUEUE, reason), deadline, |section| ended(section, true)).map(drop)
     }
 
-    /// Waits for the end of the code.
+    /// Waits until the code has returned or failed.
     fn wait_until(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
         if self.is_completed() {
             return Ok(());
@@ -420,7 +420,7 @@ impl Once {
     }
 }
 
-/// Begins, if nobody is at it.
+/// Starts the code, unless another thread runs it.
 fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Begin> {
     let turn = match *section.state {
         Phase::Running => return None,
@@ -434,7 +434,7 @@ fn begin(section: &mut Section<'_, Phase>, force: bool) -> Option<Begin> {
     Some(turn)
 }
 
-/// Whether the code succeeded, if it has ended. With `force`, a failure is not the end.
+/// Whether the code succeeded, if it has ended. With `force`, a failure does not count as the end.
 fn ended(section: &mut Section<'_, Phase>, force: bool) -> Option<bool> {
     match *section.state {
         Phase::Done => Some(true),

@@ -5,13 +5,13 @@
 //! locks that it holds ([`held`]). Taking B while A is held adds the edge "A before B" to one [`graph`] for
 //! the process. An edge that contradicts earlier ones is reported, once for each pair of locks.
 //!
-//! # What a lock calls, and when
+//! # When a lock calls what
 //! | call | when |
 //! |---|---|
-//! | [`Id::before_lock`] | before a lock reads its state, if it would wait without a limit |
-//! | [`Id::locked`] | the thread has the lock, also by a `try_lock` or a limited wait: those cannot deadlock, so they add no edge |
+//! | [`Id::before_lock`] | before a lock reads its state, if it would wait without a timeout |
+//! | [`Id::locked`] | the thread has the lock, also by a `try_lock` or a wait with a timeout: those cannot deadlock, so they add no edge |
 //! | [`Id::unlocked`] | before the lock is released |
-//! | [`Id::before_code`] | instead of `before_lock`, for a lock that is held while code runs, without a guard |
+//! | [`Id::before_code`] | instead of `before_lock`, for a lock without a guard that is held while a closure runs (`Once`) |
 //! | the `_shared` forms | for a lock that several threads can hold at once; the drop of the guard's [`Shared`] releases it |
 //!
 //! An acquisition whose guard belongs to a future calls none of them: such a guard moves between threads, and
@@ -19,20 +19,19 @@
 //! stackless parasite.
 //!
 //! # Invariants
-//! 1. In a release build, and under the checker, [`Id`] has no size and its methods do nothing.
+//! 1. In a release build, and under loom, [`Id`] has no size and its methods do nothing.
 //! 2. Numbers are never reused, so a lock is not confused with an earlier one at the same address.
 //! 3. A dropped lock is removed from the graph, and its entries in lists become stale. So do the entries of a
 //!    guard that was sent to another thread and dropped there (`held`).
-//! 4. Nothing in this module blocks, except on a mutex of `std` that is held for a few instructions without a
-//!    switch.
+//! 4. This module blocks only on a mutex of `std` that is held for a few instructions without a switch.
 //!
 //! # `LAMPREY_LOCK_ORDER`
 //! `panic` turns a report into a panic of the thread that takes the locks in the wrong order; `off` disables
 //! the checking.
 //!
-//! # A lock that the thread holds already
+//! # A lock that the thread already holds
 //! Taking it again is reported without a panic: the guard may have been sent to a thread that will release
-//! it. Where there is no guard to send (`Once`), it is a panic, unless the checking is off.
+//! it. For a lock without a guard (`Once`) it panics, unless the checking is off.
 
 #[cfg(all(debug_assertions, not(loom)))]
 mod graph;
@@ -45,7 +44,7 @@ mod tests;
 
 use std::panic::Location;
 
-/// The place of a call.
+/// The source location of a call.
 pub(crate) type Site = &'static Location<'static>;
 
 #[cfg(all(debug_assertions, not(loom)))]
@@ -83,7 +82,7 @@ mod unwatched {
         }
     }
 
-    /// Empty, as [`Id`] is.
+    /// Empty: this build does not check the order of locks.
     #[derive(Debug)]
     pub(crate) struct Shared;
 
@@ -101,7 +100,7 @@ mod watched {
     use crate::sync_shim::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, OnceLock};
 
-    /// The identity of a lock in the checking.
+    /// The identity of a lock for the checks.
     #[derive(Debug)]
     pub(crate) struct Id(OnceLock<Arc<Lock>>);
 
@@ -118,7 +117,7 @@ mod watched {
     pub(super) struct Lock {
         pub(super) number: usize,
         /// The number of exclusive releases: an entry of a list that has another number is stale. That
-        /// happens if a guard was sent away, or was forgotten and its lock dropped.
+        /// happens if a guard was dropped on another thread, or was forgotten and its lock dropped.
         pub(super) turn: AtomicUsize,
         /// Set once it was reported that a thread took this lock while it held it.
         pub(super) taken_twice: AtomicBool,
@@ -128,8 +127,8 @@ mod watched {
 
     impl Lock {
         pub(super) fn turn(&self) -> usize {
-            // Relaxed: a thread that reads an old number has no happens-before with the end of the guard that
-            // it sent away. To that thread the lock may as well be held still.
+            // Relaxed: if a thread reads an old number, the release does not happen-before its read, so the
+            // lock may be regarded as still held.
             self.turn.load(Ordering::Relaxed)
         }
 
@@ -144,7 +143,7 @@ mod watched {
             Self(OnceLock::new())
         }
 
-        /// The calling thread is about to take the lock exclusively, and waits for it without a limit.
+        /// The calling thread is about to take the lock exclusively, and waits for it without a timeout.
         pub(crate) fn before_lock(&self, site: Site) {
             self.before(site, Way::Alone);
         }

@@ -30,30 +30,30 @@ pub(crate) struct GateFuture<'a, S, F> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node is reached by other kernel threads under the gate's lock only.
+// SAFETY: other kernel threads access the node only under the gate's lock.
 unsafe impl<S: Send, F: Send> Send for GateFuture<'_, S, F> {}
-// SAFETY: a shared reference to this future gives access to nothing.
+// SAFETY: a shared reference to this future gives no access to its fields.
 unsafe impl<S: Send, F: Send> Sync for GateFuture<'_, S, F> {}
 
-/// What a future tries at a gate, and tries again after each wake: a section that gives `None` until it
-/// succeeds. A type of its own and no closure, so that the future has a name ([`named_future`]).
+/// The operation of a future: a section that returns `None` until it succeeds, and is tried again after each
+/// wake. A named type instead of a closure, so that the future has a name ([`named_future`]).
 pub(crate) trait Op<S> {
     type Output;
 
     fn attempt(&mut self, section: &mut Section<'_, S>) -> Option<Self::Output>;
 }
 
-/// What a look at the node has shown.
+/// The result of checking the node in a later poll.
 enum Look<R> {
     Ready(R),
-    /// It waits with this waker.
+    /// The node is queued with this waker.
     Waits,
-    /// It does not wait, or waits with another waker.
+    /// The node is not queued, or is queued with another waker.
     Waker,
 }
 
 impl<S> Gate<S> {
-    /// Does `op` as [`wait`](Self::wait) does, for async code.
+    /// The async form of [`wait`](Self::wait).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn future<F: Op<S>>(&self, place: WaitSpec, op: F) -> GateFuture<'_, S, F> {
         GateFuture {
@@ -75,8 +75,8 @@ impl<S, F> GateFuture<'_, S, F> {
         &mut unsafe { self.get_unchecked_mut() }.op
     }
 
-    /// Tries what needs no lock, unless the future waits already or has returned. If that succeeds, the
-    /// future has returned.
+    /// Runs `attempt`, a fast path without the lock, unless the future is queued or has returned. If it
+    /// succeeds, the future has returned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn try_first<R>(self: Pin<&mut Self>, attempt: impl FnOnce(&mut F) -> Option<R>) -> Option<R> {
         // SAFETY: only the node is pinned, and it is not moved.
@@ -91,7 +91,7 @@ impl<S, F> GateFuture<'_, S, F> {
 }
 
 impl<S, F: Op<S>> GateFuture<'_, S, F> {
-    /// Not queued yet.
+    /// First poll: the node is not queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, gate: &Gate<S>, cx: &Context<'_>) -> Poll<F::Output> {
         if sched::gives_way(cx) {
@@ -182,8 +182,7 @@ impl<S, F> Drop for GateFuture<'_, S, F> {
     }
 }
 
-/// A public name for the future of an operation of a gate. `$map` makes the future's output of the
-/// operation's.
+/// Declares a public future type for an operation of a gate. `$map` converts the operation's output.
 macro_rules! named_future {
     (
         $(#[$meta:meta])*
@@ -214,7 +213,7 @@ macro_rules! named_future {
 }
 pub(crate) use named_future;
 
-/// `Debug` of a future: its name.
+/// Implements `Debug` of a future: its name.
 macro_rules! opaque {
     ($name:ident<$($of:tt),+>) => {
         impl<$($of),+> std::fmt::Debug for $name<$($of),+> {

@@ -1,7 +1,7 @@
 //! The wait node of a [`Gate`](super::Gate), and the pending wake of a node that has been taken out.
 //!
-//! Invariant: if a node is or was queued, all its fields are touched in sections only. It has a waiter
-//! exactly while it is linked.
+//! Invariant: the fields of a node that is or was queued are accessed only in sections. A queued node has a
+//! waiter exactly while it is linked.
 
 use crate::queue::list::Node;
 use crate::sched::parasite::notify::Delivery;
@@ -12,7 +12,7 @@ use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::task::Context;
 
-/// What a node carries.
+/// The content of a wait node.
 pub(super) struct GateWaiter {
     pub(super) waiter: Cell<Option<Waiter>>,
     /// A unit is reserved for it.
@@ -47,7 +47,8 @@ impl GateWaiter {
             return PendingWake::Late(waiter);
         }
         match waiter.as_task() {
-            // SAFETY: alive (gate, invariant 3): its future has not had the lock since the node was linked.
+            // SAFETY: alive: its future needs the lock to be dropped, and has not had it since the node was
+            // linked (gate, invariant 3).
             Some(task) => PendingWake::Task(unsafe { Task::notify(task) }),
             None => PendingWake::Waiter(waiter),
         }
@@ -56,8 +57,7 @@ impl GateWaiter {
     /// True if the node's waiter wakes a future that is polled in `cx`. The node is linked.
     pub(super) fn would_wake(&self, cx: &Context<'_>) -> bool {
         self.waiter.get().is_some_and(|waiter| match waiter.who() {
-            // SAFETY: the waker's box is the node's while it is linked; the comparison runs no code of the
-            // program.
+            // SAFETY: the linked node owns the waker's box; the comparison runs no user code.
             Who::Foreign(waker) => unsafe { waker.as_ref() }.will_wake(cx.waker()),
             _ => waiter.is_of(cx),
         })
@@ -65,7 +65,7 @@ impl GateWaiter {
 }
 
 impl PendingWake {
-    /// True if [`deliver`](Self::deliver) would run code that is not of this crate, even in [`Form::Soon`].
+    /// True if [`deliver`](Self::deliver) would run user code, even in [`Form::Soon`].
     pub(crate) fn runs_code(&self) -> bool {
         match self {
             Self::Waiter(waiter) => waiter.is_foreign(),

@@ -59,7 +59,7 @@ impl<S> Gate<S> {
                 _ => self.after_early(place, &node, waited)?,
             }
             let result = self.with(|section| {
-                // A waiter whose grant was not enough keeps its place in front.
+                // A waiter whose grant was not enough is queued in front again.
                 place.in_front |= section.accept(place, &node);
                 op(section)
             });
@@ -84,7 +84,8 @@ impl<S> Gate<S> {
             let tried = op(section);
             if tried.is_none() {
                 debug_assert!(section.owes_nothing(), "an operation that is to be tried again owes a wake");
-                // SAFETY: new, with its waiter; its owner does not return before it is out again.
+                // SAFETY: the node is new and has its waiter; its owner does not return before it is
+                // unlinked.
                 unsafe { section.push(place, NonNull::from(node)) };
             }
             tried

@@ -11,8 +11,7 @@
 //! 2. A sender's slot is full in all states but Met and Done; a receiver's is full in Met.
 //!
 //! # Cancellation
-//! A value that a receiver was given goes back into the channel if the branch is dropped before it returns
-//! it.
+//! If a receive branch that has met is dropped before `finish`, its value goes back into the channel.
 
 use super::ends::{Receiver, Sender, full};
 use super::exchange::{Chan, Ended, deal};
@@ -37,10 +36,11 @@ pub trait End {
     type Output;
     const SIDE: Side;
     fn chan(&self) -> &Arc<Chan<Self::Item>>;
-    /// Makes the result from the slot of an operation that has met or failed.
+    /// Converts the slot of an operation that has met or failed into its result.
     ///
     /// # Safety
-    /// The slot is as the module's invariant 2 says, and is not used again.
+    /// The slot is full exactly if a sender has not met or a receiver has met (invariant 2), and is not used
+    /// again.
     unsafe fn output(met: bool, slot: MaybeUninit<Self::Item>) -> Self::Output;
 }
 
@@ -167,7 +167,7 @@ enum OfferState {
     Done,
 }
 
-// SAFETY: a peer on another kernel thread reaches the node only through the channel's protocol; only items
+// SAFETY: a peer on another kernel thread accesses the node only through the channel's protocol; only items
 // are moved between threads.
 unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 
@@ -186,7 +186,8 @@ impl<E: End> Offer<E> {
         let wait_node = &self.node.value;
         let form = self.end.chan().form();
         self.state.set(OfferState::Met);
-        // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
+        // SAFETY: the caller has just taken `peer` out (contract); our node is not queued, so its slot is
+        // ours, and full if it is a sender's.
         unsafe {
             match E::SIDE {
                 Side::Sender => drop(deal(E::SIDE, wait_node.take(), peer, form)),
@@ -222,7 +223,7 @@ impl<E: End> Branch for Offer<E> {
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         self.node.value.set_offer(choice.0);
         self.state.set(OfferState::Offered);
-        // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
+        // SAFETY: unlinked; does not move until it is withdrawn (contract).
         match unsafe { self.end.chan().wait_queue.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
             Offering::Waiting => Offered::Waiting,
             Offering::Peer(peer) => {
@@ -274,8 +275,7 @@ impl<E: End> Branch for Offer<E> {
             OfferState::Closed => false,
             _ => crate::bug::bug!("an offer that did not win gave a result"),
         };
-        // SAFETY: the node is ours in Met and Closed, and the slot is not used again, since the state is Done
-        // now.
+        // SAFETY: in Met and Closed the node is ours; the state is Done now, so the slot is not used again.
         Poll::Ready(unsafe { E::output(met, self.node.value.take()) })
     }
 
@@ -297,7 +297,7 @@ impl<E: End> Drop for Offer<E> {
             // SAFETY: not queued (the branch was withdrawn), and full in these states.
             drop(unsafe { self.node.value.take().assume_init() });
         } else if E::SIDE == Side::Receiver && state == OfferState::Met {
-            // SAFETY: ours, and full.
+            // SAFETY: in Met the node is ours, and a receiver's slot is full.
             Chan::put_back(self.end.chan(), unsafe { self.node.value.take() });
         }
     }

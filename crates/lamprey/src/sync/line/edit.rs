@@ -10,7 +10,7 @@ use crate::sched::parasite::task::{Form, Task};
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
-/// How a thread comes to a line.
+/// How a thread arrives at a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comes {
     /// No thread waits.
@@ -162,7 +162,8 @@ impl<S: LockKind> Edit<'_, S> {
     }
 }
 
-/// [`LockKind::arrive`], also of one who goes before those who wait: then it is the first in line.
+/// [`LockKind::arrive`]; in LIFO order an arriving thread may also go before those that wait: it is then the
+/// first in line.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn arrives<S: LockKind>(state: &mut S, held: &mut bool, want: &mut u32, comes: Comes, order: Order) -> bool {
     let is_first = comes == Comes::Behind && order == Order::Lifo;
@@ -219,7 +220,7 @@ impl Batch {
         pending_wake
     }
 
-    /// Delivers the wakes that run no code of the program, oldest first; the others are pushed to `last`.
+    /// Delivers the wakes that run no user code, oldest first; pushes the others to `last`.
     pub(super) fn deliver_to_threads(self, last: &mut Vec<PendingWake>) {
         for pending_wake in self.pending_wake.into_iter().flatten() {
             if pending_wake.runs_code() { last.push(pending_wake) } else { pending_wake.deliver(Form::Soon) }
@@ -242,7 +243,8 @@ impl PendingWake {
 fn switch_over(waiter: Waiter) {
     #[cfg(not(loom))]
     if let Some(thread) = waiter.as_thread()
-        // SAFETY: it was taken out of its node, and is woken once: here, or at the end of this function.
+        // SAFETY: the waiter was taken out of its node, and is woken once: here, or at the end of this
+        // function.
         && unsafe { crate::sched::switch_over(thread) }
     {
         return;

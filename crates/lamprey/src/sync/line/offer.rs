@@ -8,8 +8,8 @@
 //! # Invariants
 //! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
 //!    [`Branch::offer`]).
-//! 2. In Has the state of the line counts this branch as a holder. A branch that is dropped in Has releases
-//!    that.
+//! 2. In Has the state of the line counts this branch as a holder. Dropping the branch in Has releases its
+//!    grant.
 
 use super::{Line, LockKind, want_of};
 use crate::channel::{At, NodeState, WaitNode};
@@ -20,17 +20,17 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// What an event wants from a line, and how it makes its result.
+/// The acquisition that an event makes, and its result.
 pub trait Claim {
     /// The lock's rules.
     type Kind: LockKind;
-    /// What the event gives.
+    /// The result type of the event.
     type Output;
     fn line(&self) -> &Line<Self::Kind>;
     fn want(&self) -> u32;
-    /// Makes the result: `got` is the last value of `want`, or `None` if the caller must not wait.
-    /// `is_future`: the result is not for the calling thread, but for a future that may move to another
-    /// thread. Called once.
+    /// Creates the result: `got` is the last value of `want`, or `None` if the caller must not wait.
+    /// `is_future`: the result is for a future that may move to another thread, not for the calling thread.
+    /// Called once.
     fn output(&self, got: Option<u32>, is_future: bool) -> Self::Output;
 }
 
@@ -50,7 +50,7 @@ enum LineOfferState {
     Done,
 }
 
-// SAFETY: the node is reached by other kernel threads through the line only, under its protocol.
+// SAFETY: other kernel threads access the node only through the line's protocol.
 unsafe impl<C: Claim + Send> Send for LineOffer<C> {}
 
 impl<C: Claim> LineOffer<C> {
@@ -88,7 +88,7 @@ impl<C: Claim> Branch for LineOffer<C> {
         wait_node.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
         self.state.set(LineOfferState::Offered);
         let line = self.claim.line();
-        // SAFETY: unlinked; stays where it is until it is withdrawn (contract).
+        // SAFETY: unlinked; does not move until it is withdrawn (contract).
         let offered =
             line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
         match offered {

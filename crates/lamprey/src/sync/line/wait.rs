@@ -18,12 +18,12 @@ pub(crate) enum LineEnd<W = u32> {
     /// The caller has what it wanted; this is the last value of `want`.
     Has(W),
     TimedOut,
-    /// It would have had to wait, and unwinds.
+    /// The caller is unwinding and must not wait.
     Unwinding,
 }
 
 impl LineEnd {
-    /// For those whose `want` says nothing.
+    /// Drops the value of `want`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn without_want(self) -> LineEnd<()> {
         match self {
@@ -35,11 +35,11 @@ impl LineEnd {
 }
 
 impl<S: LockKind> Line<S> {
-    /// Takes what it wants, waiting for that until `deadline` at most.
+    /// Takes `want`, and waits for it until `deadline` at most.
     ///
     /// # Cancellation
-    /// A cancelled thread unwinds from here and leaves the line unchanged: what it was granted goes to the
-    /// next.
+    /// A cancelled thread unwinds from here and leaves the line unchanged: it passes a grant to the next
+    /// waiter.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire(&self, want: u32, deadline: Option<Instant>, reason: Wait) -> LineEnd {
         if sched::must_not_block() {
@@ -49,9 +49,9 @@ impl<S: LockKind> Line<S> {
     }
 
     /// [`acquire`](Self::acquire) of a thread that may block. `queued` is called after the thread has been
-    /// queued and before it blocks. It must run no code of the program, which might block too and consume our
-    /// wake. If `queued` returns a wake that runs such code, the wake is delivered after the node has left
-    /// the queue; the caller then has what it wanted.
+    /// queued and before it blocks. It must run no user code, which might block too and consume our wake. If
+    /// `queued` returns a wake that runs user code, the wake is delivered after the node has left the queue;
+    /// the caller then has what it wanted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn acquire_then(
         &self,
@@ -61,13 +61,13 @@ impl<S: LockKind> Line<S> {
         queued: impl FnOnce() -> Option<PendingWake>,
     ) -> LineEnd {
         let mut queued = Some(queued);
-        // Called only once: it lets woken parasites run, and a parasite that blocks here after we have been
-        // woken would wait for our next try.
+        // Called only once: it runs ready parasites, and a parasite that blocks on this line after we have
+        // been woken would wait for our next try.
         let me = sched::waiter();
         let node = NodeState::node(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
-            // SAFETY: unlinked; stays here until the wait has ended.
+            // SAFETY: unlinked; does not move until the wait has ended.
             if unsafe { self.join(NonNull::from(&node), again) } {
                 // SAFETY: not queued.
                 return LineEnd::Has(unsafe { want_of(&node.value) });
@@ -87,7 +87,7 @@ impl<S: LockKind> Line<S> {
                 return self.after_early(&node, waited, left);
             }
             match node.value.at() {
-                // SAFETY: taken out and let go.
+                // SAFETY: taken out and ended, so the node is ours.
                 At::Met => return LineEnd::Has(unsafe { want_of(&node.value) }),
                 At::Closed => {}
                 _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
@@ -98,7 +98,7 @@ impl<S: LockKind> Line<S> {
         }
     }
 
-    /// Does not wait: it has been given `pending_wake`, a wake that may run code of the program.
+    /// Leaves the queue instead of waiting, and delivers `pending_wake`, which may run user code.
     #[cold]
     #[inline(never)]
     fn out_of_line(&self, node: &WaitNode<u32>, pending_wake: PendingWake, reason: Wait) -> LineEnd {
@@ -111,7 +111,7 @@ impl<S: LockKind> Line<S> {
         LineEnd::Has(unsafe { want_of(&node.value) })
     }
 
-    /// The wait ended early; `left` has the wakes of our leaving.
+    /// The wait ended early; `left` has the pending wakes of `leave`.
     #[cold]
     #[inline(never)]
     fn after_early(&self, node: &WaitNode<u32>, waited: Waited, left: Option<Batch>) -> LineEnd {
@@ -136,7 +136,7 @@ impl<S: LockKind> Line<S> {
         }
     }
 
-    /// Its time is up, but it has been woken to try again.
+    /// The last try of a thread that has timed out, but was woken to try again.
     fn try_last(&self, mut want: u32) -> LineEnd {
         let has = self.edit(|edit| {
             edit.woken &= left_out!(LinePass);

@@ -1,7 +1,7 @@
-//! A value that its own closure makes on first use.
+//! `LazyLock`: a value that its own closure creates on first use.
 //!
 //! Invariant: only the thread that initialises `value` touches the closure, one thread at a time. If the
-//! closure has been taken and there is no value, it has failed for good.
+//! closure has been taken and there is no value, the closure has failed, permanently.
 
 use super::{BeginFuture, OnceLock};
 use crate::channel::gate::opaque;
@@ -14,7 +14,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A value that is made on first use, by the closure that it was created with.
+/// A value that a closure creates on first use.
 ///
 /// # Examples
 /// ```
@@ -28,13 +28,12 @@ use std::task::{Context, Poll, ready};
 /// ```
 ///
 /// # Panics
-/// A use panics if the closure panics, now or before, or if its host was cancelled in it: the value is then
-/// poisoned for good. It also panics if another thread runs the closure and the caller is a host that is
-/// unwinding, which must not wait.
+/// Every use panics if the closure panics or has panicked, or if its host was cancelled in it: the value is
+/// then poisoned permanently. A use also panics if another thread runs the closure and the caller is a host
+/// that is unwinding, which must not wait.
 ///
 /// # Cancellation
-/// A host that is cancelled while it waits for another thread's closure unwinds from there, and nothing has
-/// changed.
+/// A host that is cancelled while it waits for another thread's closure unwinds from there, without effect.
 ///
 /// # Blocking
 /// A use waits for the closure: a host or stackful parasite switches away; an OS thread parks.
@@ -53,7 +52,7 @@ impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T,
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that `make` will make.
+    /// A value that `make` creates on first use.
     ///
     /// # Examples
     /// See [`LazyLock`].
@@ -61,7 +60,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         Self { value: OnceLock::new(), make: Cell::new(Some(make)) }
     }
 
-    /// The value, which is made now if it is not there, as by a dereference.
+    /// The value, which is created now if necessary, as by a dereference.
     ///
     /// # Examples
     /// ```
@@ -100,7 +99,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Dropping the future changes nothing.
     ///
     /// # Blocking
-    /// Only in the closure; the future is pending while another thread is at it.
+    /// Only in the closure; the future is pending while another thread runs it.
     pub fn force_async(this: &Self) -> LazyLockForceFuture<'_, T, F> {
         LazyLockForceFuture { lazy: this, begun: this.value.begin_async() }
     }
@@ -158,7 +157,7 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
 }
 
 impl<T: Default> Default for LazyLock<T> {
-    /// A value that is `T::default()`, made on first use.
+    /// Creates the value with `T::default()` on first use.
     fn default() -> Self {
         Self::new(T::default)
     }

@@ -1,4 +1,4 @@
-//! A value that is written once.
+//! `OnceLock`: a value that is written once.
 //!
 //! Invariant: only the holder of the `Running` of `once` writes the value, and nothing writes it once `once`
 //! is completed.
@@ -18,9 +18,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// A value that is made once, by the first thread that needs it; other threads wait meanwhile.
+/// A value that the first thread that needs it creates, once, while other threads wait.
 ///
-/// If making it fails (an error, a panic, a cancelled host, a dropped future), it is not poisoned: the next
+/// If creating it fails (an error, a panic, a cancelled host, a dropped future), it is not poisoned: the next
 /// thread tries.
 ///
 /// # Examples
@@ -39,8 +39,8 @@ pub struct OnceLock<T> {
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value may be made on one thread and dropped on another (`Send`), and is read by all (`Sync`);
-// the write happens before all reads (module's invariant).
+// SAFETY: the value may be created on one thread and dropped on another (`Send`), and is read by all
+// (`Sync`); the write happens before all reads (module's invariant).
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
@@ -87,7 +87,7 @@ impl<T> OnceLock<T> {
         self.value.get_mut().as_mut()
     }
 
-    /// Writes the value. If another thread is making one, waits until that has ended.
+    /// Writes the value. If another thread is creating one, waits until that has ended.
     ///
     /// # Examples
     /// ```
@@ -112,19 +112,19 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// The value; `make` makes it if there is none.
+    /// The value; `make` creates it if there is none.
     ///
     /// # Examples
     /// See [`OnceLock`].
     ///
     /// # Panics
-    /// If `make` panics; the next thread then tries. If another thread is making the value and the caller is
-    /// a host that is unwinding, which must not wait. In debug builds, if `make` calls this recursively,
+    /// If `make` panics; the next thread then tries. If another thread is creating the value and the caller
+    /// is a host that is unwinding, which must not wait. In debug builds, if `make` calls this recursively,
     /// which otherwise deadlocks.
     ///
     /// # Cancellation
-    /// A host that is cancelled while it waits unwinds from here, and nothing has changed. If a host is
-    /// cancelled in `make`, there is no value, and the next thread tries.
+    /// A host that is cancelled while it waits unwinds from here, without effect. If a host is cancelled in
+    /// `make`, there is no value, and the next thread tries.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks.
@@ -135,7 +135,7 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value; `make` makes it, or fails, if there is none.
+    /// The value; if there is none, `make` creates it or fails.
     ///
     /// # Examples
     /// ```
@@ -180,10 +180,10 @@ impl<T> OnceLock<T> {
     /// If the future panics; the next caller then tries.
     ///
     /// # Cancellation
-    /// If it is dropped before it is ready, it has made no value, and the next caller tries.
+    /// If the future is dropped before it is ready, no value is created, and the next caller tries.
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile.
+    /// Never; the future is pending until then.
     pub async fn get_or_init_async<F: Future<Output = T>>(&self, make: impl FnOnce() -> F) -> &T {
         let Ok(value) = self.get_or_try_init_async(|| async { Ok::<T, Infallible>(make().await) }).await;
         value
@@ -209,7 +209,7 @@ impl<T> OnceLock<T> {
     /// As for [`get_or_init_async`](Self::get_or_init_async).
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile.
+    /// Never; the future is pending until then.
     pub async fn get_or_try_init_async<E, F>(&self, make: impl FnOnce() -> F) -> Result<&T, E>
     where
         F: Future<Output = Result<T, E>>,
@@ -220,7 +220,7 @@ impl<T> OnceLock<T> {
         Ok(self.made())
     }
 
-    /// The value; waits until a thread has made it.
+    /// Waits until the value exists, and returns it.
     ///
     /// # Examples
     /// ```
@@ -281,7 +281,7 @@ impl<T> OnceLock<T> {
     /// Dropping the future changes nothing.
     ///
     /// # Blocking
-    /// Never; the future is pending meanwhile.
+    /// Never; the future is pending until then.
     pub fn wait_async(&self) -> OnceLockWaitFuture<'_, T> {
         self.wait_async_for(Wait::Once)
     }
@@ -322,7 +322,7 @@ impl<T> OnceLock<T> {
         self.value.into_inner()
     }
 
-    /// Writes the value and waits for nothing. Of a lock that nothing else writes.
+    /// Writes the value without blocking. For a lock that is written by this method only.
     ///
     /// # Errors
     /// `value` itself if there is one already.
@@ -337,7 +337,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// [`wait`](Self::wait) up to a time, with a reason of the caller's.
+    /// [`wait`](Self::wait) with a deadline and a wait reason.
     pub(in crate::sync) fn wait_until(
         &self,
         reason: Wait,
@@ -346,12 +346,12 @@ impl<T> OnceLock<T> {
         self.once.wait_for_success(reason, deadline).map(|()| self.made())
     }
 
-    /// [`wait_async`](Self::wait_async), with a reason of the caller's.
+    /// [`wait_async`](Self::wait_async) with a wait reason.
     pub(in crate::sync) fn wait_async_for(&self, reason: Wait) -> OnceLockWaitFuture<'_, T> {
         OnceLockWaitFuture { lock: self, made: self.once.wait_for_success_async(reason) }
     }
 
-    /// Makes the value, if it is not there.
+    /// Creates the value, if there is none.
     #[cold]
     #[track_caller]
     fn initialise<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Result<(), E>, Interrupted> {
@@ -360,17 +360,17 @@ impl<T> OnceLock<T> {
     }
 
     fn write(&self, value: T, running: Running<'_>) {
-        // SAFETY: the caller's to write while `running` is there (module's invariant).
+        // SAFETY: only the holder of `running` writes the value (module's invariant).
         unsafe { self.value.get().write(Some(value)) };
         running.done();
     }
 
-    /// The right to make the value; `None` if it is there.
+    /// Acquires the right to create the value; `None` if the value exists.
     pub(super) fn begin_async(&self) -> BeginFuture<'_> {
         self.once.begin_async(true)
     }
 
-    /// The value, which `make` makes if the caller has got the right to.
+    /// The value; `make` creates it if the caller has the right to.
     pub(super) fn end(&self, running: Option<Running<'_>>, make: impl FnOnce() -> T) -> &T {
         if let Some(running) = running {
             self.write(make(), running);
@@ -378,7 +378,7 @@ impl<T> OnceLock<T> {
         self.made()
     }
 
-    /// The value, which the caller knows to be there.
+    /// The value; the caller knows that it exists.
     fn made(&self) -> &T {
         self.get().unwrap_or_else(|| crate::bug::bug!("a value that was made is not there"))
     }

@@ -1,4 +1,4 @@
-//! The operations of a [`Once`] as types, so that their futures have names.
+//! The operations of a [`Once`] as named types, so that their futures have names.
 
 use super::{Begin, Once, Phase, Running, begin, ended};
 use crate::channel::gate::{GateFuture, Op, Section};
@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// [`begin`] as an operation with a name.
+/// [`begin`] as a named operation.
 pub(super) struct BeginOp {
     pub(super) force: bool,
 }
@@ -19,7 +19,7 @@ impl Op<Phase> for BeginOp {
     }
 }
 
-/// [`ended`] as an operation with a name.
+/// [`ended`] as a named operation.
 pub(super) struct EndedOp {
     pub(super) force: bool,
 }

@@ -1,4 +1,4 @@
-//! The graph of lock orders in the process: which lock was taken while which other was held.
+//! The process's graph of lock orders: an edge from A to B says that B was taken while A was held.
 //!
 //! Invariants:
 //! 1. The accepted edges have no cycle: an edge that would close a cycle is kept, marked as reported, and not
@@ -17,7 +17,7 @@ struct Graph(HashMap<usize, SeenAt>);
 /// The edges of a lock.
 #[derive(Default)]
 struct SeenAt {
-    /// What was taken while this was held.
+    /// The locks taken while this one was held.
     after: HashMap<usize, Taken>,
     /// The locks held while this one was taken.
     before: HashSet<usize>,
@@ -28,7 +28,7 @@ struct Taken {
     /// Where the held lock had been taken.
     held_at: Site,
     at: Site,
-    /// It contradicted earlier edges.
+    /// True if it contradicts earlier edges.
     reported: bool,
 }
 

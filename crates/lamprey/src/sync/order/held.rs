@@ -38,8 +38,8 @@ host_local! {
 }
 
 std::thread_local! {
-    /// The list of a kernel thread that runs no host. (Not the host-local value: that is not available while
-    /// the thread's values are being dropped, and locks may be taken then, too.)
+    /// The list of a kernel thread that runs no host. (Not the host-local value, which is not available while
+    /// the thread's values are being dropped; locks may be taken then.)
     static OF_OS_THREAD: List = const { RefCell::new(Vec::new()) };
 }
 
@@ -74,7 +74,8 @@ pub(super) fn remove(number: usize) {
 /// taken. Reports if `lock` itself is held.
 ///
 /// # Panics
-/// If the environment asks for a panic instead of a report, or if the thread would certainly wait for itself.
+/// If the environment asks for a panic instead of a report, or if the thread would certainly deadlock with
+/// itself.
 pub(super) fn others(lock: &Lock, site: Site, way: Way) -> Vec<(usize, Site)> {
     let mut again = None;
     let others = with(|list| {

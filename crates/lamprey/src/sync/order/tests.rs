@@ -14,7 +14,7 @@ fn lock(id: &Id) {
     id.locked(here());
 }
 
-/// True if the checking has the lock as held by the calling thread.
+/// True if the checks regard the lock as held by the calling thread.
 fn is_held(id: &Id) -> bool {
     catch_unwind(AssertUnwindSafe(|| id.before_code(here()))).is_err()
 }
@@ -51,7 +51,7 @@ fn a_lock_that_is_dropped_while_it_is_held_is_not_taken_for_a_later_one() {
 
 #[test]
 fn locks_that_are_dropped_leave_nothing_in_the_graph() {
-    // The graph is the process's: the numbers tell these locks from those of other tests.
+    // The graph is shared by the process: the numbers distinguish these locks from those of other tests.
     let outer = Id::new();
     lock(&outer);
     let mut numbers = Vec::new();
