@@ -172,7 +172,7 @@ impl<T> Sender<T> {
     }
 }
 
-/// The content of the link that the receiver is at; one try.
+/// Whether the receiver's link is full; `None` if it is empty and there are senders.
 fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<(), RecvError>> {
     if at.0.get().is_some() {
         return Some(Ok(()));
@@ -180,7 +180,7 @@ fn read<T>(section: &mut Section<'_, Stream<T>>, at: &Link<T>) -> Option<Result<
     (section.state.senders == 0).then_some(Err(RecvError))
 }
 
-/// The next message, if it is there. Takes no lock.
+/// The next message, if there is one. Takes no lock.
 fn next<T: Clone>(at: &mut Arc<Link<T>>) -> Option<T> {
     let (message, next) = at.0.get()?;
     let (message, next) = (message.clone(), next.clone());
@@ -188,7 +188,7 @@ fn next<T: Clone>(at: &mut Arc<Link<T>>) -> Option<T> {
     Some(message)
 }
 
-/// [`read`] as an operation with a name.
+/// [`read`] as a named operation.
 struct ReadOp<'a, T>(&'a mut Arc<Link<T>>);
 
 impl<T> Op<Stream<T>> for ReadOp<'_, T> {
@@ -246,7 +246,7 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Blocking
     /// A host switches away; an OS thread parks. A host that is unwinding from a panic does not wait: if no
-    /// message is there, the call fails as if no sender were left.
+    /// message is available, the call fails as if no sender were left.
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_until(None).map_err(|_| RecvError)
     }

@@ -1,24 +1,23 @@
-//! How the outcome of a stackless parasite is kept in its block: a word for an error, also where errors are
-//! larger, and no memory of its own for a cancellation.
+//! The stored outcome of a stackless parasite: an error takes one word, and a cancellation allocates nothing.
 //!
-//! Invariant: the pointer is that of [`CANCELLED`], or of a box that this owns.
+//! Invariant: the pointer of a [`KeptError`] is that of [`CANCELLED`], or of a box that it owns.
 
 use crate::thread::JoinError;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-/// What a parasite has left behind.
+/// A stored outcome.
 pub(super) type Kept<T> = Result<T, KeptError>;
 
 /// A [`JoinError`] in one word that is never null.
 pub(super) struct KeptError(NonNull<JoinError>);
 
-/// Stands for a cancellation; only its address counts.
+/// A sentinel for a cancellation: only its address is used.
 static CANCELLED: u64 = 0;
 
 const _: () = assert!(size_of::<Kept<()>>() == size_of::<usize>());
 
-// SAFETY: a box of an error (module's invariant), which is `Send`.
+// SAFETY: it owns a box of an error (module's invariant), which is `Send`, or points to a constant.
 unsafe impl Send for KeptError {}
 
 impl KeptError {
@@ -43,7 +42,7 @@ impl KeptError {
         if this.is_cancelled() {
             return JoinError::cancelled();
         }
-        // SAFETY: a box of ours (module's invariant), which is not dropped a second time.
+        // SAFETY: we own the box (module's invariant); `this` does not drop it again.
         *unsafe { Box::from_raw(this.0.as_ptr()) }
     }
 }
@@ -51,7 +50,7 @@ impl KeptError {
 impl Drop for KeptError {
     fn drop(&mut self) {
         if !self.is_cancelled() {
-            // SAFETY: a box of ours (module's invariant).
+            // SAFETY: we own the box (module's invariant), and drop it once.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }

@@ -45,8 +45,8 @@
 //! # Owner bias
 //! For a kind whose state is only HELD, the worker that owns the line changes the word by plain stores, in
 //! sections of [`bias`](crate::bias). All other steps are atomic, after a check that no other kernel thread
-//! is in such a section ([`Line::share`]). The owner takes them too, and if the line is revoked meanwhile,
-//! both threads use atomic steps.
+//! is in such a section ([`Line::share`]). The owner takes them too, and if the line is revoked in the
+//! meantime, both threads use atomic steps.
 //!
 //! # Rejected
 //! * A lock beside the word ([`channel::gate`](crate::channel)): each lock and unlock would change two words.
