@@ -91,6 +91,9 @@ impl<'scope> Scope<'scope, '_> {
     /// # Panics
     /// Outside of a host.
     ///
+    /// # Cancellation
+    /// The call itself cannot be cancelled.
+    ///
     /// # Blocking
     /// Until the closure ends or blocks: then the caller goes on.
     #[track_caller]

@@ -16,8 +16,9 @@
 //!    themselves first.
 //! 3. Once `is_cancelled` is set no child is listed any more: a child that starts later is cancelled at once.
 //! 4. The child that takes `alive` to 0 also takes the waiter, if there is one, and must wake it; it does not
-//!    touch the scope after that section. If there is no waiter, the parent does not wait yet, and will see
-//!    0. While it is the waiter, the parent runs no user code ([`sched::wait`](crate::sched::wait)).
+//!    touch the scope after that section. If there is no waiter, the parent does not wait yet, and will read
+//!    a count of 0. While it is the waiter, the parent runs no user code
+//!    ([`sched::wait`](crate::sched::wait)).
 //!
 //! # Who may touch what
 //! `state`: any thread, in sections of [`Guarded`], which run no user code.
