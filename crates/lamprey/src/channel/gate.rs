@@ -37,8 +37,8 @@
 //! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
 //!   it back at its old position, differently in each kind of channel. Here the value stays in the state.
 //! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
-//! * Another state of a node (HELD, [`wait_node`](super::rendezvous::wait_node)): needed where a CAS takes nodes out, not
-//!   a lock.
+//! * Another state of a node (HELD, [`wait_node`](super::rendezvous::wait_node)): needed only if a CAS, not a
+//!   lock, takes nodes out.
 //!
 //! # Checked by
 //! `model::gate` (loom, with broken variants), `tests/channel/family.rs`.

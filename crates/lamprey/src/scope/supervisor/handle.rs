@@ -44,8 +44,8 @@ pub struct SupervisorHandle {
 
 impl SupervisorHandle {
     /// Cancels one child, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does; it is not started again,
-    /// whatever its [`Restart`](super::Restart), and the others run on. False if no child had this name when the handle was
-    /// made.
+    /// whatever its [`Restart`](super::Restart), and the others run on. False if no child had this name when
+    /// the handle was created.
     ///
     /// # Blocking
     /// Never: it does not wait for the end. May be called from hosts, parasites and OS threads.
@@ -55,7 +55,7 @@ impl SupervisorHandle {
         child.inspect(|&child| drop(self.orders.send(Notice::Cancel { child }))).is_some()
     }
 
-    /// Stops all children, the last one first; then [`run`](super::Supervisor::run) returns `Ok`. If `run`
+    /// Stops all children, the last one first. Then [`run`](super::Supervisor::run) returns `Ok`. If `run`
     /// has not been called yet, it will start no child.
     ///
     /// # Blocking
