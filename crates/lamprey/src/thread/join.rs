@@ -208,7 +208,7 @@ impl<T> JoinHandle<T> {
 
     /// Also true if the result has been taken.
     pub(crate) fn is_done(&self) -> bool {
-        // SAFETY: the join cell is freed only by the side that has it last: us, until detach or join.
+        // SAFETY: the handle shares ownership of the join cell until detach or join.
         self.0.is_none_or(|head| unsafe { head.as_ref() }.completion.is_done())
     }
 
