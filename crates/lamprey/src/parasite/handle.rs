@@ -327,7 +327,11 @@ impl<T> ParasiteHandle<T> {
     /// # lamprey::run(|| {
     /// let waits = lamprey::parasite(std::future::pending::<()>());
     /// assert!(matches!(waits.cancel_and_join(), Err(lamprey::JoinError::Cancelled(_))));
-    /// assert_eq!(lamprey::parasite(async { 7 }).cancel_and_join().unwrap(), 7); // it was over
+    /// let over = lamprey::parasite(async { 7 });
+    /// while !over.is_finished() {
+    ///     lamprey::yield_now(); // an idle worker may have been given it
+    /// }
+    /// assert_eq!(over.cancel_and_join().unwrap(), 7);
     /// # });
     /// ```
     ///
