@@ -10,7 +10,7 @@ pub(super) enum MVarState<T> {
     Empty,
     Full(T),
     /// A reader clones the value.
-    AsymmetricLock,
+    Lent,
 }
 
 impl<T> MVarState<T> {
@@ -86,7 +86,7 @@ impl<T> Op<MVarState<T>> for LendOp {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&mut self, section: &mut Section<'_, MVarState<T>>) -> Option<T> {
         let value = section.state.take()?;
-        *section.state = MVarState::AsymmetricLock;
+        *section.state = MVarState::Lent;
         Some(value)
     }
 }

@@ -113,7 +113,7 @@ unsafe impl<F: Future + Send, T: Send> Send for Polled<F, T> where F::Output: Se
 
 enum Stage<F: Future> {
     /// Not polled yet.
-    StealQueue(F),
+    Fresh(F),
     /// Boxed, because a branch may move before it is offered.
     Pending(Pin<Box<F>>),
     Ready(F::Output),
@@ -123,7 +123,7 @@ enum Stage<F: Future> {
 impl<F: Future, T: Try<F::Output>> Polled<F, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(future: F, attempt: T) -> Self {
-        Self { stage: UnsafeCell::new(Stage::StealQueue(future)), attempt }
+        Self { stage: UnsafeCell::new(Stage::Fresh(future)), attempt }
     }
 
     /// Moves the content out: code of the program that calls back in finds it gone.
@@ -143,13 +143,13 @@ impl<F: Future, T: Try<F::Output>> Polled<F, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_fresh(&self) -> bool {
         // SAFETY: only the owner accesses the cell (invariant); the reference ends here.
-        matches!(unsafe { &*self.stage.get() }, Stage::StealQueue(_))
+        matches!(unsafe { &*self.stage.get() }, Stage::Fresh(_))
     }
 
     #[cold]
     fn poll(&self, context: &mut Context<'_>) -> bool {
         let mut future = match self.take() {
-            Stage::StealQueue(future) => Box::pin(future),
+            Stage::Fresh(future) => Box::pin(future),
             Stage::Pending(future) => future,
             _ => crate::bug::bug!("a future was attempted after its end"),
         };
