@@ -329,6 +329,7 @@ impl fmt::Display for Report {
         list(f, &format!("files over {FILE_LISTED} lines"), &self.long_files)?;
         list(f, &format!("functions over {FUNCTION_LISTED} lines"), &self.long_functions)?;
         list(f, "errors", &self.errors)?;
+        let (files_of_sched, uses_of_each_other) = self.circles.size();
         writeln!(
             f,
             "check-source: {} files ({} of tests), {} lines, {} functions; {} unsafe blocks, {} unsafe impls, \
@@ -345,8 +346,8 @@ impl fmt::Display for Report {
             self.seq_cst,
             self.rooms.len(),
             self.rooms.uses,
-            self.circles.size().0,
-            self.circles.size().1
+            files_of_sched,
+            uses_of_each_other
         )
     }
 }

@@ -207,8 +207,18 @@ impl<T> ParasiteHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take_out(&mut self) -> Outcome<T> {
         assert!(self.is_done(), "the outcome of a parasite was asked for before it had ended");
+        // SAFETY: it is done.
+        unsafe { self.take_and_be_gone() }
+    }
+
+    /// Moves the outcome out; the handle is Gone after this, also if that unwinds.
+    ///
+    /// # Safety
+    /// The outcome is in the handle or published.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn take_and_be_gone(&mut self) -> Outcome<T> {
         let place = GoneThen(&raw mut self.0);
-        // SAFETY: the outcome is in the handle or published, and the handle is Gone from here on.
+        // SAFETY: as promised by the caller, and the handle is Gone from here on.
         let outcome = unsafe { self.take() };
         drop(place);
         outcome
@@ -420,13 +430,8 @@ impl<T> Future for ParasiteHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.completion() {
             Some(completion) if !completion.poll(cx) => Poll::Pending,
-            _ => {
-                let place = GoneThen(&raw mut self.0);
-                // SAFETY: the outcome is in the handle or published, and the handle is Gone from here on.
-                let outcome = unsafe { self.take() };
-                drop(place);
-                Poll::Ready(outcome)
-            }
+            // SAFETY: the handle holds the outcome, or it has been published.
+            _ => Poll::Ready(unsafe { self.take_and_be_gone() }),
         }
     }
 }

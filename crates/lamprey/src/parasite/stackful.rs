@@ -264,11 +264,7 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> ParasiteHandle<T> {
-    let counters = &worker.remote.counters;
-    counters.stackful.add(1);
-    counters.reified.add(1);
-    counters.inflated.add(1);
-    let join_cell = StackfulJoinCell::new(None, Some(site), None);
+    let join_cell = join_cell_of_host(worker, None, site);
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what the closure borrows outlives its call, and this host only calls it; the handle's share
     // keeps the join cell alive.
@@ -277,6 +273,19 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
         join_cell.as_ref().head.id.set(host.id());
     }
     ParasiteHandle::of_join_cell(join_cell)
+}
+
+/// Counts a parasite that starts as a host, and makes its join cell.
+fn join_cell_of_host<T>(
+    worker: &Worker,
+    name: Option<Arc<str>>,
+    site: &'static Location<'static>,
+) -> NonNull<StackfulJoinCell<T>> {
+    let counters = &worker.remote.counters;
+    counters.stackful.add(1);
+    counters.reified.add(1);
+    counters.inflated.add(1);
+    StackfulJoinCell::new(name, Some(site), None)
 }
 
 /// Starts `f` as a host with the settings of `builder`.
@@ -293,11 +302,7 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> io::Result<ParasiteHandle<T>> {
-    let counters = &worker.remote.counters;
-    counters.stackful.add(1);
-    counters.reified.add(1);
-    counters.inflated.add(1);
-    let join_cell = StackfulJoinCell::new(builder.given_name(), Some(site), None);
+    let join_cell = join_cell_of_host(worker, builder.given_name(), site);
     let handle = ParasiteHandle::of_join_cell(join_cell);
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what `f` and its result borrow outlives the parasite (contract); the handle's share keeps the

@@ -135,7 +135,7 @@ impl Worker {
     /// # Safety
     /// It is idle (invariant 1), and has been taken out of the cache.
     unsafe fn free_context(&self, context: NonNull<Context>) {
-        // SAFETY: leaked by `new_context`, and freed here only.
+        // SAFETY: leaked by `make_context`, and freed here only.
         let context = unsafe { Box::from_raw(context.as_ptr()) };
         if let Some(stack) = context.thread.stack.take() {
             self.stacks.pool.give(stack);
@@ -158,24 +158,9 @@ impl Worker {
         }
     }
 
-    /// [`retire`](Self::retire) for a context of one parasite: the next one frees it, when its stack is no
-    /// longer in use.
-    fn retire_own(&self, context: &Context) -> NonNull<Thread> {
-        let thread = &context.thread;
-        crate::sched::cancel::state::must_be_outside(thread);
-        thread.state.set(ThreadState::Finished);
-        self.free_spent();
-        self.parasites.spent.push(context);
-        NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
-    }
-
-    /// The parasite of `context` is over: returns the thread to run next. The context is idle once that
-    /// thread has been switched to.
+    /// Keeps the context of a parasite that is over: it is idle once another thread has been switched to.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn retire(&self, context: &Context) -> NonNull<Thread> {
-        let thread = &context.thread;
-        crate::sched::cancel::state::must_be_outside(thread);
-        thread.state.set(ThreadState::Finished);
+    fn keep(&self, context: &Context) {
         if self.parasites.contexts.count.get() < KEEP {
             self.parasites.contexts.push(context);
         } else if let Some(surplus) = self.parasites.contexts.pop() {
@@ -183,7 +168,39 @@ impl Worker {
             unsafe { self.free_context(surplus) };
             self.parasites.contexts.push(context);
         }
-        NonNull::new(thread.below.replace(ptr::null()).cast_mut()).unwrap_or_else(|| self.pick())
+    }
+
+    /// Like [`keep`](Self::keep) for a context of one parasite: the next such context frees it, when its stack
+    /// is no longer in use.
+    fn keep_spent(&self, context: &Context) {
+        self.free_spent();
+        self.parasites.spent.push(context);
+    }
+
+    /// Runs the call of `context`. When this returns, its parasite is over.
+    ///
+    /// # Safety
+    /// The context runs, has been given a call, and that is alive until the parasite blocks (invariant 2).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn run_call(&self, context: &Context) {
+        // SAFETY: as promised by the caller; `run` reads what it needs before the parasite blocks.
+        unsafe {
+            let call = NonNull::new_unchecked(context.call.get().cast_mut());
+            (call.as_ref().run)(call, context);
+        }
+        let thread = &context.thread;
+        if !context.join_cell.get().is_null() {
+            self.delist(thread);
+        }
+        crate::sched::cancel::state::must_be_outside(thread);
+        thread.state.set(ThreadState::Finished);
+    }
+
+    /// Switches from a parasite that is over to the thread below it, or to another that is ready.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn switch_from(&self, context: &Context) {
+        let below = NonNull::new(context.thread.below.replace(ptr::null()).cast_mut());
+        self.switch_to(&context.thread, below.unwrap_or_else(|| self.pick()));
     }
 }
 
@@ -192,21 +209,14 @@ impl Worker {
 /// # Safety
 /// Entered only by the first switch to a context that `new_context` made.
 unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
-    // SAFETY: `new_context` passed the context, which lives as long as this stack is used.
+    // SAFETY: `make_context` passed the context, which lives as long as this stack is used.
     let context = unsafe { &*data.cast::<Context>() };
     let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
     loop {
-        // SAFETY: the call is alive until the parasite blocks (invariant 2); `run` reads what it needs before
-        // that.
-        unsafe {
-            let call = NonNull::new_unchecked(context.call.get().cast_mut());
-            (call.as_ref().run)(call, context);
-        }
-        if !context.join_cell.get().is_null() {
-            worker.delist(&context.thread);
-        }
-        let next = worker.retire(context);
-        worker.switch_to(&context.thread, next);
+        // SAFETY: each switch to an idle context gives it a call (`run_in`).
+        unsafe { worker.run_call(context) };
+        worker.keep(context);
+        worker.switch_from(context);
     }
 }
 
@@ -218,16 +228,10 @@ unsafe extern "C" fn own_context_main(_word: usize, data: *mut ()) -> ! {
     // SAFETY: `make_context` passed the context, which lives as long as this stack is used.
     let context = unsafe { &*data.cast::<Context>() };
     let worker = Worker::current().unwrap_or_else(|| crate::bug::bug!("a parasite without a worker"));
-    // SAFETY: invariant 2: alive until the parasite blocks; `run` reads what it needs before that.
-    unsafe {
-        let call = NonNull::new_unchecked(context.call.get().cast_mut());
-        (call.as_ref().run)(call, context);
-    }
-    if !context.join_cell.get().is_null() {
-        worker.delist(&context.thread);
-    }
-    let next = worker.retire_own(context);
-    worker.switch_to(&context.thread, next);
+    // SAFETY: the switch to a new context gives it a call (`run_in`).
+    unsafe { worker.run_call(context) };
+    worker.keep_spent(context);
+    worker.switch_from(context);
     crate::bug::bug!("a parasite was resumed after its end")
 }
 
