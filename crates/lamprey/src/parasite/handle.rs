@@ -96,7 +96,7 @@ impl<T> ParasiteHandle<T> {
         if !matches!(self.0, Repr::Value(_)) {
             return self;
         }
-        let join_cell = StackfulJoinCell::new(None, None, None);
+        let join_cell = StackfulJoinCell::new(None);
         // SAFETY: the handle holds the outcome, which is taken once; the parasite's share of the join cell is
         // given up here.
         unsafe { StackfulJoinCell::publish(join_cell, ManuallyDrop::new(self).take()) };
@@ -372,7 +372,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: our share keeps it alive.
             Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
             // SAFETY: our share keeps it alive.
-            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name.as_deref() },
+            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name.get().map(|name| &**name) },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }

@@ -27,7 +27,7 @@ use crate::sched::worker::{Worker, give_block, take_block};
 use crate::sched::worker_shared::WorkerShared;
 use crate::sync_shim::{AtomicBool, AtomicPtr, Ordering};
 use std::alloc::Layout;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, OnceCell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
@@ -48,7 +48,8 @@ pub(super) struct StackfulHead {
     free: unsafe fn(NonNull<StackfulHead>),
     /// The parasite's number; written before the handle is given out.
     pub(super) id: Cell<u64>,
-    pub(super) name: Option<Arc<str>>,
+    /// Given before the handle is; most have none.
+    pub(super) name: OnceCell<Arc<str>>,
     /// `None` for a handle that had its outcome at once.
     spawn_site: Option<&'static Location<'static>>,
 }
@@ -71,7 +72,7 @@ impl StackfulHead {
 
     /// The parasite's info.
     pub(super) fn info(&self) -> ThreadInfo {
-        ThreadInfo::new(self.id.get(), self.name.clone(), ThreadKind::Parasite, None, self.spawn_site)
+        ThreadInfo::new(self.id.get(), self.name.get().cloned(), ThreadKind::Parasite, None, self.spawn_site)
     }
 
     /// A parasite starts as a host, on the running thread; false if it has been cancelled before.
@@ -86,21 +87,47 @@ impl StackfulHead {
 }
 
 impl<T> StackfulJoinCell<T> {
-    /// Allocates a join cell for a parasite that has blocked, or that has not started.
+    /// Allocates the join cell of a parasite that has not started; without a spawn site, of an outcome.
     #[cold]
     #[inline(never)]
-    pub(super) fn new(
-        name: Option<Arc<str>>,
-        spawn_site: Option<&'static Location<'static>>,
-        started: Option<(&Worker, NonNull<Context>)>,
+    pub(super) fn new(spawn_site: Option<&'static Location<'static>>) -> NonNull<Self> {
+        let join_cell = take_block(Layout::new::<Self>()).cast();
+        // SAFETY: fresh memory of this layout.
+        unsafe { Self::init(join_cell, ptr::null(), ptr::null_mut(), 0, spawn_site) };
+        join_cell
+    }
+
+    /// Allocates the join cell of the parasite of `context`, which has blocked.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn of_blocked(
+        worker: &Worker,
+        context: &Context,
+        spawn_site: &'static Location<'static>,
     ) -> NonNull<Self> {
-        let (home, thread, id) = started.map_or((ptr::null_mut(), ptr::null(), 0), |(worker, context)| {
-            let home = Arc::into_raw(worker.remote.clone()).cast_mut();
-            // SAFETY: the parasite has blocked: its context is alive.
-            let id = unsafe { context.as_ref() }.thread.label.id.get();
-            (home, context.cast::<Thread>().as_ptr().cast_const(), id)
-        });
-        let join_cell = take_block(Layout::new::<Self>()).cast::<Self>();
+        let join_cell = take_block(Layout::new::<Self>()).cast();
+        let home = Arc::into_raw(worker.remote.clone()).cast_mut();
+        let label = &context.thread.label;
+        // SAFETY: fresh memory of this layout.
+        unsafe {
+            Self::init(join_cell, &raw const context.thread, home, label.id.get(), Some(spawn_site));
+            if let Some(name) = &label.name {
+                join_cell.as_ref().head.name.get_or_init(|| name.clone());
+            }
+        }
+        join_cell
+    }
+
+    /// # Safety
+    /// `join_cell` is fresh memory of this layout.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn init(
+        join_cell: NonNull<Self>,
+        thread: *const Thread,
+        home: *mut WorkerShared,
+        id: u64,
+        spawn_site: Option<&'static Location<'static>>,
+    ) {
         let head = StackfulHead {
             message: RemoteMessage { link: Cell::new(ptr::null_mut()), run: end_parasite },
             completion: Completion::new(),
@@ -110,12 +137,11 @@ impl<T> StackfulJoinCell<T> {
             home: AtomicPtr::new(home),
             free: free::<T>,
             id: Cell::new(id),
-            name,
+            name: OnceCell::new(),
             spawn_site,
         };
-        // SAFETY: fresh memory of this layout.
+        // SAFETY: as promised by the caller.
         unsafe { join_cell.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
-        join_cell
     }
 
     /// The parasite has ended.
@@ -134,7 +160,7 @@ impl<T> StackfulJoinCell<T> {
                 Published::Unwanted => {
                     drop_outcome(
                         (*join_cell.as_ref().outcome.get()).assume_init_read(),
-                        join_cell.as_ref().head.name.as_deref().unwrap_or(UNNAMED),
+                        join_cell.as_ref().head.name.get().map_or(UNNAMED, |name| name),
                     );
                     Self::drop_owner(join_cell);
                 }
@@ -149,10 +175,20 @@ impl<T> StackfulJoinCell<T> {
     pub(super) unsafe fn take(join_cell: NonNull<Self>) -> Outcome<T> {
         // SAFETY: as promised by the caller.
         unsafe {
-            let outcome = (*join_cell.as_ref().outcome.get()).assume_init_read();
-            let outcome = outcome.map_err(|error| error.of(|| join_cell.as_ref().head.info()));
-            Self::drop_owner(join_cell);
-            outcome
+            // By variant, assembled last: a copy of the whole would stall on the narrower writes of its parts
+            // (store forwarding).
+            match (*join_cell.as_ref().outcome.get()).assume_init_ref() {
+                Ok(value) => {
+                    let value = ptr::read(value);
+                    Self::drop_owner(join_cell);
+                    Ok(value)
+                }
+                Err(error) => {
+                    let error = ptr::read(error).of(|| join_cell.as_ref().head.info());
+                    Self::drop_owner(join_cell);
+                    Err(error)
+                }
+            }
         }
     }
 
@@ -238,6 +274,7 @@ unsafe fn end_parasite(message: NonNull<RemoteMessage>, worker: Option<&Worker>)
 
 /// # Safety
 /// No claim on the join cell is left; its outcome has been taken.
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn free<T>(head: NonNull<StackfulHead>) {
     // SAFETY: allocated by `StackfulJoinCell::new` with this layout.
     unsafe {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the pointer of a [`KeptError`] is that of [`CANCELLED`], or of a box that it owns.
 
+use crate::sched::info::ThreadInfo;
 use crate::thread::JoinError;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -35,6 +36,12 @@ impl KeptError {
 
     fn is_cancelled(&self) -> bool {
         self.0 == NonNull::from(&CANCELLED).cast()
+    }
+
+    /// The error, with the parasite that `thread` tells.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn into_error_of(self, thread: impl FnOnce() -> ThreadInfo) -> JoinError {
+        if self.is_cancelled() { JoinError::cancelled_of(thread()) } else { self.into_error().of(thread) }
     }
 
     pub(super) fn into_error(self) -> JoinError {

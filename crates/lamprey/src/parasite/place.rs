@@ -303,7 +303,7 @@ pub(super) unsafe fn take_outcome<T>(task: NonNull<Task>) -> Outcome<T> {
                 Ok(value)
             }
             Err(error) => {
-                let error = ptr::read(error).into_error().of(|| Task::info(task, None));
+                let error = ptr::read(error).into_error_of(|| Task::info(task, None));
                 Task::drop_owner(task);
                 Err(error)
             }

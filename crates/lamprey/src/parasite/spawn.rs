@@ -8,6 +8,7 @@ use crate::sched::parasite::offer::Start;
 use crate::sched::parasite::task::{Form, HEAVY, Task};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
+use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -257,13 +258,12 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
     worker: &Worker,
     task: NonNull<Task>,
 ) -> ParasiteHandle<F::Output> {
-    let me = worker.running_ref();
-    let before = me.act_for(task.as_ptr());
+    let before = worker.running_ref().act_for(task.as_ptr());
     let start = worker.remote.ticks();
     let mut value = MaybeUninit::uninit();
     // SAFETY: just placed; a running life is the right to run.
     let polled = unsafe { place::poll_once::<F>(task, &mut value) };
-    me.act_for(before);
+    worker.running_ref().act_for(before);
     if worker.remote.ticks() != start {
         worker.blame_spawner(start);
     }
@@ -281,13 +281,26 @@ unsafe fn start_now<F: Future, const NAMED: bool>(
             unsafe { worker.end_turn(task) };
             ParasiteHandle::of_task(task)
         }
-        Err(payload) => {
-            // SAFETY: the task is ours until it is forgotten; the future is gone.
-            let error = JoinError::caught(payload).of(|| unsafe { Task::info(task, None) });
-            // SAFETY: the future is gone.
-            unsafe { forget::<F, NAMED>(task) };
-            ParasiteHandle::failed(error)
-        }
+        // SAFETY: the future is gone.
+        Err(payload) => unsafe { panicked::<F, NAMED>(task, payload) },
+    }
+}
+
+/// The handle of a parasite that panicked before it had one.
+///
+/// # Safety
+/// As for [`forget`].
+#[cold]
+#[inline(never)]
+unsafe fn panicked<F: Future, const NAMED: bool>(
+    task: NonNull<Task>,
+    payload: Box<dyn Any + Send>,
+) -> ParasiteHandle<F::Output> {
+    // SAFETY: the task is ours until it is forgotten.
+    unsafe {
+        let error = JoinError::caught(payload).of(|| Task::info(task, None));
+        forget::<F, NAMED>(task);
+        ParasiteHandle::failed(error)
     }
 }
 

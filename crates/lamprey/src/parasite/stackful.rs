@@ -126,6 +126,67 @@ struct Started<F, T> {
 /// The settings of a context that is not from the pool: a name, and bytes of stack.
 pub(super) type Own = (Option<Arc<str>>, u32);
 
+impl<F: FnOnce() -> T, T> Started<F, T> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn new(f: F) -> Self {
+        Self {
+            call: TopCall { run: run::<F, T> },
+            closure: UnsafeCell::new(ManuallyDrop::new(f)),
+            outcome: UnsafeCell::new(MaybeUninit::uninit()),
+            over: Cell::new(false),
+        }
+    }
+
+    /// The handle of the parasite that ran this call in `context`, for its spawner, which goes on.
+    ///
+    /// # Safety
+    /// The parasite has ended or blocked just now; called once.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn handle(
+        &self,
+        worker: &Worker,
+        context: NonNull<Context>,
+        site: &'static Location<'static>,
+    ) -> ParasiteHandle<T> {
+        if self.over.get() {
+            // SAFETY: the parasite has ended and written its outcome, once; its context is not freed yet.
+            return unsafe {
+                match (*self.outcome.get()).assume_init_ref() {
+                    Ok(value) => ParasiteHandle::value(ptr::read(value)),
+                    Err(error) => failed(ptr::read(error), context.as_ref()),
+                }
+            };
+        }
+        worker.remote.counters.reified.add(1);
+        worker.stand_alone(context);
+        // SAFETY: the parasite has blocked: its context is alive.
+        let context = unsafe { context.as_ref() };
+        let join_cell = StackfulJoinCell::of_blocked(worker, context, site);
+        context.join_cell.set(join_cell.as_ptr().cast());
+        ParasiteHandle::of_join_cell(join_cell)
+    }
+
+    /// The handle of a parasite that had no stack to run on.
+    #[cold]
+    fn without_stack(
+        self,
+        error: io::Error,
+        name: Option<Arc<str>>,
+        site: &'static Location<'static>,
+    ) -> ParasiteHandle<T> {
+        drop(ManuallyDrop::into_inner(self.closure.into_inner()));
+        let of = || ThreadInfo::new(0, name, ThreadKind::Parasite, None, Some(site));
+        ParasiteHandle::failed(JoinError::no_stack(error).of(of))
+    }
+}
+
+/// The handle of a parasite that panicked, or was cancelled, before it had one.
+#[cold]
+#[inline(never)]
+fn failed<T>(error: JoinError, context: &Context) -> ParasiteHandle<T> {
+    ParasiteHandle::failed(error.of(|| context.thread.info(None)))
+}
+
 /// Runs `f` on top of the running thread until it ends or blocks.
 ///
 /// # Safety
@@ -138,73 +199,53 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     site: &'static Location<'static>,
     attach_inline: bool,
 ) -> ParasiteHandle<T> {
-    // SAFETY: as promised by the caller.
-    unsafe { start_in(worker, f, site, attach_inline, None) }
+    if worker.must_not_switch() {
+        return refuse(f);
+    }
+    worker.remote.counters.stackful.add(1);
+    let started = Started::new(f);
+    let start = worker.remote.ticks();
+    // SAFETY: `started` lives until the end of this function.
+    let context = unsafe { worker.run_on_top(NonNull::from(&started).cast(), site, attach_inline) };
+    if worker.remote.ticks() != start {
+        worker.blame_spawner(start);
+    }
+    match context {
+        // SAFETY: the parasite has just run, until it ended or blocked.
+        Ok(context) => unsafe { started.handle(worker, context, site) },
+        Err(error) => started.without_stack(error, None, site),
+    }
 }
 
-/// Like [`start`]; in a context of its own if `own` is given.
+/// Like [`start`], in a context of its own.
 ///
 /// # Safety
 /// As for [`start`].
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn start_in<F: FnOnce() -> T, T>(
+#[cold]
+unsafe fn start_in_own<F: FnOnce() -> T, T>(
     worker: &Worker,
     f: F,
     site: &'static Location<'static>,
     attach_inline: bool,
-    own: Option<Own>,
+    (name, stack_size): Own,
 ) -> ParasiteHandle<T> {
     if worker.must_not_switch() {
         return refuse(f);
     }
     worker.remote.counters.stackful.add(1);
-    let started = Started {
-        call: TopCall { run: run::<F, T> },
-        closure: UnsafeCell::new(ManuallyDrop::new(f)),
-        outcome: UnsafeCell::new(MaybeUninit::uninit()),
-        over: Cell::new(false),
+    let started = Started::new(f);
+    let context = match worker.own_context(name.clone(), stack_size) {
+        Ok(context) => context,
+        Err(error) => return started.without_stack(error, name, site),
     };
     let start = worker.remote.ticks();
-    let call = NonNull::from(&started).cast();
-    // SAFETY: `started` lives until the end of this function; a context of its own is new.
-    let context = unsafe {
-        match own {
-            None => worker.run_on_top(call, site, attach_inline).map_err(|error| (error, None)),
-            Some((name, size)) => worker
-                .own_context(name.clone(), size)
-                .map_err(|error| (error, name))
-                .inspect(|&context| worker.run_in(context, call, site, attach_inline)),
-        }
-    };
+    // SAFETY: `started` lives until the end of this function; the context is new.
+    unsafe { worker.run_in(context, NonNull::from(&started).cast(), site, attach_inline) };
     if worker.remote.ticks() != start {
         worker.blame_spawner(start);
     }
-    match context {
-        // SAFETY: the parasite has ended and written its outcome, once; contexts outlive their parasites.
-        Ok(context) if started.over.get() => unsafe {
-            match (*started.outcome.get()).assume_init_ref() {
-                Ok(value) => ParasiteHandle::value(ptr::read(value)),
-                Err(error) => {
-                    ParasiteHandle::failed(ptr::read(error).of(|| context.as_ref().thread.info(None)))
-                }
-            }
-        },
-        Ok(context) => {
-            worker.remote.counters.reified.add(1);
-            worker.stand_alone(context);
-            // SAFETY: the parasite has blocked: its context is alive.
-            let started = unsafe { context.as_ref() };
-            let join_cell =
-                StackfulJoinCell::new(started.thread.label.name.clone(), Some(site), Some((worker, context)));
-            started.join_cell.set(join_cell.as_ptr().cast());
-            ParasiteHandle::of_join_cell(join_cell)
-        }
-        Err((error, name)) => {
-            drop(ManuallyDrop::into_inner(started.closure.into_inner()));
-            let of = || ThreadInfo::new(0, name, ThreadKind::Parasite, None, Some(site));
-            ParasiteHandle::failed(JoinError::no_stack(error).of(of))
-        }
-    }
+    // SAFETY: the parasite has just run, until it ended or blocked.
+    unsafe { started.handle(worker, context, site) }
 }
 
 /// Drops the parasite's local values, before it counts as over: their destructors may block.
@@ -264,7 +305,7 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> ParasiteHandle<T> {
-    let join_cell = join_cell_of_host(worker, None, site);
+    let join_cell = join_cell_of_host(worker, site);
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what the closure borrows outlives its call, and this host only calls it; the handle's share
     // keeps the join cell alive.
@@ -276,16 +317,12 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
 }
 
 /// Counts a parasite that starts as a host, and makes its join cell.
-fn join_cell_of_host<T>(
-    worker: &Worker,
-    name: Option<Arc<str>>,
-    site: &'static Location<'static>,
-) -> NonNull<StackfulJoinCell<T>> {
+fn join_cell_of_host<T>(worker: &Worker, site: &'static Location<'static>) -> NonNull<StackfulJoinCell<T>> {
     let counters = &worker.remote.counters;
     counters.stackful.add(1);
     counters.reified.add(1);
     counters.inflated.add(1);
-    StackfulJoinCell::new(name, Some(site), None)
+    StackfulJoinCell::new(Some(site))
 }
 
 /// Starts `f` as a host with the settings of `builder`.
@@ -302,8 +339,12 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     f: F,
     site: &'static Location<'static>,
 ) -> io::Result<ParasiteHandle<T>> {
-    let join_cell = join_cell_of_host(worker, builder.given_name(), site);
+    let join_cell = join_cell_of_host(worker, site);
     let handle = ParasiteHandle::of_join_cell(join_cell);
+    if let Some(name) = builder.given_name() {
+        // SAFETY: the handle's share keeps the join cell alive.
+        unsafe { join_cell.as_ref() }.head.name.get_or_init(|| name);
+    }
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what `f` and its result borrow outlives the parasite (contract); the handle's share keeps the
     // join cell alive.
@@ -336,7 +377,12 @@ pub(super) unsafe fn start_built<F: FnOnce() -> T + Send, T: Send>(
         return unsafe { start_as(builder, worker, f, site) };
     }
     // SAFETY: as promised by the caller.
-    let handle = unsafe { start_in(worker, f, site, builder.is_attached_inline(), own) };
+    let handle = unsafe {
+        match own {
+            Some(own) => start_in_own(worker, f, site, builder.is_attached_inline(), own),
+            None => start(worker, f, site, builder.is_attached_inline()),
+        }
+    };
     Ok(if how == Start::Overdue { handle.whose_join_gives_way() } else { handle })
 }
 

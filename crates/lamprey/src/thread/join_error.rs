@@ -86,6 +86,11 @@ impl JoinError {
         Self::Cancelled(JoinedThread(None))
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn cancelled_of(thread: ThreadInfo) -> Self {
+        Self::Cancelled(JoinedThread(Some(Box::new(thread))))
+    }
+
     #[cold]
     pub(crate) fn unwinding() -> Self {
         Self::Unwinding(JoinedThread(None))

@@ -165,19 +165,28 @@ impl<S, F: Op<S>> Future for GateFuture<'_, S, F> {
     }
 }
 
+impl<S, F> GateFuture<'_, S, F> {
+    /// Takes the node out of the queue, and passes on a grant that it has.
+    #[inline(never)]
+    fn leave(&self, gate: &Gate<S>) {
+        let waiter = gate.with_form(Form::Soon, |section| {
+            // SAFETY: queued by this future at this place.
+            if unsafe { section.leave(self.place, &self.node) } {
+                return self.node.value.waiter.take();
+            }
+            section.decline(self.place, &self.node);
+            None
+        });
+        forget(waiter);
+    }
+}
+
 impl<S, F> Drop for GateFuture<'_, S, F> {
+    /// Short, because a choice drops a future for each of its branches, and most were never queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         if let Some(gate) = self.gate.filter(|_| self.is_queued) {
-            let waiter = gate.with_form(Form::Soon, |section| {
-                // SAFETY: queued by this future at this place.
-                if unsafe { section.leave(self.place, &self.node) } {
-                    return self.node.value.waiter.take();
-                }
-                section.decline(self.place, &self.node);
-                None
-            });
-            forget(waiter);
+            self.leave(gate);
         }
     }
 }

@@ -82,13 +82,15 @@ pub struct Branches<G> {
 impl<G: Group> Branches<G> {
     /// Attempts the branches in this order; true if one was ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn first_ready(
-        &self,
-        mut order: impl Iterator<Item = usize>,
-        mut context: Option<&mut Context<'_>>,
-    ) -> bool {
-        let ready = order.find(|&at| self.group.attempt(at, context.as_deref_mut()));
-        ready.inspect(|&at| self.winner.set(at)).is_some()
+    fn first_ready(&self, order: impl Iterator<Item = usize>, mut context: Option<&mut Context<'_>>) -> bool {
+        // A loop instead of `find`, which would not be inlined.
+        for at in order {
+            if self.group.attempt(at, context.as_deref_mut()) {
+                self.winner.set(at);
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -23,7 +23,7 @@ use std::time::Instant;
 use {super::Waiting, crate::parasite::wait_or, std::pin::Pin};
 
 /// Synchronises without a limit.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn sync<E: Event>(event: E) -> E::Output {
     match sync_until(event, None) {
         Some(output) => output,
@@ -32,7 +32,7 @@ pub(crate) fn sync<E: Event>(event: E) -> E::Output {
 }
 
 /// Synchronises, until `limit` at most.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E::Output> {
     coop::call(coop::MESSAGE);
     let branch = event.branch();
