@@ -99,7 +99,7 @@ impl<T> ParasiteHandle<T> {
         let join_cell = StackfulJoinCell::new(None);
         // SAFETY: the handle holds the outcome, which is taken once; the parasite's share of the join cell is
         // given up here.
-        unsafe { StackfulJoinCell::publish(join_cell, ManuallyDrop::new(self).take()) };
+        unsafe { StackfulJoinCell::finish(join_cell, ManuallyDrop::new(self).take()) };
         Self::of_join_cell(join_cell)
     }
 

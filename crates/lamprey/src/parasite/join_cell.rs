@@ -144,16 +144,39 @@ impl<T> StackfulJoinCell<T> {
         unsafe { join_cell.write(Self { head, outcome: UnsafeCell::new(MaybeUninit::uninit()) }) };
     }
 
-    /// The parasite has ended.
+    /// The parasite has ended: stores and publishes its outcome.
     ///
     /// # Safety
     /// The parasite's own join cell; called once, by the parasite.
-    pub(super) unsafe fn publish(join_cell: NonNull<Self>, outcome: Outcome<T>) {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) unsafe fn finish(join_cell: NonNull<Self>, outcome: Outcome<T>) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            Self::store(join_cell, outcome);
+            Self::publish(join_cell);
+        }
+    }
+
+    /// Stores the outcome, without a copy of the whole: called for one variant at a time.
+    ///
+    /// # Safety
+    /// The parasite's own join cell; called once, by the parasite.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) unsafe fn store(join_cell: NonNull<Self>, outcome: Outcome<T>) {
+        // SAFETY: the parasite's share keeps it alive.
+        unsafe { (*join_cell.as_ref().outcome.get()).write(outcome) };
+    }
+
+    /// Publishes the outcome that has been stored.
+    ///
+    /// # Safety
+    /// The parasite's own join cell; called once, by the parasite, after [`store`](Self::store).
+    #[inline(never)]
+    pub(super) unsafe fn publish(join_cell: NonNull<Self>) {
         // SAFETY: the parasite's share keeps it alive; after `publish` returned `Kept`, the handle may have
         // freed it.
         unsafe {
             join_cell.as_ref().head.thread.set(ptr::null());
-            (*join_cell.as_ref().outcome.get()).write(outcome);
             match join_cell.as_ref().head.completion.publish() {
                 Published::Kept => {}
                 Published::PendingWake(waiter) => waiter.wake_kept(),

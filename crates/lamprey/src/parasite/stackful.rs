@@ -410,7 +410,7 @@ impl<F: FnOnce() -> T, T> Hosted<F, T> {
         // Before it counts as over: the destructors may block.
         locals::end(worker.running_ref());
         // SAFETY: the parasite's share, given up here.
-        unsafe { StackfulJoinCell::publish(std::mem::ManuallyDrop::new(self).join_cell, outcome) }
+        unsafe { StackfulJoinCell::finish(std::mem::ManuallyDrop::new(self).join_cell, outcome) }
     }
 }
 
@@ -418,7 +418,7 @@ impl<F, T> Drop for Hosted<F, T> {
     fn drop(&mut self) {
         quietly(|| drop(self.closure.take())); // a panic must not prevent the joiner's wake
         // SAFETY: the parasite's share, given up here: `run` has not published.
-        unsafe { StackfulJoinCell::publish(self.join_cell, Err(JoinError::cancelled())) }
+        unsafe { StackfulJoinCell::finish(self.join_cell, Err(JoinError::cancelled())) }
     }
 }
 
@@ -442,34 +442,48 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
     unsafe {
         let started = call.cast::<Started<F, T>>();
         let closure = ManuallyDrop::take(&mut *started.as_ref().closure.get());
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
+        // The value is stored by the closure, not returned by it: a result would be read as a whole after being
+        // written in parts, which defeats store forwarding.
+        let has_blocked = catch_unwind(AssertUnwindSafe(|| {
             let value = closure();
             end_locals(context);
-            if !context.join_cell.get().is_null() {
-                return Some(value);
+            match join_cell_of::<T>(context) {
+                Some(join_cell) => StackfulJoinCell::store(join_cell, Ok(value)),
+                None => {
+                    (*started.as_ref().outcome.get()).write(Ok(value));
+                    started.as_ref().over.set(true);
+                    return false;
+                }
             }
-            // Written here, not returned by the closure: a result would be read as a whole after being
-            // written in parts, which defeats store forwarding.
-            (*started.as_ref().outcome.get()).write(Ok(value));
-            started.as_ref().over.set(true);
-            None
+            true
         }));
         end_locals(context);
-        let outcome = match outcome {
-            Ok(None) => return,
-            Ok(Some(value)) => Ok(value),
-            Err(payload) => Err(JoinError::caught(payload)),
+        let join_cell = match has_blocked {
+            Ok(false) => return,
+            Ok(true) => join_cell_of::<T>(context),
+            Err(payload) => {
+                let error = Err(JoinError::caught(payload));
+                let join_cell = join_cell_of::<T>(context);
+                match join_cell {
+                    Some(join_cell) => StackfulJoinCell::store(join_cell, error),
+                    None => {
+                        (*started.as_ref().outcome.get()).write(error);
+                        started.as_ref().over.set(true);
+                    }
+                }
+                join_cell
+            }
         };
-        match NonNull::new(context.join_cell.get().cast_mut()) {
-            Some(join_cell) => {
-                StackfulJoinCell::<T>::publish(join_cell.cast(), outcome);
-                // Local values that the destructor of a detached parasite's outcome initialized.
-                end_locals(context);
-            }
-            None => {
-                (*started.as_ref().outcome.get()).write(outcome);
-                started.as_ref().over.set(true);
-            }
+        if let Some(join_cell) = join_cell {
+            StackfulJoinCell::publish(join_cell);
+            // Local values that the destructor of a detached parasite's outcome initialized.
+            end_locals(context);
         }
     }
+}
+
+/// The join cell of the parasite of `context`; `None` if it has never blocked (invariant 2).
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn join_cell_of<T>(context: &Context) -> Option<NonNull<StackfulJoinCell<T>>> {
+    NonNull::new(context.join_cell.get().cast_mut()).map(NonNull::cast)
 }

@@ -107,12 +107,26 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
     unsafe {
         let join_cell = join_cell::<T, F, M>(thread);
         let closure = (*join_cell.closure.get()).assume_init_read();
-        let result = catch_unwind(AssertUnwindSafe(closure))
-            .map_err(|payload| join_cell.member.failed(JoinError::caught(payload)));
-        if !join_cell.head.thread.locals.get().is_null() {
-            locals::end(&join_cell.head.thread);
+        // By variant: a result that is kept in memory meanwhile would be copied as a whole right after its parts
+        // were written, which defeats store forwarding.
+        match catch_unwind(AssertUnwindSafe(closure)) {
+            Ok(value) => {
+                end_locals(&join_cell.head.thread);
+                (*join_cell.head.outcome.get()).write(Ok(value));
+            }
+            Err(payload) => {
+                let error = join_cell.member.failed(JoinError::caught(payload));
+                end_locals(&join_cell.head.thread);
+                (*join_cell.head.outcome.get()).write(Err(error));
+            }
         }
-        (*join_cell.head.outcome.get()).write(result);
+    }
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn end_locals(thread: &Thread) {
+    if !thread.locals.get().is_null() {
+        locals::end(thread);
     }
 }
 
