@@ -2,10 +2,10 @@
 
 use crate::common::{Counted, count, counter, eventually, run, runtime, tick, yield_until};
 use lamprey::{
-    JoinError, ThreadKind, channel, current, parasite, parasite_fn, parasite_fn_local, sleep, spawn,
-    yield_now,
+    JoinError, ParasiteHandle, Receiver, Sender, ThreadKind, channel, current, parasite, parasite_fn,
+    parasite_fn_local, sleep, spawn, yield_now,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -214,6 +214,54 @@ fn each_has_its_own_host_local_values_and_leaves_none_behind() {
         }
         assert_eq!(MINE.with(Cell::get), 1);
     });
+}
+
+/// A local value that waits, when it is dropped, until the test says so.
+struct Waits(RefCell<Option<Receiver<()>>>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        if let Some(go) = self.0.take() {
+            go.recv().unwrap();
+        }
+    }
+}
+
+lamprey::host_local! {
+    static WAITS: Waits = Waits(RefCell::new(None));
+}
+
+#[test]
+fn one_ends_after_the_destructors_of_its_local_values_which_may_block() {
+    fn with_a_local_value(has_blocked: bool, end: fn() -> String) -> (Sender<()>, ParasiteHandle<String>) {
+        let (tx, rx) = channel();
+        let parasite = parasite_fn(move || {
+            WAITS.with(|waits| waits.0.replace(Some(rx)));
+            if has_blocked {
+                yield_now();
+            }
+            end()
+        });
+        (tx, parasite)
+    }
+    let panics = || -> String { std::panic::resume_unwind(Box::new("on purpose")) };
+    let cases: [(fn() -> String, Option<&str>); 2] = [(|| "done".to_owned(), Some("done")), (panics, None)];
+    for (end, outcome) in cases {
+        for has_blocked in [false, true] {
+            run(1, move || {
+                let (go, parasite) = with_a_local_value(has_blocked, end);
+                (0..5).for_each(|_| yield_now());
+                assert!(!parasite.is_finished(), "its destructor waits");
+                go.send(()).unwrap();
+                assert_eq!(parasite.join().ok().as_deref(), outcome);
+
+                let (go, detached) = with_a_local_value(has_blocked, end);
+                detached.detach();
+                (0..5).for_each(|_| yield_now());
+                go.send(()).unwrap();
+            });
+        }
+    }
 }
 
 #[test]
