@@ -231,9 +231,11 @@ lamprey::host_local! {
     static WAITS: Waits = Waits(RefCell::new(None));
 }
 
+type End = fn() -> String;
+
 #[test]
 fn one_ends_after_the_destructors_of_its_local_values_which_may_block() {
-    fn with_a_local_value(has_blocked: bool, end: fn() -> String) -> (Sender<()>, ParasiteHandle<String>) {
+    fn with_a_local_value(has_blocked: bool, end: End) -> (Sender<()>, ParasiteHandle<String>) {
         let (tx, rx) = channel();
         let parasite = parasite_fn(move || {
             WAITS.with(|waits| waits.0.replace(Some(rx)));
@@ -245,7 +247,7 @@ fn one_ends_after_the_destructors_of_its_local_values_which_may_block() {
         (tx, parasite)
     }
     let panics = || -> String { std::panic::resume_unwind(Box::new("on purpose")) };
-    let cases: [(fn() -> String, Option<&str>); 2] = [(|| "done".to_owned(), Some("done")), (panics, None)];
+    let cases: [(End, Option<&str>); 2] = [(|| "done".to_owned(), Some("done")), (panics, None)];
     for (end, outcome) in cases {
         for has_blocked in [false, true] {
             run(1, move || {
