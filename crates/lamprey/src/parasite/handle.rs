@@ -207,14 +207,17 @@ impl<T> ParasiteHandle<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take_out(&mut self) -> Outcome<T> {
         assert!(self.is_done(), "the outcome of a parasite was asked for before it had ended");
-        // SAFETY: it is done.
+        // SAFETY: it is done, or Gone.
         unsafe { self.take_and_be_gone() }
     }
 
     /// Moves the outcome out; the handle is Gone after this, also if that unwinds.
     ///
+    /// # Panics
+    /// If the handle is Gone.
+    ///
     /// # Safety
-    /// The outcome is in the handle or published.
+    /// The outcome is in the handle or published, or the handle is Gone.
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn take_and_be_gone(&mut self) -> Outcome<T> {
         let place = GoneThen(&raw mut self.0);
@@ -418,7 +421,7 @@ struct GoneThen<T>(*mut Repr<T>);
 impl<T> Drop for GoneThen<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        // SAFETY: the handle that made this outlives it; the outcome there has been moved out.
+        // SAFETY: the handle that made this outlives it; the outcome there has been moved out, or it was Gone.
         unsafe { ptr::write(self.0, Repr::Gone) };
     }
 }
@@ -430,7 +433,7 @@ impl<T> Future for ParasiteHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.completion() {
             Some(completion) if !completion.poll(cx) => Poll::Pending,
-            // SAFETY: the handle holds the outcome, or it has been published.
+            // SAFETY: the handle holds the outcome, or it has been published, or the handle is Gone.
             _ => Poll::Ready(unsafe { self.take_and_be_gone() }),
         }
     }

@@ -299,7 +299,7 @@ unsafe fn end_parasite(message: NonNull<RemoteMessage>, worker: Option<&Worker>)
 /// No claim on the join cell is left; its outcome has been taken.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn free<T>(head: NonNull<StackfulHead>) {
-    // SAFETY: allocated by `StackfulJoinCell::new` with this layout.
+    // SAFETY: allocated by `new` or `of_blocked` with this layout.
     unsafe {
         // Relaxed: no other thread has a claim.
         let home = head.as_ref().home.load(Ordering::Relaxed);

@@ -457,11 +457,12 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
             }
             true
         }));
-        end_locals(context);
         let join_cell = match has_blocked {
             Ok(false) => return,
+            // Nothing may block between `store` and `publish`.
             Ok(true) => join_cell_of::<T>(context),
             Err(payload) => {
+                end_locals(context);
                 let error = Err(JoinError::caught(payload));
                 let join_cell = join_cell_of::<T>(context);
                 match join_cell {

@@ -28,16 +28,17 @@
 //!
 //! ```text
 //!     top (16-aligned) ---------------------------+
-//!     |  0: where a return address would be       |  top - 8
-//!     |  0: where a saved rbp would be            |  top - 16
+//!     |  (free, see `init`)                       |  top - 16
+//!     |  0: where a return address would be       |  top - 24
+//!     |  0: where a saved rbp would be            |  top - 32
 //!     |  entry function                           |  sp + 16
 //!     |  data pointer                             |  sp + 8
-//!     |  address of `enter`                       |  sp = top - 40
+//!     |  address of `enter`                       |  sp = top - 56
 //!     +-------------------------------------------+
 //! ```
 //!
 //! The first switch pops the address of [`enter`] as the resume address. `enter` pops the two arguments,
-//! which leaves `rsp` at `top - 16`, clears `rbp` and calls the entry function: a `call`, so that the frame
+//! which leaves `rsp` at `top - 32`, clears `rbp` and calls the entry function: a `call`, so that the frame
 //! of the entry function has the alignment of the ABI.
 //!
 //! # The register of the payload word

@@ -207,7 +207,7 @@ impl Worker {
 /// The base of a parasite's stack: runs one call after the other.
 ///
 /// # Safety
-/// Entered only by the first switch to a context that `new_context` made.
+/// Entered only by the first switch to a context that `make_context` made.
 unsafe extern "C" fn context_main(_word: usize, data: *mut ()) -> ! {
     // SAFETY: `make_context` passed the context, which lives as long as this stack is used.
     let context = unsafe { &*data.cast::<Context>() };
