@@ -16,6 +16,7 @@ use crate::sched::locals;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread};
 use crate::sched::worker::{give_block, take_block};
 use std::alloc::Layout;
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,13 +115,19 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
                 end_locals(&join_cell.head.thread);
                 (*join_cell.head.outcome.get()).write(Ok(value));
             }
-            Err(payload) => {
-                let error = join_cell.member.failed(JoinError::caught(payload));
-                end_locals(&join_cell.head.thread);
-                (*join_cell.head.outcome.get()).write(Err(error));
-            }
+            Err(payload) => panicked(join_cell, payload),
         }
     }
+}
+
+/// Out of line, so that it adds nothing to the frame below the host's closure.
+#[cold]
+#[inline(never)]
+fn panicked<T, F, M: Member>(join_cell: &JoinCell<T, F, M>, payload: Box<dyn Any + Send>) {
+    let error = join_cell.member.failed(JoinError::caught(payload));
+    end_locals(&join_cell.head.thread);
+    // SAFETY: called once, by `run`: no other thread reads or writes the outcome before it is published.
+    unsafe { (*join_cell.head.outcome.get()).write(Err(error)) };
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]

@@ -28,17 +28,16 @@
 //!
 //! ```text
 //!     top (16-aligned) ---------------------------+
-//!     |  (free, see `init`)                       |  top - 16
-//!     |  0: where a return address would be       |  top - 24
-//!     |  0: where a saved rbp would be            |  top - 32
+//!     |  0: where a return address would be       |  top - 8
+//!     |  0: where a saved rbp would be            |  top - 16
 //!     |  entry function                           |  sp + 16
 //!     |  data pointer                             |  sp + 8
-//!     |  address of `enter`                       |  sp = top - 56
+//!     |  address of `enter`                       |  sp = top - 40
 //!     +-------------------------------------------+
 //! ```
 //!
 //! The first switch pops the address of [`enter`] as the resume address. `enter` pops the two arguments,
-//! which leaves `rsp` at `top - 32`, clears `rbp` and calls the entry function: a `call`, so that the frame
+//! which leaves `rsp` at `top - 16`, clears `rbp` and calls the entry function: a `call`, so that the frame
 //! of the entry function has the alignment of the ABI.
 //!
 //! # The register of the payload word
@@ -127,12 +126,10 @@ pub(crate) unsafe fn jump(to: StackPointer, word: Word) -> ! {
 /// As for [`crate::init`].
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn init(top: NonNull<u8>, entry: Entry, data: *mut ()) -> StackPointer {
-    // Two words stay free. Where the frames of many hosts began at a cache line, 503 hosts in a ring took 15 %
-    // longer for each hop than where they began at any other place (docs/rationale.md, "Where frames begin").
+    let top = top.as_ptr().cast::<usize>();
     // SAFETY: the caller owns the stack that ends at `top`, which is 16-aligned, and it is far
-    // larger than these seven words.
+    // larger than these five words.
     unsafe {
-        let top = top.as_ptr().cast::<usize>().sub(2);
         top.sub(1).write(0);
         top.sub(2).write(0);
         top.sub(3).write(entry as usize);
