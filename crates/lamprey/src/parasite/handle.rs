@@ -375,7 +375,7 @@ impl<T> ParasiteHandle<T> {
             // SAFETY: our share keeps it alive.
             Repr::Task(task) => unsafe { (*task.as_ptr()).given_name().map(|name| &**name) },
             // SAFETY: our share keeps it alive.
-            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name.get().map(|name| &**name) },
+            Repr::Stackful(join_cell) => unsafe { (*join_cell.as_ptr()).head.name() },
             Repr::Value(_) | Repr::Failed(_) | Repr::Gone => None,
         }
     }

@@ -49,7 +49,7 @@ pub(super) struct StackfulHead {
     /// The parasite's number; written before the handle is given out.
     pub(super) id: Cell<u64>,
     /// Given before the handle is; most have none.
-    pub(super) name: OnceCell<Arc<str>>,
+    name: OnceCell<Arc<str>>,
     /// `None` for a handle that had its outcome at once.
     spawn_site: Option<&'static Location<'static>>,
 }
@@ -65,6 +65,18 @@ pub(super) struct StackfulJoinCell<T> {
 const UNNAMED: &str = "on a stack of its own";
 
 impl StackfulHead {
+    /// Gives the parasite its name, before the handle is given out.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn give_name(&self, name: Option<Arc<str>>) {
+        if let Some(name) = name {
+            self.name.get_or_init(|| name);
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.get().map(|name| &**name)
+    }
+
     /// The parasite's info; `None` for the handle of one that was over at once.
     pub(super) fn of_parasite(&self) -> Option<ThreadInfo> {
         self.spawn_site.is_some().then(|| self.info())
@@ -111,9 +123,7 @@ impl<T> StackfulJoinCell<T> {
         // SAFETY: fresh memory of this layout.
         unsafe {
             Self::init(join_cell, &raw const context.thread, home, label.id.get(), Some(spawn_site));
-            if let Some(name) = &label.name {
-                join_cell.as_ref().head.name.get_or_init(|| name.clone());
-            }
+            join_cell.as_ref().head.give_name(label.name.clone());
         }
         join_cell
     }
@@ -183,7 +193,7 @@ impl<T> StackfulJoinCell<T> {
                 Published::Unwanted => {
                     drop_outcome(
                         (*join_cell.as_ref().outcome.get()).assume_init_read(),
-                        join_cell.as_ref().head.name.get().map_or(UNNAMED, |name| name),
+                        join_cell.as_ref().head.name().unwrap_or(UNNAMED),
                     );
                     Self::drop_owner(join_cell);
                 }

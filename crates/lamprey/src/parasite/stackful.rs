@@ -137,17 +137,24 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
         }
     }
 
-    /// The handle of the parasite that ran this call in `context`, for its spawner, which goes on.
+    /// Runs this call in `context`, on top of the running thread, until it ends or blocks.
     ///
     /// # Safety
-    /// The parasite has ended or blocked just now; called once.
+    /// As for [`start`]; the context is idle or new, and in no cache; called once.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn handle(
+    unsafe fn run_in(
         &self,
         worker: &Worker,
         context: NonNull<Context>,
         site: &'static Location<'static>,
+        attach_inline: bool,
     ) -> ParasiteHandle<T> {
+        let start = worker.remote.ticks();
+        // SAFETY: as promised by the caller; the call lives until this returns.
+        unsafe { worker.run_in(context, NonNull::from(self).cast(), site, attach_inline) };
+        if worker.remote.ticks() != start {
+            worker.blame_spawner(start);
+        }
         if self.over.get() {
             // SAFETY: the parasite has ended and written its outcome, once; its context is not freed yet.
             return unsafe {
@@ -164,6 +171,32 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
         let join_cell = StackfulJoinCell::of_blocked(worker, context, site);
         context.join_cell.set(join_cell.as_ptr().cast());
         ParasiteHandle::of_join_cell(join_cell)
+    }
+
+    /// Stores the outcome: in the join cell, which is returned, or in `this` if the parasite has never blocked.
+    /// (By variant: see `thread::join_cell`. A pointer, because the frame of `this` is gone otherwise.)
+    ///
+    /// # Safety
+    /// Called once, by the parasite of `context`, which runs the call `this`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn store(
+        this: NonNull<Self>,
+        context: &Context,
+        outcome: Outcome<T>,
+    ) -> Option<NonNull<StackfulJoinCell<T>>> {
+        let join_cell = NonNull::new(context.join_cell.get().cast_mut()).map(NonNull::cast);
+        // SAFETY: without a join cell the parasite has never blocked, so its spawner waits below with `this`
+        // (invariants 1 and 2); the parasite's share keeps the join cell alive.
+        unsafe {
+            match join_cell {
+                Some(join_cell) => StackfulJoinCell::store(join_cell, outcome),
+                None => {
+                    (*this.as_ref().outcome.get()).write(outcome);
+                    this.as_ref().over.set(true);
+                }
+            }
+        }
+        join_cell
     }
 
     /// The handle of a parasite that had no stack to run on.
@@ -204,15 +237,9 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(
     }
     worker.remote.counters.stackful.add(1);
     let started = Started::new(f);
-    let start = worker.remote.ticks();
-    // SAFETY: `started` lives until the end of this function.
-    let context = unsafe { worker.run_on_top(NonNull::from(&started).cast(), site, attach_inline) };
-    if worker.remote.ticks() != start {
-        worker.blame_spawner(start);
-    }
-    match context {
-        // SAFETY: the parasite has just run, until it ended or blocked.
-        Ok(context) => unsafe { started.handle(worker, context, site) },
+    match worker.idle_context() {
+        // SAFETY: as promised by the caller; the context is idle or new.
+        Ok(context) => unsafe { started.run_in(worker, context, site, attach_inline) },
         Err(error) => started.without_stack(error, None, site),
     }
 }
@@ -234,25 +261,10 @@ unsafe fn start_in_own<F: FnOnce() -> T, T>(
     }
     worker.remote.counters.stackful.add(1);
     let started = Started::new(f);
-    let context = match worker.own_context(name.clone(), stack_size) {
-        Ok(context) => context,
-        Err(error) => return started.without_stack(error, name, site),
-    };
-    let start = worker.remote.ticks();
-    // SAFETY: `started` lives until the end of this function; the context is new.
-    unsafe { worker.run_in(context, NonNull::from(&started).cast(), site, attach_inline) };
-    if worker.remote.ticks() != start {
-        worker.blame_spawner(start);
-    }
-    // SAFETY: the parasite has just run, until it ended or blocked.
-    unsafe { started.handle(worker, context, site) }
-}
-
-/// Drops the parasite's local values, before it counts as over: their destructors may block.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn end_locals(context: &Context) {
-    if !context.thread.locals.get().is_null() {
-        locals::end(&context.thread);
+    match worker.own_context(name.clone(), stack_size) {
+        // SAFETY: as promised by the caller; the context is new.
+        Ok(context) => unsafe { started.run_in(worker, context, site, attach_inline) },
+        Err(error) => started.without_stack(error, name, site),
     }
 }
 
@@ -341,10 +353,8 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
 ) -> io::Result<ParasiteHandle<T>> {
     let join_cell = join_cell_of_host(worker, site);
     let handle = ParasiteHandle::of_join_cell(join_cell);
-    if let Some(name) = builder.given_name() {
-        // SAFETY: the handle's share keeps the join cell alive.
-        unsafe { join_cell.as_ref() }.head.name.get_or_init(|| name);
-    }
+    // SAFETY: the handle's share keeps the join cell alive.
+    unsafe { join_cell.as_ref() }.head.give_name(builder.given_name());
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what `f` and its result borrow outlives the parasite (contract); the handle's share keeps the
     // join cell alive.
@@ -442,49 +452,23 @@ unsafe fn run<F: FnOnce() -> T, T>(call: NonNull<TopCall>, context: &Context) {
     unsafe {
         let started = call.cast::<Started<F, T>>();
         let closure = ManuallyDrop::take(&mut *started.as_ref().closure.get());
-        // The value is stored by the closure, not returned by it: a result would be read as a whole after being
-        // written in parts, which defeats store forwarding.
-        let has_blocked = catch_unwind(AssertUnwindSafe(|| {
+        // Stored within the closure, not returned by it: a result would be read as a whole after being written
+        // in parts, which defeats store forwarding.
+        let join_cell = catch_unwind(AssertUnwindSafe(|| {
             let value = closure();
-            end_locals(context);
-            match join_cell_of::<T>(context) {
-                Some(join_cell) => StackfulJoinCell::store(join_cell, Ok(value)),
-                None => {
-                    (*started.as_ref().outcome.get()).write(Ok(value));
-                    started.as_ref().over.set(true);
-                    return false;
-                }
-            }
-            true
-        }));
-        let join_cell = match has_blocked {
-            Ok(false) => return,
-            // Nothing may block between `store` and `publish`.
-            Ok(true) => join_cell_of::<T>(context),
-            Err(payload) => {
-                end_locals(context);
-                let error = Err(JoinError::caught(payload));
-                let join_cell = join_cell_of::<T>(context);
-                match join_cell {
-                    Some(join_cell) => StackfulJoinCell::store(join_cell, error),
-                    None => {
-                        (*started.as_ref().outcome.get()).write(error);
-                        started.as_ref().over.set(true);
-                    }
-                }
-                join_cell
-            }
-        };
+            // Their destructors may block, so before the parasite counts as over.
+            locals::end(&context.thread);
+            Started::store(started, context, Ok(value))
+        }))
+        .unwrap_or_else(|payload| {
+            locals::end(&context.thread);
+            Started::store(started, context, Err(JoinError::caught(payload)))
+        });
+        // Nothing may block between `store` and `publish`.
         if let Some(join_cell) = join_cell {
             StackfulJoinCell::publish(join_cell);
             // Local values that the destructor of a detached parasite's outcome initialized.
-            end_locals(context);
+            locals::end(&context.thread);
         }
     }
-}
-
-/// The join cell of the parasite of `context`; `None` if it has never blocked (invariant 2).
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn join_cell_of<T>(context: &Context) -> Option<NonNull<StackfulJoinCell<T>>> {
-    NonNull::new(context.join_cell.get().cast_mut()).map(NonNull::cast)
 }

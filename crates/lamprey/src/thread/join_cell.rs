@@ -112,7 +112,7 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
         // were written, which defeats store forwarding.
         match catch_unwind(AssertUnwindSafe(closure)) {
             Ok(value) => {
-                end_locals(&join_cell.head.thread);
+                locals::end(&join_cell.head.thread);
                 (*join_cell.head.outcome.get()).write(Ok(value));
             }
             Err(payload) => panicked(join_cell, payload),
@@ -125,16 +125,9 @@ unsafe fn run<T, F: FnOnce() -> T, M: Member>(thread: NonNull<Thread>) {
 #[inline(never)]
 fn panicked<T, F, M: Member>(join_cell: &JoinCell<T, F, M>, payload: Box<dyn Any + Send>) {
     let error = join_cell.member.failed(JoinError::caught(payload));
-    end_locals(&join_cell.head.thread);
+    locals::end(&join_cell.head.thread);
     // SAFETY: called once, by `run`: no other thread reads or writes the outcome before it is published.
     unsafe { (*join_cell.head.outcome.get()).write(Err(error)) };
-}
-
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn end_locals(thread: &Thread) {
-    if !thread.locals.get().is_null() {
-        locals::end(thread);
-    }
 }
 
 /// [`Body::abandon`].

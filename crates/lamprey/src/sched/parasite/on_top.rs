@@ -31,31 +31,17 @@ use swapstack::Stack;
 const KEEP: usize = 256;
 
 impl Worker {
-    /// Runs `call` as a parasite on top of the running thread; returns when the parasite has ended or
-    /// blocked.
+    /// A context of the cache, or a new one.
     ///
     /// # Errors
-    /// There is no stack; the call has not run.
-    ///
-    /// # Safety
-    /// `call` lives until this returns.
+    /// There is no stack.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) unsafe fn run_on_top(
-        &self,
-        call: NonNull<TopCall>,
-        site: &'static Location<'static>,
-        attach_inline: bool,
-    ) -> io::Result<NonNull<Context>> {
-        let context = match self.parasites.contexts.pop() {
-            Some(context) => context,
-            None => self.new_context()?,
-        };
-        // SAFETY: it is idle or new; the caller promises the rest.
-        unsafe { self.run_in(context, call, site, attach_inline) };
-        Ok(context)
+    pub(crate) fn idle_context(&self) -> io::Result<NonNull<Context>> {
+        self.parasites.contexts.pop().map_or_else(|| self.new_context(), Ok)
     }
 
-    /// [`run_on_top`](Self::run_on_top) in this context.
+    /// Runs `call` as a parasite on top of the running thread; returns when the parasite has ended or
+    /// blocked.
     ///
     /// # Safety
     /// `call` lives until this returns; the context is idle or new, and in no cache.
