@@ -226,8 +226,10 @@ impl RuntimeBuilder {
     }
 
     /// Whether a worker whose program spawns many parasites offers some of them to idle workers. Default:
-    /// true. While another worker asks for work, a new parasite is now and then queued for that worker
-    /// instead of being started at once.
+    /// true. While another worker asks for work and no parasite is ready here, the next one that is spawned is
+    /// queued for that worker instead of being started at once. If its spawner needs it within a microsecond, more
+    /// and more of the following ones start at once: at most one in 256 is queued where all of them are that
+    /// short.
     pub fn offering(mut self, on: bool) -> Self {
         self.options.offering = on;
         self

@@ -27,8 +27,8 @@ use std::sync::Arc;
 /// host of the worker that ran it at a blocking call of its own. Do not wait in a poll for something that
 /// only that host can do.
 ///
-/// It does not start at once in three cases. While an idle worker asks for work, some parasites are queued to
-/// be given to it ([`offering`](crate::RuntimeBuilder::offering)). After a parasite that computed for longer
+/// It does not start at once in three cases. While an idle worker asks for work, one parasite at a time is queued
+/// to be given to it ([`offering`](crate::RuntimeBuilder::offering)). After a parasite that computed for longer
 /// than a time slice, the next ones start as hosts ([`inflation`](crate::RuntimeBuilder::inflation)). When
 /// the caller's stack is nearly used up (nested spawns), the parasite is queued for the worker's next
 /// scheduling point. A queued parasite runs on another stack, and never if its handle is dropped before.

@@ -221,3 +221,18 @@ fn long_parasites_are_given_away_one_after_the_other() {
         }
     });
 }
+
+#[test]
+fn one_that_ends_at_once_is_seldom_kept_back_for_an_idle_worker() {
+    run(2, || {
+        let (mut spawned, mut kept_back, start) = (0u32, 0u32, Instant::now());
+        while spawned < 100_000 || kept_back == 0 {
+            assert!(start.elapsed() < FOREVER / 2, "the idle worker asks for nothing");
+            let handle = parasite(async {});
+            spawned += 1;
+            kept_back += u32::from(!handle.is_finished());
+            handle.join().unwrap();
+        }
+        assert!(kept_back < spawned / 10, "{kept_back} of {spawned} did not start at once");
+    });
+}

@@ -20,6 +20,11 @@
 //! So there is an old, and therefore large, piece of work to give (a prototype made 22 offers this way, 1,800
 //! without it). While no worker asks, none is kept back: every parasite starts at once.
 //!
+//! Queueing costs about ten times what a start at once costs, and is wasted on a parasite that its own worker
+//! needs at once. So where the one kept back was taken back within [`SOON`](super::owned) without having been given, the
+//! next [`Offers::skip`](super::owned::Offers) parasites start at once: one, then three, up to [`MOST_SKIPPED`].
+//! One that stayed for longer, or was given, ends this.
+//!
 //! # Who may touch what
 //! The word ([`Attention`](super::attention::Attention)): any thread. `seen` and
 //! [`Offers`](super::owned::Offers): the worker. A request that is missed is made again when the worker that
@@ -29,12 +34,13 @@
 //! `model::offer`, `tests/parasite/inflate.rs`, `bench` (`inflation`, `parasite_fib`).
 
 use super::attention::{REQUEST, TICK};
-use super::owned::NEVER;
+use super::owned::{NEVER, Offers};
 use super::task::{HEAVY, Task};
 use crate::sched::thread::Thread;
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use crate::sched::worker_shared::WorkerShared;
+use crate::time::clock;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,8 +50,36 @@ use std::time::Duration;
 const SLICE: u32 = 5;
 /// How long a worker keeps offering after the last request, in ticks.
 const OFFER_FOR: u32 = 16;
+/// Most parasites that start at once between two that are kept back.
+const MOST_SKIPPED: u32 = 255;
 /// How long a worker that has asked for work spins for an answer before it sleeps.
 pub(in crate::sched) const PATIENCE: Duration = Duration::from_micros(20);
+
+impl Offers {
+    /// No ready parasite is queued, and the time is `now`: true if the next one is to be kept back.
+    #[cold]
+    #[inline(never)]
+    fn keeps_back(&self, now: u64) -> bool {
+        let since = self.since.replace(0);
+        if since != 0 && now.wrapping_sub(since) < self.soon {
+            self.back_off.set((self.back_off.get() * 2 + 1).min(MOST_SKIPPED));
+            self.skip.set(self.back_off.get());
+            return false;
+        }
+        if since != 0 {
+            self.back_off.set(0);
+        }
+        self.since.set(now.max(1));
+        true
+    }
+
+    /// The one kept back has been given to another worker.
+    fn was_given(&self) {
+        self.since.set(0);
+        self.skip.set(0);
+        self.back_off.set(0);
+    }
+}
 
 impl WorkerShared {
     /// The attention word.
@@ -92,11 +126,15 @@ impl Worker {
     /// While another worker asks for work, one parasite is kept queued, to be given away.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deposit_or_not(&self, travels: bool) -> Start {
-        if travels && self.parasites.offers.on.get() && self.parasites.ready.pending.get() == 0 {
-            Start::Queued
-        } else {
-            Start::Now
+        let offers = &self.parasites.offers;
+        if !travels || !offers.on.get() || self.parasites.ready.pending.get() != 0 {
+            return Start::Now;
         }
+        if offers.skip.get() != 0 {
+            offers.skip.set(offers.skip.get() - 1);
+            return Start::Now;
+        }
+        if offers.keeps_back(clock::ticks()) { Start::Queued } else { Start::Now }
     }
 
     /// As [`how_to_start`](Self::how_to_start), for a stackful parasite, which is never queued.
@@ -190,6 +228,7 @@ impl Worker {
                 && let Some(task) = self.parasites.ready.pop_oldest_task(|task| task.life.is_shared())
             {
                 self.remote.counters.offered.add(1);
+                self.parasites.offers.was_given();
                 // SAFETY: a shared task may run on any worker of the runtime; the right to run goes with it.
                 if let Err(entry) = unsafe { remote.deliver(Waiter::task(task)) } {
                     super::finish::refused_by_inbox(entry);

@@ -18,6 +18,10 @@ pub(in crate::sched) const NEVER: u32 = 1;
 /// only, four in a time slice, so other threads wait for about half a slice.
 pub(in crate::sched) const LIMIT: Duration = Duration::from_millis(2);
 
+/// A parasite that was kept back for less than this was not worth it: some twenty times what queueing it
+/// costs. (Unoptimised code is that much slower.)
+const SOON: Duration = Duration::from_nanos(if cfg!(debug_assertions) { 100_000 } else { 1_000 });
+
 /// What a worker owns for its parasites. The fields that each switch reads come first.
 #[repr(C)]
 pub(crate) struct Parasites {
@@ -54,16 +58,31 @@ impl Parasites {
     }
 }
 
-/// Whether the worker keeps a parasite to give away, and when it was last asked (in ticks).
+/// Whether the worker keeps a parasite to give away ([`super::offer`]).
 #[derive(Debug)]
 pub(in crate::sched) struct Offers {
     pub(in crate::sched) on: Cell<bool>,
+    /// How many of the next parasites start at once, and how many did after the last one was taken back too soon.
+    pub(in crate::sched) skip: Cell<u32>,
+    pub(in crate::sched) back_off: Cell<u32>,
+    /// When the worker was last asked, in ticks of the attention word.
     pub(in crate::sched) asked: Cell<u32>,
+    /// When the last one was kept back, in ticks of the CPU's clock; 0 if it has been given.
+    pub(in crate::sched) since: Cell<u64>,
+    /// [`SOON`] in such ticks.
+    pub(in crate::sched) soon: u64,
 }
 
 impl Offers {
     pub(in crate::sched) fn new() -> Self {
-        Self { on: Cell::new(false), asked: Cell::new(0) }
+        Self {
+            on: Cell::new(false),
+            skip: Cell::new(0),
+            back_off: Cell::new(0),
+            asked: Cell::new(0),
+            since: Cell::new(0),
+            soon: clock::in_ticks(SOON),
+        }
     }
 }
 
