@@ -17,7 +17,7 @@ fn steal(queue: &StealQueue<u32>) -> Vec<u32> {
 
 fn pop_all(queue: &StealQueue<u32>) -> Vec<u32> {
     // SAFETY: called only by the thread that plays the owner, or after all others have ended.
-    std::iter::from_fn(|| unsafe { queue.pop() }).collect()
+    std::iter::from_fn(|| unsafe { queue.next() }).collect()
 }
 
 fn owner_against_thief() {

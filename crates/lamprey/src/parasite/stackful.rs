@@ -8,8 +8,9 @@
 //! # Invariants
 //! 1. The spawner does not go on before the closure has been moved to the parasite's stack and has blocked or
 //!    ended; so its frame outlives both accesses.
-//! 2. The spawner sets `Context::join_cell` right after that, on the same kernel thread, before any other
-//!    thread runs: for the parasite it is null exactly if the parasite has never blocked.
+//! 2. The spawner sets `Context::join_cell` when it goes on and the closure has not ended: for the parasite it is
+//!    null exactly while its spawner waits below. (Other parasites may run in between, on top of the spawner; if
+//!    they unblock this one and it ends, its outcome goes to the spawner's frame.)
 
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
@@ -32,6 +33,10 @@ use std::sync::Arc;
 /// If it does not block, the handle has its result when this returns. When it blocks, anywhere and at any
 /// depth, the caller goes on; the parasite is then a blocked thread, and the thread that unblocks it runs it,
 /// ahead of the hosts. It stays on its worker (kernel thread).
+///
+/// Stackful parasites that it unblocks run where it blocks, at most 64 in a row, before the caller goes on. So a
+/// tree of parasites that wait for each other needs few stacks at a time. As for the parasite itself: hold no
+/// lock of `std` here that they take.
 ///
 /// # Examples
 /// ```
@@ -185,8 +190,7 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
         outcome: Outcome<T>,
     ) -> Option<NonNull<StackfulJoinCell<T>>> {
         let join_cell = NonNull::new(context.join_cell.get().cast_mut()).map(NonNull::cast);
-        // SAFETY: without a join cell the parasite has never blocked, so its spawner waits below with `this`
-        // (invariants 1 and 2); the parasite's share keeps the join cell alive.
+        // SAFETY: without a join cell its spawner waits below with `this` (invariants 1 and 2); the parasite's share keeps the join cell alive.
         unsafe {
             match join_cell {
                 Some(join_cell) => StackfulJoinCell::store(join_cell, outcome),

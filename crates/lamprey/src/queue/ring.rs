@@ -102,6 +102,19 @@ impl<T: Copy> Ring<T> {
         Some(newest)
     }
 
+    /// Reverses the order of the `count` newest entries, or of all if there are fewer.
+    pub(crate) fn reverse_back(&mut self, count: usize) {
+        let count = count.min(self.len());
+        let mut first = self.tail.wrapping_sub(count);
+        let mut last = self.tail.wrapping_sub(1);
+        for _ in 0..count / 2 {
+            let (one, other) = (first & self.mask, last & self.mask);
+            self.slots.swap(one, other);
+            first = first.wrapping_add(1);
+            last = last.wrapping_sub(1);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -133,7 +146,13 @@ mod tests {
         ring.head = usize::MAX - 10; // the counters wrap within the test
         ring.tail = ring.head;
         for step in 0..20_000 {
-            match random.u8(0..6) {
+            match random.u8(0..7) {
+                6 => {
+                    let count = random.usize(..=model.len());
+                    ring.reverse_back(count);
+                    let kept = model.len() - count;
+                    model.make_contiguous()[kept..].reverse();
+                }
                 0 | 1 => (ring.push_back(step), model.push_back(step)).1,
                 2 => (ring.push_front(step), model.push_front(step)).1,
                 3 => assert_eq!(

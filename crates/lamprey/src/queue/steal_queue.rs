@@ -5,14 +5,14 @@
 //! a section.
 //!
 //! # Who may touch what
-//! Owner: `push`, `pop`, `is_empty`. Thieves: `look`, `steal`. The ring is under the asymmetric lock
+//! Owner: `push`, `next`, `pop_oldest`, `is_empty`. Thieves: `look`, `steal`. The ring is under the asymmetric lock
 //! [`AsymmetricLock`], whose module has the states, orderings and rejected designs.
 //!
 //! # Checked by
 //! `model::steal_queue` (loom, with broken variants that it catches), `tests/stress/mixed.rs`.
 
 use super::asymmetric_lock::AsymmetricLock;
-use super::ring::Ring;
+use super::generations::Generations;
 use crate::sync_shim::{AtomicUsize, Ordering};
 
 /// What a thief saw of a queue: the counters of its oldest entry and of its end.
@@ -27,12 +27,16 @@ pub(crate) struct Look {
 pub(crate) struct StealQueue<T: Copy> {
     head: AtomicUsize,
     tail: AtomicUsize,
-    ring: AsymmetricLock<Ring<T>>,
+    ring: AsymmetricLock<Generations<T>>,
 }
 
 impl<T: Copy> StealQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { head: AtomicUsize::new(0), tail: AtomicUsize::new(0), ring: AsymmetricLock::new(Ring::new()) }
+        Self {
+            head: AtomicUsize::new(0),
+            tail: AtomicUsize::new(0),
+            ring: AsymmetricLock::new(Generations::new()),
+        }
     }
 
     /// Owner: appends an entry.
@@ -42,20 +46,32 @@ impl<T: Copy> StealQueue<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn push(&self, value: T) {
         // SAFETY: the owner (contract).
-        unsafe { self.as_owner(|ring| ring.push_back(value)) }
+        unsafe { self.as_owner(|ring| ring.push(value)) }
+    }
+
+    /// Owner: takes the first entry of the newest generation.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn next(&self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        // SAFETY: the owner (contract).
+        unsafe { self.as_owner(Generations::next) }
     }
 
     /// Owner: takes the oldest entry.
     ///
     /// # Safety
     /// As for [`push`](Self::push).
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) unsafe fn pop(&self) -> Option<T> {
+    pub(crate) unsafe fn pop_oldest(&self) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         // SAFETY: the owner (contract).
-        unsafe { self.as_owner(Ring::pop_front) }
+        unsafe { self.as_owner(Generations::pop_oldest) }
     }
 
     /// Owner: never true while there is an entry (only the owner adds). May be false although a thief has
@@ -69,9 +85,9 @@ impl<T: Copy> StealQueue<T> {
     /// Any thread: the counters of the beginning and the end. A hint.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn look(&self) -> Look {
-        // Relaxed: hints; `steal` and `pop` read the ring again in a section.
+        // Relaxed: hints; `steal`, `next` and `pop_oldest` read the ring again in a section.
         let head = self.head.load(Ordering::Relaxed);
-        // Relaxed: a hint; `steal` and `pop` read the ring again in a section.
+        // Relaxed: a hint; `steal`, `next` and `pop_oldest` read the ring again in a section.
         let tail = self.tail.load(Ordering::Relaxed);
         Look { head, tail }
     }
@@ -81,19 +97,20 @@ impl<T: Copy> StealQueue<T> {
     /// # Safety
     /// As for [`push`](Self::push).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
+    unsafe fn as_owner<R>(&self, section: impl FnOnce(&mut Generations<T>) -> R) -> R {
         // SAFETY: the caller is the owner, and in no section of this queue (contract).
         unsafe { self.ring.as_owner(|ring| self.mirrored(ring, section)) }
     }
 
     /// Runs `section` and mirrors the counters.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn mirrored<R>(&self, ring: &mut Ring<T>, section: impl FnOnce(&mut Ring<T>) -> R) -> R {
+    fn mirrored<R>(&self, ring: &mut Generations<T>, section: impl FnOnce(&mut Generations<T>) -> R) -> R {
         let result = section(ring);
+        let (head, tail) = ring.ends();
         // Relaxed: hints for `look` only.
-        self.head.store(ring.head(), Ordering::Relaxed);
+        self.head.store(head, Ordering::Relaxed);
         // Relaxed: a hint for `look` only.
-        self.tail.store(ring.tail(), Ordering::Relaxed);
+        self.tail.store(tail, Ordering::Relaxed);
         result
     }
 
@@ -102,9 +119,9 @@ impl<T: Copy> StealQueue<T> {
     pub(crate) fn steal(&self, earlier: Look, most: usize, mut each: impl FnMut(T)) -> usize {
         self.ring.visit(|ring| {
             self.mirrored(ring, |ring| {
-                let aged = earlier.tail.wrapping_sub(ring.head()) as isize;
+                let aged = earlier.tail.wrapping_sub(ring.ends().0) as isize;
                 let take = (aged.max(0) as usize).min(ring.len()).div_ceil(2).min(most);
-                (0..take).filter_map(|_| ring.pop_front()).for_each(&mut each);
+                (0..take).filter_map(|_| ring.pop_oldest()).for_each(&mut each);
                 take
             })
         })

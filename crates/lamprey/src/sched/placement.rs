@@ -183,7 +183,7 @@ impl Worker {
         let mut next = Some(Entry(first));
         for _ in 0..=with_it {
             // SAFETY: this is the owning kernel thread, outside of every section of the queue.
-            let Some(Entry(thread)) = next.take().or_else(|| unsafe { self.remote.unstarted.pop() }) else {
+            let Some(Entry(thread)) = next.take().or_else(|| unsafe { self.remote.unstarted.next() }) else {
                 return;
             };
             // SAFETY: unstarted, and out of the queue: owned by this call.

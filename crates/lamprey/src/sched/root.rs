@@ -241,7 +241,7 @@ impl Worker {
         // SAFETY: this is the owning kernel thread. Entries are left only if the program's policy never took
         // them.
         late.extend(
-            std::iter::from_fn(|| unsafe { self.remote.unstarted.pop() })
+            std::iter::from_fn(|| unsafe { self.remote.unstarted.pop_oldest() })
                 .map(|entry| Waiter::thread(entry.0)),
         );
         self.free_contexts();

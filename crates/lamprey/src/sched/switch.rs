@@ -64,7 +64,11 @@ impl Worker {
             self.remote.counters.attached_inline.add(1);
             return self.attach_thread(entry);
         }
-        self.push_ready(Waiter::thread(NonNull::from(entry)));
+        let ready = Waiter::thread(NonNull::from(entry));
+        // It will run in the place of the parasite that wakes it, before any host, so the budget does not matter.
+        if self.running_ref().below.get().is_null() || !self.parasites.ready.push(ready) {
+            self.push_ready(ready);
+        }
     }
 
     /// Runs a ready parasite now, on top of the running thread, which continues when the parasite blocks or
@@ -74,6 +78,7 @@ impl Worker {
         let me = self.running_ref();
         debug_assert!(!me.is_open(), "a parasite was attached within a wait");
         parasite.attached_at.set(self.remote.ticks());
+        parasite.ready_before.set(self.parasites.ready.pending.get() as u32);
         parasite.below.set(me);
         self.switch_to(me, NonNull::from(parasite));
     }
@@ -117,16 +122,19 @@ impl Worker {
         self.switch_to(me, next);
     }
 
-    /// The thread below the attached parasite `me`, which runs next. If `me` has used more than its time
-    /// slice, it becomes a host and queues with the hosts from now on.
+    /// The thread that runs when the attached parasite `me` blocks: a parasite that has been unblocked since it was
+    /// attached, or the thread below. If `me` has used more than its time slice, it becomes a host and queues with the hosts
+    /// from now on.
     #[cold]
     #[inline(never)]
     pub(crate) fn descend(&self, me: &Thread) -> NonNull<Thread> {
         if self.is_long(me) {
             self.inflate_thread(me);
         }
-        let below = NonNull::new(me.below.replace(ptr::null()).cast_mut());
-        below.unwrap_or_else(|| crate::bug::bug!("a parasite that is attached to nobody"))
+        let Some(below) = NonNull::new(me.below.replace(ptr::null()).cast_mut()) else {
+            crate::bug::bug!("a parasite that is attached to nobody")
+        };
+        self.next_above(me, below)
     }
 
     /// Saves the running thread `me` and continues `next`; returns when a thread switches back to `me`.

@@ -4,7 +4,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `ready_before`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
 //! | `link` | the thread that pushes the descriptor into an inbox, then that inbox's owner |
 //! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before it can be a waiter; wakers read it |
 //! | the rest | constant |
@@ -109,6 +109,10 @@ pub(crate) struct Thread {
     /// Of a parasite: the attention word when it was attached ([`super::parasite::offer`]).
     #[cfg(not(loom))]
     pub(crate) attached_at: Cell<u32>,
+    /// Of an attached parasite: how many parasites were ready when it was attached, or the one in whose place it
+    /// runs ([`super::parasite`], `on_top`).
+    #[cfg(not(loom))]
+    pub(crate) ready_before: Cell<u32>,
     /// Number of inline attaches under way on this stack. It cannot overflow: each takes some of the stack.
     #[cfg(not(loom))]
     pub(crate) nesting: Cell<u32>,
@@ -363,6 +367,7 @@ impl Thread {
             polling: Cell::new(ptr::null_mut()),
             low_water: Cell::new(0),
             attached_at: Cell::new(0),
+            ready_before: Cell::new(0),
             nesting: Cell::new(0),
             inflated: Cell::new(false),
             attach_inline: Cell::new(false),

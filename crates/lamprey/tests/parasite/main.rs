@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod above;
 mod as_host;
 mod attach;
 mod awaiting;

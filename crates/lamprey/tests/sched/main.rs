@@ -10,4 +10,5 @@ mod progress;
 mod several;
 mod silent;
 mod source;
+mod start_order;
 mod starts;

@@ -14,7 +14,16 @@
 //! 1. An idle context is suspended in [`context_main`], at a point where nothing on its stack needs a
 //!    destructor: it may be freed, or resumed for the next call.
 //! 2. `call` points to its spawner's call, which does not return before the parasite has blocked or ended.
-//! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end.
+//! 3. The descriptor lives as long as the context; it is listed from the first block of a call to its end (more
+//!    exactly, from when its spawner goes on after that).
+//!
+//! # What runs when it blocks
+//! First the stackful parasites that have become ready since it was attached, on top of the same spawner
+//! ([`Worker::next_above`]), then the spawner. So parasites that wait for each other end, and their stacks are used
+//! again, while the thread that started them goes on starting: a tree of a million parasites needs as many
+//! stacks as it is deep and wide, not a million. The spawner waits for [`IN_A_ROW`] of them at most. Those that
+//! were ready before are left alone: the spawner may hold a lock of `std` that they take. One that was started
+//! here and is over goes straight to its spawner, which reads its outcome.
 
 use super::contexts::{Context, TopCall};
 use crate::sched::policy::Ready;
@@ -29,6 +38,8 @@ use swapstack::Stack;
 
 /// Most idle contexts that a worker keeps.
 const KEEP: usize = 256;
+/// After this many parasites in a row the thread below goes on.
+const IN_A_ROW: u32 = 64;
 
 impl Worker {
     /// A context of the cache, or a new one.
@@ -185,8 +196,42 @@ impl Worker {
     /// Switches from a parasite that is over to the thread below it, or to another that is ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn switch_from(&self, context: &Context) {
-        let below = NonNull::new(context.thread.below.replace(ptr::null()).cast_mut());
-        self.switch_to(&context.thread, below.unwrap_or_else(|| self.pick()));
+        let next = match NonNull::new(context.thread.below.replace(ptr::null()).cast_mut()) {
+            None => self.pick(),
+            // It was not reified: its spawner looks at the context next.
+            Some(below) if context.join_cell.get().is_null() => below,
+            Some(below) => self.next_above(&context.thread, below),
+        };
+        self.switch_to(&context.thread, next);
+    }
+
+    /// `me`, a parasite on top of `below`, has blocked or is over: the parasite that runs in its place, or `below`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(in crate::sched) fn next_above(&self, me: &Thread, below: NonNull<Thread>) -> NonNull<Thread> {
+        if self.parasites.ready.pending.get() <= me.ready_before.get() as usize {
+            self.parasites.in_a_row.set(0);
+            return below;
+        }
+        self.take_above(me, below)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_above(&self, me: &Thread, below: NonNull<Thread>) -> NonNull<Thread> {
+        let (in_a_row, before) = (self.parasites.in_a_row.get(), me.ready_before.get());
+        if in_a_row < IN_A_ROW
+            && let Some(parasite) = self.parasites.ready.pop_thread_above(before as usize)
+        {
+            self.parasites.in_a_row.set(in_a_row + 1);
+            // SAFETY: ready, so alive until it has run.
+            let entry = unsafe { parasite.as_ref() };
+            entry.attached_at.set(self.remote.ticks());
+            entry.ready_before.set(before);
+            entry.below.set(below.as_ptr());
+            return parasite;
+        }
+        self.parasites.in_a_row.set(0);
+        below
     }
 }
 

@@ -247,6 +247,20 @@ impl ReadyQueue {
         self.pop(oldest, Waiter::as_thread)
     }
 
+    /// Takes out the latest, if it is a thread and there are more than `count` in `latest`.
+    pub(in crate::sched) fn pop_thread_above(&self, count: usize) -> Option<NonNull<Thread>> {
+        let thread = self.with(|queues| {
+            let thread = queues.latest.back()?.as_thread()?;
+            if queues.latest.len() <= count {
+                return None;
+            }
+            queues.latest.pop_back();
+            Some(thread)
+        })?;
+        self.count(-1);
+        Some(thread)
+    }
+
     /// True if nothing is in `latest`.
     pub(in crate::sched) fn has_no_latest(&self) -> bool {
         self.with(|queues| queues.latest.len() == 0)

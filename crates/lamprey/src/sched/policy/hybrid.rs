@@ -49,7 +49,7 @@ impl Hybrid {
     #[inline]
     fn next_unstarted(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.turn = TURN;
-        unstarted.pop()
+        unstarted.pop_newest()
     }
 
     /// True if a thread that is woken now may go to the head.

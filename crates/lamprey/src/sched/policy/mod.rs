@@ -121,7 +121,7 @@ impl Ready {
     }
 }
 
-/// The worker's threads that have not started yet, oldest first.
+/// The worker's threads that have not started yet.
 ///
 /// Only the worker itself may take from it, so it does not leave the kernel thread:
 /// ```compile_fail,E0277
@@ -134,11 +134,20 @@ pub struct Unstarted<'a>(&'a StealQueue<Entry>, PhantomData<*mut ()>);
 
 impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn pop(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
-        unsafe { self.0.pop() }.map(|entry| Ready(entry.0))
+        unsafe { self.0.pop_oldest() }.map(|entry| Ready(entry.0))
+    }
+
+    /// Takes one of those that were spawned since the last call, the first of them; if there are none, one of
+    /// those before; now and then the oldest of all. Threads that spawn others and wait for them then run depth
+    /// first, which needs the fewest stacks. (The default policy uses this.)
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn pop_newest(&mut self) -> Option<Ready> {
+        // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
+        // policy.
+        unsafe { self.0.next() }.map(|entry| Ready(entry.0))
     }
 
     /// True when there is none.
