@@ -163,8 +163,6 @@ impl Worker {
     }
 
     pub(crate) fn make_cancelled(&self, task: NonNull<Task>) {
-        // SAFETY: alive by the right to run.
-        unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
     }
 

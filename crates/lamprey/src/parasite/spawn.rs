@@ -361,7 +361,6 @@ unsafe fn start_later<F: Future, const NAMED: bool>(
         life.flags.set(life.flags.get() | HEAVY);
     }
     let handle = ParasiteHandle::of_task(task);
-    life.requeue();
     if worker.is_ending() {
         drop(handle);
         worker.push_ready(Waiter::task(task));

@@ -148,8 +148,6 @@ impl Worker {
     /// As [`make_attachable`](Self::make_attachable), for a cancelled task whose right to run the root got
     /// from [`Life::cancel`](super::life::Life::cancel): its destructors need a host.
     pub(in crate::sched) fn make_cancelled(&self, task: NonNull<Task>) {
-        // SAFETY: the right to run, which the caller holds, keeps the task alive.
-        unsafe { task.as_ref() }.life.requeue();
         self.make_attachable(Waiter::task(task));
     }
 

@@ -4,15 +4,15 @@
 //!
 //! # States
 //! ```text
-//! placed: RUNNING ---finish---> DONE
-//!           |  ^
-//!   end (pending)|  begin
-//!          v  |
-//!         IDLE --wake--> QUEUED        the waker now holds the right to run it
-//!         IDLE --cancel--> RUNNING     the canceller now holds it, and drops the future
-//! RUNNING --wake--> RUNNING|WOKEN --end--> QUEUED   the runner keeps the right
-//! QUEUED, RUNNING --cancel--> ..|CANCEL             the holder of the right drops the future
+//! placed: HELD --finish--> DONE
+//! HELD --end (pending)--> IDLE
+//! IDLE --wake--> HELD                  the waker now holds the right to run it
+//! IDLE --cancel--> HELD|CANCEL         the canceller now holds it, and drops the future
+//! HELD --wake--> HELD|WOKEN            --begin--> HELD: the run that begins covers the wake
+//!                                      --end--> HELD: the runner keeps the right, and queues it again
+//! HELD --cancel--> HELD|CANCEL         the holder of the right drops the future
 //! ```
+//! HELD is queued or running. The two are one state so that the step from one to the other is a load.
 //!
 //! # Two modes
 //! * **Shared** (a `Send` parasite in a runtime of several workers): the state is the atomic `shared`, any
@@ -22,7 +22,7 @@
 //!   `shared` and sends the task itself through the home worker's inbox ([`Wake::Post`]).
 //!
 //! # Invariants
-//! 1. **One right**: while the task is QUEUED or RUNNING exactly one thread or queue entry holds the right to
+//! 1. **One right**: while the task is HELD exactly one thread or queue entry holds the right to
 //!    run it; the right came from `place`, `wake`, `end` or `cancel`, and only its holder touches the future.
 //! 2. Owned: POSTED means that the task is in the home worker's inbox, or (with LINKED) in the home worker's
 //!    list of those that gave way, or is being pushed into the inbox. Its link is in use, and no other thread
@@ -37,8 +37,9 @@
 //! `local`: the home worker. `shared`, `refs`: any thread that knows that the task is alive (invariant 3).
 //!
 //! # Orderings
-//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next. `refs` is
-//! ordered as the count of an `Arc`.
+//! Every change of `shared` is AcqRel: what one runner did to the future is visible to the next, and what a waker
+//! did before, too: `begin` only loads the state (Acquire), but a wake that it does not see has set WOKEN, for
+//! which the future is polled once more. `refs` is ordered as the count of an `Arc`.
 //!
 //! # Rejected
 //! * One mode, always atomic: 2 more read-modify-writes for each block and resume (measured:
@@ -52,8 +53,7 @@
 use crate::sched::reason::Wait;
 use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
 
-const QUEUED: u8 = 1;
-const RUNNING: u8 = 2;
+const HELD: u8 = 1;
 const WOKEN: u8 = 4;
 const CANCEL: u8 = 8;
 const DONE: u8 = 16;
@@ -108,7 +108,7 @@ impl Life {
     /// For a task that its creator is about to run.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(is_shared: bool) -> Self {
-        Self::in_state(is_shared, RUNNING)
+        Self::in_state(is_shared, HELD)
     }
 
     /// For a thread that waits for a future as if it were a task: it is in no slab and is never sent to a
@@ -116,7 +116,7 @@ impl Life {
     pub(crate) fn homeless() -> Self {
         let life = Self::running(true);
         // Relaxed: no other thread knows it yet.
-        life.shared.store(RUNNING | SHARED | HOMELESS, Ordering::Relaxed);
+        life.shared.store(HELD | SHARED | HOMELESS, Ordering::Relaxed);
         life
     }
 
@@ -176,11 +176,11 @@ impl Life {
             return self.post(POSTED);
         }
         let before = self.change(|state| match state {
-            _ if state & (QUEUED | DONE) != 0 => state,
-            _ if state & RUNNING != 0 => state | WOKEN,
-            _ => state | QUEUED,
+            _ if state & DONE != 0 => state,
+            _ if state & HELD != 0 => state | WOKEN,
+            _ => state | HELD,
         });
-        if before & (QUEUED | RUNNING | DONE) == 0 { Wake::Run } else { Wake::Nothing }
+        if before & (HELD | DONE) == 0 { Wake::Run } else { Wake::Nothing }
     }
 
     /// Owned mode, another thread than the home worker: sets a flag for the home worker.
@@ -220,7 +220,7 @@ impl Life {
         }
         // AcqRel pairs with the fetch_or in `post`.
         self.shared.fetch_and(!LINKED, Ordering::AcqRel);
-        self.local.set(self.local.get() & !QUEUED);
+        self.local.set(self.local.get() & !(HELD | WOKEN));
         false
     }
 
@@ -237,11 +237,17 @@ impl Life {
     /// Holder of the right: the run begins.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn begin(&self) -> Turn {
-        let before = self.change(|state| (state & !QUEUED) | RUNNING);
-        debug_assert!(
-            before & QUEUED != 0 && before & (RUNNING | DONE) == 0,
-            "a task was run without the right"
-        );
+        // Acquire pairs with the AcqRel of `change`: the caller sees what the last runner and the wakers did.
+        let word = self.shared.load(Ordering::Acquire);
+        let state = if word & SHARED == 0 { self.local.get() } else { word };
+        debug_assert!(state & HELD != 0 && state & DONE == 0, "a task was run without the right");
+        if state & (WOKEN | CANCEL) == 0 { Turn::Run } else { self.begin_noted() }
+    }
+
+    /// As [`begin`](Self::begin), after further wakes, which this run covers, or a cancellation.
+    #[cold]
+    fn begin_noted(&self) -> Turn {
+        let before = self.change(|state| state & !WOKEN);
         if before & CANCEL != 0 { Turn::Drop } else { Turn::Run }
     }
 
@@ -256,7 +262,7 @@ impl Life {
     pub(crate) fn must_be_queued(&self) {
         // Relaxed: the wake of the thread has ordered what was written before it.
         let state = if self.is_shared() { self.shared.load(Ordering::Relaxed) } else { self.local.get() };
-        if state & QUEUED == 0 {
+        if state & HELD == 0 {
             crate::bug::bug!("a thread was woken for a future that nobody has woken");
         }
     }
@@ -266,7 +272,7 @@ impl Life {
     pub(crate) fn end(&self) -> Turn {
         let before = self.change(|state| match state {
             _ if state & CANCEL != 0 => state,
-            _ if state & WOKEN != 0 => QUEUED,
+            _ if state & WOKEN != 0 => HELD,
             _ => 0,
         });
         match before {
@@ -279,14 +285,22 @@ impl Life {
     /// Holder of the right: the future has been dropped. Called before the outcome is published.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn finish(&self) {
-        let is_shared = self.is_shared();
-        if !is_shared {
+        if !self.is_shared() {
             self.local.set(DONE);
-        }
-        // No other thread can make a first reference now, and a waker that has one sees the flag set below.
-        if is_shared || self.refs.any() {
+            // No other thread can make a first reference now, and a waker that has one sees the flag set here.
+            if self.refs.any() {
+                // AcqRel pairs with the changes of wakers that hold references.
+                self.shared.fetch_or(DONE, Ordering::AcqRel);
+            }
+        } else if self.refs.any() {
             // AcqRel pairs with the changes of wakers that hold references.
             self.shared.fetch_or(DONE, Ordering::AcqRel);
+        } else {
+            // Only a canceller may change the state at the same time; whether it is in time makes no difference.
+            // Relaxed: the mode is constant.
+            let mode = self.shared.load(Ordering::Relaxed) & (SHARED | HOMELESS);
+            // Release pairs with the changes of cancellers.
+            self.shared.store(DONE | mode, Ordering::Release);
         }
     }
 
@@ -298,16 +312,10 @@ impl Life {
         }
         let before = self.change(|state| match state {
             _ if state & DONE != 0 => state,
-            _ if state & (QUEUED | RUNNING) != 0 => state | CANCEL,
-            _ => RUNNING | CANCEL,
+            _ if state & HELD != 0 => state | CANCEL,
+            _ => HELD | CANCEL,
         });
-        if before & (QUEUED | RUNNING | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
-    }
-
-    /// Holder of the right, which it got from `cancel`: makes the state that of a queued task, to pass the
-    /// right on.
-    pub(crate) fn requeue(&self) {
-        self.change(|state| (state & !RUNNING) | QUEUED);
+        if before & (HELD | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
     }
 
     /// Notes what it waits for, for dumps.

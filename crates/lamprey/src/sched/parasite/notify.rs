@@ -111,7 +111,6 @@ impl Task {
             },
             // A hosted task is dropped by its host: the future may lie on that host's stack.
             Err(_) => {
-                task.life.requeue();
                 // SAFETY: we hold the right to run; `link` is the waiter of the host, which is blocked until
                 // this wake, the only one.
                 unsafe { task.host().wake() };
