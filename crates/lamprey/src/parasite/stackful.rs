@@ -326,7 +326,13 @@ unsafe fn start_as_host<F: FnOnce() -> T + Send, T: Send>(
     // SAFETY: what the closure borrows outlives its call, and this host only calls it; the handle's share
     // keeps the join cell alive.
     unsafe {
-        let host = crate::thread::spawn_member(worker, site, move || hosted.run(), (), Worker::admit);
+        let host = crate::thread::spawn_member(
+            worker,
+            site,
+            move || hosted.run(),
+            (),
+            |thread| worker.admit(thread),
+        );
         join_cell.as_ref().head.id.set(host.id());
     }
     ParasiteHandle::of_join_cell(join_cell)

@@ -61,8 +61,15 @@ impl<T: Copy> Generations<T> {
     /// Takes the first entry of the newest generation.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn next(&mut self) -> Option<T> {
-        // The counters go on where the queue becomes empty: they also mark times (`Ring`).
-        let next = if self.ring.len() <= 1 { self.ring.pop_front() } else { self.next_of_many() };
+        let (head, tail) = self.ends();
+        let next = if tail.wrapping_sub(head) <= 1 {
+            // The counters go on where the queue becomes empty: they also mark times (`Ring`).
+            self.ring.pop_front()
+        } else if self.arranged == tail && !is_below(head, self.older) {
+            self.ring.pop_back()
+        } else {
+            self.next_of_many()
+        };
         self.arranged = self.ring.tail();
         next
     }
@@ -91,6 +98,7 @@ impl<T: Copy> Generations<T> {
 }
 
 /// Compares two counters.
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn is_below(one: usize, other: usize) -> bool {
     (one.wrapping_sub(other) as isize) < 0
 }

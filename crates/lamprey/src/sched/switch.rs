@@ -291,7 +291,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn live(&self, thread: NonNull<Thread>) -> (PooledStack, u32) {
         // SAFETY: `begin` made the thread the running one of this stack; its closure runs or is dropped here,
-        // once. After `publish` it is touched only on `Unwanted`, when nothing else refers to it.
+        // once. After `publish` it is touched only on `Unwanted` and `Empty`, when nothing else refers to it.
         unsafe {
             self.remote.counters.hosts.add(1);
             let body = thread.as_ref().body;
@@ -306,12 +306,16 @@ impl Worker {
             self.part(thread.as_ref());
             let size = thread.as_ref().label.stack_size;
             let mut stack = self.end(thread.as_ref());
-            if (body.publish)(thread) == Fate::Unwanted {
-                self.begin(thread, stack);
-                (body.dispose)(thread);
-                self.part(thread.as_ref());
-                stack = self.end(thread.as_ref());
-                (body.free)(thread);
+            match (body.publish)(thread) {
+                Fate::Published => {}
+                Fate::Empty => (body.free)(thread),
+                Fate::Unwanted => {
+                    self.begin(thread, stack);
+                    (body.dispose)(thread);
+                    self.part(thread.as_ref());
+                    stack = self.end(thread.as_ref());
+                    (body.free)(thread);
+                }
             }
             (stack, size)
         }
@@ -344,15 +348,19 @@ impl Worker {
 /// `thread` is unstarted and owned by the caller.
 #[cold]
 pub(crate) unsafe fn abandon(thread: NonNull<Thread>, why: Abandoned) {
-    // SAFETY: unstarted and owned (contract); after `publish` it is touched only on `Unwanted`, when nothing
-    // else refers to it.
+    // SAFETY: unstarted and owned (contract); after `publish` it is touched only on `Unwanted` and
+    // `Empty`, when nothing else refers to it.
     unsafe {
         let body = thread.as_ref().body;
         (body.abandon)(thread, why);
         await_visitor(thread.as_ref());
-        if (body.publish)(thread) == Fate::Unwanted {
-            (body.dispose)(thread);
-            (body.free)(thread);
+        match (body.publish)(thread) {
+            Fate::Published => {}
+            Fate::Empty => (body.free)(thread),
+            Fate::Unwanted => {
+                (body.dispose)(thread);
+                (body.free)(thread);
+            }
         }
     }
 }

@@ -163,12 +163,12 @@ pub(crate) struct Body {
     pub(crate) run: unsafe fn(NonNull<Thread>),
     /// Called instead of `run`: drops the closure and keeps `why` as the outcome.
     pub(crate) abandon: unsafe fn(NonNull<Thread>, Abandoned),
-    /// Publishes the outcome to the joiner; unless the result is `Unwanted`, the thread may already be freed
+    /// Publishes the outcome to the joiner; if the result is `Published`, the thread may already be freed
     /// on return.
     pub(crate) publish: unsafe fn(NonNull<Thread>) -> Fate,
     /// After `Unwanted`: drops the outcome (user code).
     pub(crate) dispose: unsafe fn(NonNull<Thread>),
-    /// After `dispose`: frees the object.
+    /// After `dispose`, or after `Empty`: frees the object.
     pub(crate) free: unsafe fn(NonNull<Thread>),
 }
 
@@ -180,6 +180,8 @@ pub(crate) enum Fate {
     Published,
     /// Its handle is gone: the scheduler disposes of it.
     Unwanted,
+    /// Its handle is gone, and its outcome needs no destructor: the scheduler frees it.
+    Empty,
 }
 
 /// Why a host was ended without running.

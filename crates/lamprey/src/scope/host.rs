@@ -64,10 +64,13 @@ impl<'scope> Scope<'scope, '_> {
         T: Send + 'scope,
     {
         let Some(worker) = Worker::current() else { outside() };
-        let admit = if self.is_moot { abandon } else { Worker::admit };
         // SAFETY: closure and result live for 'scope, the scope waits for its members, and the handle does
-        // not outlive the scope.
-        let handle = unsafe { spawn_member(worker, site, f, Membership::new(&self.scope_state), admit) };
+        // not outlive the scope. The thread is unstarted, and given up by the call.
+        let handle = unsafe {
+            spawn_member(worker, site, f, Membership::new(&self.scope_state), |thread| {
+                if self.is_moot { abandon(worker, thread) } else { worker.admit(thread) }
+            })
+        };
         ScopedJoinHandle(handle, PhantomData)
     }
 

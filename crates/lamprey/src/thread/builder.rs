@@ -74,10 +74,12 @@ where
     T: Send + 'static,
 {
     // SAFETY: closure and result are 'static.
-    unsafe { spawn_member(worker, site, f, (), Worker::admit) }
+    // The thread is unstarted, and given up by the call.
+    unsafe { spawn_member(worker, site, f, (), |thread| worker.admit(thread)) }
 }
 
-/// Like [`spawn_on`], for a member of a scope. `admit` queues the host, or ends it at once.
+/// Like [`spawn_on`], for a member of a scope. `admit` queues the host, which is unstarted and given up by this
+/// call, or ends it at once.
 ///
 /// # Safety
 /// What `F` and `T` borrow outlives the membership and the handle.
@@ -87,7 +89,7 @@ pub(crate) unsafe fn spawn_member<F, T, M>(
     site: &'static Location<'static>,
     f: F,
     member: M,
-    admit: unsafe fn(&Worker, NonNull<Thread>),
+    admit: impl FnOnce(NonNull<Thread>),
 ) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send,
@@ -103,8 +105,7 @@ where
         is_placed: Cell::new(false),
     };
     let head = join_cell::new(f, label, member);
-    // SAFETY: the new join cell's descriptor, unstarted, given up here.
-    unsafe { admit(worker, head.cast()) };
+    admit(head.cast());
     JoinHandle::new(head)
 }
 

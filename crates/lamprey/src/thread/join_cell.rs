@@ -157,7 +157,12 @@ unsafe fn publish<T, F, M: Member>(thread: NonNull<Thread>) -> Fate {
     // SAFETY: alive until the swap in `completion.publish`; not touched after it unless it is ours.
     let join_cell = unsafe { join_cell::<T, F, M>(thread) };
     if join_cell.head.completion.is_detached() {
-        return Fate::Unwanted;
+        // SAFETY: detached, so the outcome is ours; it is full (invariant 2).
+        let is_empty = !std::mem::needs_drop::<T>() && unsafe { outcome::<T>(thread.cast()).is_ok() };
+        if is_empty {
+            join_cell.member.gone();
+        }
+        return if is_empty { Fate::Empty } else { Fate::Unwanted };
     }
     let group = join_cell.member.leave();
     match join_cell.head.completion.publish() {

@@ -93,8 +93,13 @@ impl LocalPool {
         if class != LARGE && stack.is_of(self.home) {
             // SAFETY: not Sync, and the borrow ends before anything else is called.
             let cached = unsafe { &mut *self.cached[class].get() };
-            if cached.len() < FULL {
-                cached.push(stack);
+            if cached.len() < FULL
+                && let Some(place) = cached.spare_capacity_mut().first_mut()
+            {
+                // Not `push`, which is a call because it may grow the list.
+                place.write(stack);
+                // SAFETY: the next element has just been written.
+                unsafe { cached.set_len(cached.len() + 1) };
                 return;
             }
         }
