@@ -289,6 +289,7 @@ static BODY: TaskBody = TaskBody {
         block(task).work.with_mut(|work| drop(unsafe { (*work).take() }.expect("dropped twice")));
     },
     dispose: |_| {},
+    is_plain: false,
     free: |task| {
         let block = block(task);
         block.task.life.free();
@@ -460,6 +461,7 @@ static CELL: TaskBody = TaskBody {
     poll: |_| unreachable!(),
     cancel: |_| unreachable!(),
     dispose: |_| {},
+    is_plain: false,
     // SAFETY: leaked by `wait`, so alive.
     free: |cell| unsafe { cell.as_ref() }.life.free(),
     inflate: |_, _| unreachable!(),

@@ -14,7 +14,7 @@ use crate::sched::completion::Completion;
 use crate::sched::locals;
 use crate::sched::parasite::finish::acting_as;
 use crate::sched::parasite::life::Life;
-use crate::sched::parasite::task::{LOCALS, Named, NamedPtr, Task, TaskBody};
+use crate::sched::parasite::task::{FAILED, LOCALS, Named, NamedPtr, Task, TaskBody};
 use crate::sched::worker::Worker;
 use crate::thread::JoinError;
 use crate::thread::{quietly, report_unjoined};
@@ -99,6 +99,7 @@ impl<F: Future> Table<F> {
         poll: poll::<F>,
         cancel: cancel::<F>,
         dispose: dispose::<F>,
+        is_plain: !std::mem::needs_drop::<F::Output>(),
         free: free::<F>,
         inflate: super::inflate::carry_out,
         outcome: offset_of!(Placed<F>, cell),
@@ -266,6 +267,10 @@ unsafe fn keep<F: Future>(task: NonNull<Task>, outcome: Kept<F::Output>) {
     // SAFETY: invariant 2.
     unsafe {
         end_locals(task);
+        if outcome.is_err() {
+            let flags = &task.as_ref().life.flags;
+            flags.set(flags.get() | FAILED);
+        }
         (*cell::<F>(task).get()).outcome = ManuallyDrop::new(outcome);
     }
 }

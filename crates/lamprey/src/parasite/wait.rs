@@ -207,6 +207,7 @@ static BODY: TaskBody = TaskBody {
     poll: |_| crate::bug::bug!("a waiting thread was polled"),
     cancel: |_| crate::bug::bug!("a waiting thread was cancelled as a task"),
     dispose: |_| {},
+    is_plain: false,
     free: |cell| {
         // SAFETY: leaked by `WaitCell::new`, freed here only.
         drop(unsafe { Box::from_raw(cell.cast::<Waiting>().as_ptr()) });

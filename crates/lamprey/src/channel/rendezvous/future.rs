@@ -15,6 +15,7 @@ use super::exchange::{Chan, deal, reason};
 use super::wait_node::{At, NodeState, WaitNode};
 use super::wait_queue::{Arrival, Side};
 use crate::channel::{RecvError, SendError};
+use crate::sched::parasite::task::Task;
 use crate::sched::{self, Waiter};
 use crate::sync_shim::Arc;
 use std::future::Future;
@@ -91,6 +92,10 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     fn arrive(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
         if sched::gives_way(cx) {
             return Poll::Pending;
+        }
+        if Task::of(cx).is_some() {
+            // A parasite as the waiter takes nothing, so the node is given at once.
+            return self.queue(chan, cx);
         }
         // SAFETY: the contract of `meet` is about a node; this call has none.
         match unsafe { chan.wait_queue.meet(Self::SIDE, None) } {

@@ -4,7 +4,7 @@
 //! `model::life` and `model::completion` (loom), `tests/parasite/life.rs` (also: handles outlive their
 //! runtime).
 
-use super::task::Task;
+use super::task::{FAILED, Task};
 use crate::sched::completion::Published;
 use crate::sched::waiter::Waiter;
 use crate::sched::who::Who;
@@ -26,11 +26,16 @@ pub(crate) unsafe fn finish(task: NonNull<Task>) {
     unsafe {
         let entry = task.as_ref();
         entry.life.finish();
-        match entry.completion.publish() {
+        // A handle that is gone does not come back.
+        let published =
+            if entry.completion.is_detached() { Published::Unwanted } else { entry.completion.publish() };
+        match published {
             Published::Kept => {}
             Published::PendingWake(waiter) => waiter.wake_kept(),
             Published::Unwanted => {
-                acting_as(task, || (entry.body.dispose)(task));
+                if !entry.body.is_plain || entry.life.flags.get() & FAILED != 0 {
+                    acting_as(task, || (entry.body.dispose)(task));
+                }
                 Task::drop_owner(task);
             }
         }

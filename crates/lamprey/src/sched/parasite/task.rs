@@ -51,6 +51,8 @@ pub(crate) const HEAVY: u8 = 2;
 pub(crate) const HOSTED: u8 = 4;
 /// It has host-local values of its own (`thread::local`).
 pub(crate) const LOCALS: u8 = 8;
+/// Its outcome is an error.
+pub(crate) const FAILED: u8 = 16;
 
 /// The vtable of the object behind a header, provided by `crate::parasite`. No function unwinds.
 pub(crate) struct TaskBody {
@@ -60,6 +62,8 @@ pub(crate) struct TaskBody {
     pub(crate) cancel: unsafe fn(NonNull<Task>),
     /// Drops an outcome that no handle will take.
     pub(crate) dispose: unsafe fn(NonNull<Task>),
+    /// A result needs no destructor; an error does.
+    pub(crate) is_plain: bool,
     /// Frees the memory.
     pub(crate) free: unsafe fn(NonNull<Task>),
     /// Makes a host that goes on with the task, on the worker behind the second pointer (this file does not
