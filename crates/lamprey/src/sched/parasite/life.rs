@@ -4,15 +4,15 @@
 //!
 //! # States
 //! ```text
-//! placed: HELD --finish--> DONE
-//! HELD --end (pending)--> IDLE
-//! IDLE --wake--> HELD                  the waker now holds the right to run it
-//! IDLE --cancel--> HELD|CANCEL         the canceller now holds it, and drops the future
-//! HELD --wake--> HELD|WOKEN            --begin--> HELD: the run that begins covers the wake
-//!                                      --end--> HELD: the runner keeps the right, and queues it again
-//! HELD --cancel--> HELD|CANCEL         the holder of the right drops the future
+//! placed: ACTIVE --finish--> DONE
+//! ACTIVE --end (pending)--> IDLE
+//! IDLE --wake--> ACTIVE                  the waker now holds the right to run it
+//! IDLE --cancel--> ACTIVE|CANCEL         the canceller now holds it, and drops the future
+//! ACTIVE --wake--> ACTIVE|WOKEN            --begin--> ACTIVE: the run that begins covers the wake
+//!                                      --end--> ACTIVE: the runner keeps the right, and queues it again
+//! ACTIVE --cancel--> ACTIVE|CANCEL         the holder of the right drops the future
 //! ```
-//! HELD is queued or running. The two are one state so that the step from one to the other is a load.
+//! ACTIVE is queued or running. The two are one state so that the step from one to the other is a load.
 //!
 //! # Two modes
 //! * **Shared** (a `Send` parasite in a runtime of several workers): the state is the atomic `shared`, any
@@ -22,7 +22,7 @@
 //!   `shared` and sends the task itself through the home worker's inbox ([`Wake::Post`]).
 //!
 //! # Invariants
-//! 1. **One right**: while the task is HELD exactly one thread or queue entry holds the right to
+//! 1. **One right**: while the task is ACTIVE exactly one thread or queue entry holds the right to
 //!    run it; the right came from `place`, `wake`, `end` or `cancel`, and only its holder touches the future.
 //! 2. Owned: POSTED means that the task is in the home worker's inbox, or (with LINKED) in the home worker's
 //!    list of those that gave way, or is being pushed into the inbox. Its link is in use, and no other thread
@@ -53,7 +53,7 @@
 use crate::sched::reason::Wait;
 use crate::sync_shim::{AtomicU8, AtomicU32, Cell, Ordering};
 
-const HELD: u8 = 1;
+const ACTIVE: u8 = 1;
 const WOKEN: u8 = 4;
 const CANCEL: u8 = 8;
 const DONE: u8 = 16;
@@ -108,7 +108,7 @@ impl Life {
     /// For a task that its creator is about to run.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn running(is_shared: bool) -> Self {
-        Self::in_state(is_shared, HELD)
+        Self::in_state(is_shared, ACTIVE)
     }
 
     /// For a thread that waits for a future as if it were a task: it is in no slab and is never sent to a
@@ -116,7 +116,7 @@ impl Life {
     pub(crate) fn homeless() -> Self {
         let life = Self::running(true);
         // Relaxed: no other thread knows it yet.
-        life.shared.store(HELD | SHARED | HOMELESS, Ordering::Relaxed);
+        life.shared.store(ACTIVE | SHARED | HOMELESS, Ordering::Relaxed);
         life
     }
 
@@ -177,10 +177,10 @@ impl Life {
         }
         let before = self.change(|state| match state {
             _ if state & DONE != 0 => state,
-            _ if state & HELD != 0 => state | WOKEN,
-            _ => state | HELD,
+            _ if state & ACTIVE != 0 => state | WOKEN,
+            _ => state | ACTIVE,
         });
-        if before & (HELD | DONE) == 0 { Wake::Run } else { Wake::Nothing }
+        if before & (ACTIVE | DONE) == 0 { Wake::Run } else { Wake::Nothing }
     }
 
     /// Owned mode, another thread than the home worker: sets a flag for the home worker.
@@ -220,7 +220,7 @@ impl Life {
         }
         // AcqRel pairs with the fetch_or in `post`.
         self.shared.fetch_and(!LINKED, Ordering::AcqRel);
-        self.local.set(self.local.get() & !(HELD | WOKEN));
+        self.local.set(self.local.get() & !(ACTIVE | WOKEN));
         false
     }
 
@@ -240,7 +240,7 @@ impl Life {
         // Acquire pairs with the AcqRel of `change`: the caller sees what the last runner and the wakers did.
         let word = self.shared.load(Ordering::Acquire);
         let state = if word & SHARED == 0 { self.local.get() } else { word };
-        debug_assert!(state & HELD != 0 && state & DONE == 0, "a task was run without the right");
+        debug_assert!(state & ACTIVE != 0 && state & DONE == 0, "a task was run without the right");
         if state & (WOKEN | CANCEL) == 0 { Turn::Run } else { self.begin_noted() }
     }
 
@@ -262,7 +262,7 @@ impl Life {
     pub(crate) fn must_be_queued(&self) {
         // Relaxed: the wake of the thread has ordered what was written before it.
         let state = if self.is_shared() { self.shared.load(Ordering::Relaxed) } else { self.local.get() };
-        if state & HELD == 0 {
+        if state & ACTIVE == 0 {
             crate::bug::bug!("a thread was woken for a future that nobody has woken");
         }
     }
@@ -272,7 +272,7 @@ impl Life {
     pub(crate) fn end(&self) -> Turn {
         let before = self.change(|state| match state {
             _ if state & CANCEL != 0 => state,
-            _ if state & WOKEN != 0 => HELD,
+            _ if state & WOKEN != 0 => ACTIVE,
             _ => 0,
         });
         match before {
@@ -312,10 +312,10 @@ impl Life {
         }
         let before = self.change(|state| match state {
             _ if state & DONE != 0 => state,
-            _ if state & HELD != 0 => state | CANCEL,
-            _ => HELD | CANCEL,
+            _ if state & ACTIVE != 0 => state | CANCEL,
+            _ => ACTIVE | CANCEL,
         });
-        if before & (HELD | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
+        if before & (ACTIVE | DONE) == 0 { Err(Turn::Drop) } else { Ok(Wake::Nothing) }
     }
 
     /// Notes what it waits for, for dumps.
