@@ -6,11 +6,11 @@
 //! ```text
 //! placed: ACTIVE --finish--> DONE
 //! ACTIVE --end (pending)--> IDLE
-//! IDLE --wake--> ACTIVE                  the waker now holds the right to run it
-//! IDLE --cancel--> ACTIVE|CANCEL         the canceller now holds it, and drops the future
-//! ACTIVE --wake--> ACTIVE|WOKEN            --begin--> ACTIVE: the run that begins covers the wake
-//!                                      --end--> ACTIVE: the runner keeps the right, and queues it again
-//! ACTIVE --cancel--> ACTIVE|CANCEL         the holder of the right drops the future
+//! IDLE --wake--> ACTIVE              the waker now holds the right to run it
+//! IDLE --cancel--> ACTIVE|CANCEL     the canceller now holds it, and drops the future
+//! ACTIVE --wake--> ACTIVE|WOKEN      --begin--> ACTIVE: the run that begins covers the wake
+//!                                    --end--> ACTIVE: the runner keeps the right, and queues it again
+//! ACTIVE --cancel--> ACTIVE|CANCEL   the holder of the right drops the future
 //! ```
 //! ACTIVE is queued or running. The two are one state so that the step from one to the other is a load.
 //!
