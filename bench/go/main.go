@@ -45,6 +45,12 @@ var benches = map[string]func(n int) ([]sample, error){
 	"timers":           timers,
 	"idle":             idle,
 	"stalls":           stalls,
+
+	"savina_skynet":         savinaSkynet,
+	"savina_bounded_buffer": savinaBoundedBuffer,
+	"savina_big":            savinaBig,
+	"savina_philosophers":   savinaPhilosophers,
+	"savina_barber":         savinaBarber,
 }
 
 func main() {

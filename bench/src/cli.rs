@@ -15,7 +15,7 @@ Lamprey's benches, and its rivals in the same run.
   lamprey-bench run NAME... [--rivals] [--json FILE] [--quick]
   lamprey-bench plot FILE... > PICTURE.svg
 
-NAME       a bench of the list, or `all`
+NAME       a bench of the list, `savina` for the natural programs, or `all`
 --rivals   also run the rivals that are here: tokio, smol, may, corosensei, Go, nginx
 --json     write the JSON lines to FILE instead of the standard output
 --quick    fewer and shorter runs
@@ -119,11 +119,11 @@ fn plot(parser: &mut Parser) -> Result<Vec<PathBuf>, lexopt::Error> {
     Ok(files)
 }
 
-/// Adds what `name` means. A bench that is named twice is run once.
 /// Adds the benches that `name` stands for. A bench that is named twice runs once.
 fn named(name: &str, benches: &mut Vec<&'static Bench>) -> Result<(), lexopt::Error> {
     let meant = match (name, benches::find(name)) {
         ("all", _) => benches::ALL.to_vec(),
+        (benches::savina::GROUP, _) => benches::savina::all(),
         (_, Some(bench)) => vec![bench],
         _ => return Err(format!("no bench `{name}`: there are {}", names()).into()),
     };
@@ -171,6 +171,13 @@ mod tests {
     #[test]
     fn all_is_every_bench() {
         assert_eq!(run("run all ring").benches.len(), benches::ALL.len());
+    }
+
+    #[test]
+    fn savina_is_every_natural_program_and_the_ring() {
+        let names: Vec<_> = run("run savina").benches.iter().map(|b| b.name).collect();
+        assert!(names.contains(&"savina_skynet") && names.contains(&"ring"), "{names:?}");
+        assert!(!names.contains(&"switch"), "{names:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 36] = [
+const BENCHES: [&str; 41] = [
     "switch",
     "yield",
     "spawn",
@@ -42,6 +42,11 @@ const BENCHES: [&str; 36] = [
     "idle",
     "http",
     "echo",
+    "savina_skynet",
+    "savina_bounded_buffer",
+    "savina_big",
+    "savina_philosophers",
+    "savina_barber",
 ];
 
 fn bench(arguments: &[&str]) -> Output {
@@ -169,6 +174,7 @@ fn rivals_still_work_or_say_why_not() {
         "quicksort",
         "scope",
         "cancel",
+        "savina",
         "--rivals",
     ]);
     let records = records(&text(&output.stdout));

@@ -26,6 +26,7 @@ pub mod parasite_fib;
 pub mod pingpong;
 pub mod quicksort;
 pub mod ring;
+pub mod savina;
 pub mod scope;
 pub mod select;
 pub mod spawn;
@@ -39,7 +40,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 36] = [
+pub const ALL: [&Bench; 41] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -76,6 +77,11 @@ pub const ALL: [&Bench; 36] = [
     &echo::BENCH,
     &idle::BENCH,
     &http::BENCH,
+    &savina::skynet::BENCH,
+    &savina::bounded_buffer::BENCH,
+    &savina::big::BENCH,
+    &savina::philosophers::BENCH,
+    &savina::barber::BENCH,
 ];
 
 /// Finds a bench by name.

@@ -16,6 +16,15 @@ pub fn memory() -> Result<u64> {
     Ok((pages + tables) * 1024)
 }
 
+/// The largest number of bytes of resident pages that the process has had, and its page tables.
+///
+/// Page tables are counted as they are now: the kernel has no mark of their largest size, and seldom frees
+/// them before the mapping goes.
+pub fn peak_memory() -> Result<u64> {
+    let status = read("/proc/self/status")?;
+    Ok((kib(&status, "VmHWM:")? + kib(&status, "VmPTE:")?) * 1024)
+}
+
 /// The user and system time that the process and its threads have used so far.
 pub fn processor_time() -> Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).context("getrusage")?;

@@ -12,6 +12,7 @@ pub mod tokio;
 pub mod tokio_echo;
 pub mod tokio_events;
 pub mod tokio_locks;
+pub mod tokio_savina;
 pub mod tokio_stalls;
 pub mod tokio_structure;
 pub mod tokio_tasks;

@@ -20,6 +20,7 @@ pub mod parasite_fib;
 pub mod pingpong;
 pub mod quicksort;
 pub mod ring;
+pub mod savina;
 pub mod scope;
 pub mod select;
 pub mod spawn;
