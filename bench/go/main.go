@@ -51,6 +51,13 @@ var benches = map[string]func(n int) ([]sample, error){
 	"savina_big":            savinaBig,
 	"savina_philosophers":   savinaPhilosophers,
 	"savina_barber":         savinaBarber,
+	"savina_smokers":        savinaSmokers,
+	"savina_chameneos":      savinaChameneos,
+	"savina_dictionary":     savinaDictionary,
+	"savina_counting":       savinaCounting,
+
+	"savina_fork_join_create":     savinaForkJoinCreate,
+	"savina_fork_join_throughput": savinaForkJoinThroughput,
 }
 
 func main() {

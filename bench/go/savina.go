@@ -21,6 +21,14 @@ func check(metric string, operations int, checksum, right uint64) error {
 	return nil
 }
 
+// Numbers that look random, the same as those of work/savina/mod.rs.
+type draw uint64
+
+func (d *draw) below(limit int) int {
+	*d = *d*6364136223846793005 + 1442695040888963407
+	return int(*d>>33) % limit
+}
+
 // The sum of the numbers below n.
 func sumBelow(n int) uint64 {
 	return uint64(n) * uint64(n-1) / 2

@@ -8,7 +8,7 @@ type bigActor struct {
 	me    int
 	pings chan int
 	pongs chan struct{}
-	state uint64
+	draw  draw
 	// The pings it has answered.
 	answered uint64
 }
@@ -19,14 +19,14 @@ func savinaBig(n int) ([]sample, error) {
 	begun := time.Now()
 	all := make([]*bigActor, bigActors)
 	for me := range all {
-		all[me] = &bigActor{me: me, pings: make(chan int), pongs: make(chan struct{}), state: uint64(me) + 1}
+		all[me] = &bigActor{me: me, pings: make(chan int), pongs: make(chan struct{}), draw: draw(me + 1)}
 	}
 	done, stop, counts := make(chan struct{}), make(chan struct{}), make(chan uint64)
 	for _, actor := range all {
 		go func() {
 			var ponged uint64
 			for range each {
-				actor.ping(all, actor.draw())
+				actor.ping(all, (actor.me+1+actor.draw.below(bigActors-1))%bigActors)
 				ponged++
 			}
 			done <- struct{}{}
@@ -75,10 +75,4 @@ func (actor *bigActor) ping(all []*bigActor, other int) {
 func (actor *bigActor) answer(pinger *bigActor) {
 	pinger.pongs <- struct{}{}
 	actor.answered++
-}
-
-// Draws another actor, as `Others::draw` in work/savina/big.rs.
-func (actor *bigActor) draw() int {
-	actor.state = actor.state*6364136223846793005 + 1442695040888963407
-	return (actor.me + 1 + int(actor.state>>33)%(bigActors-1)) % bigActors
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 41] = [
+const BENCHES: [&str; 47] = [
     "switch",
     "yield",
     "spawn",
@@ -47,6 +47,12 @@ const BENCHES: [&str; 41] = [
     "savina_big",
     "savina_philosophers",
     "savina_barber",
+    "savina_smokers",
+    "savina_chameneos",
+    "savina_dictionary",
+    "savina_counting",
+    "savina_fork_join_create",
+    "savina_fork_join_throughput",
 ];
 
 fn bench(arguments: &[&str]) -> Output {

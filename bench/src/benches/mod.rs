@@ -40,7 +40,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 41] = [
+pub const ALL: [&Bench; 47] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -82,6 +82,12 @@ pub const ALL: [&Bench; 41] = [
     &savina::big::BENCH,
     &savina::philosophers::BENCH,
     &savina::barber::BENCH,
+    &savina::smokers::BENCH,
+    &savina::chameneos::BENCH,
+    &savina::dictionary::BENCH,
+    &savina::counting::BENCH,
+    &savina::fork_join::CREATE,
+    &savina::fork_join::THROUGHPUT,
 ];
 
 /// Finds a bench by name.

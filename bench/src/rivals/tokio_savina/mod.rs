@@ -6,8 +6,13 @@
 pub mod barber;
 pub mod big;
 pub mod bounded_buffer;
+pub mod chameneos;
+pub mod counting;
+pub mod dictionary;
+pub mod fork_join;
 pub mod philosophers;
 pub mod skynet;
+pub mod smokers;
 
 use super::tokio::run;
 use crate::harness::Runner;

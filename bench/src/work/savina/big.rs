@@ -1,6 +1,6 @@
 //! The actors of the bench `savina_big`, and whom they ping.
 
-use super::Work;
+use super::{Draw, Work};
 
 /// The actors.
 pub const ACTORS: usize = 120;
@@ -16,21 +16,18 @@ pub fn each(pings: u64) -> u64 {
 /// Draws another actor, again and again.
 pub struct Others {
     me: usize,
-    state: u64,
+    draw: Draw,
 }
 
 impl Others {
     /// The others of actor `me`.
     pub fn of(me: usize) -> Self {
-        Self { me, state: me as u64 + 1 }
+        Self { me, draw: Draw::new(me as u64 + 1) }
     }
 
-    /// Draws one (Knuth's linear congruential generator).
+    /// Draws one.
     pub fn draw(&mut self) -> usize {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let distance = 1 + (self.state >> 33) as usize % (ACTORS - 1);
-        (self.me + distance) % ACTORS
+        (self.me + 1 + self.draw.below(ACTORS - 1)) % ACTORS
     }
 }
 

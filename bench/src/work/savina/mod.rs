@@ -7,8 +7,13 @@
 pub mod barber;
 pub mod big;
 pub mod bounded_buffer;
+pub mod chameneos;
+pub mod counting;
+pub mod dictionary;
+pub mod fork_join;
 pub mod philosophers;
 pub mod skynet;
+pub mod smokers;
 
 use crate::harness::Sample;
 use anyhow::{Result, ensure};
@@ -50,6 +55,22 @@ impl Work {
         let right = (self.checksum)(n);
         ensure!(checksum == right, "the checksum of {n} {}s is {right}, not {checksum}", self.metric);
         Ok(())
+    }
+}
+
+/// Numbers that look random, the same for all programs: Knuth's linear congruential generator.
+pub struct Draw(u64);
+
+impl Draw {
+    /// The series of this number.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Draws a number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
     }
 }
 
