@@ -15,7 +15,8 @@ pub const BENCH: Bench = bench(
      the mall is a SwapChannel, and what counts the meetings an atomic number. tokio: mpsc::channel(1)",
     1000,
     &[
-        Variant::ours("lamprey", |w| runner(w, &WORK, mall)),
+        Variant::ours("lamprey", |w| runner(w, &WORK, hosts)),
+        Variant::ours("parasites", |w| runner(w, &WORK, parasites)),
         Variant::ours("swap", |w| runner(w, &WORK, swap)),
         Variant::rival("tokio", tokio_savina::chameneos::tokio),
         Variant::go(),
@@ -23,7 +24,7 @@ pub const BENCH: Bench = bench(
 );
 
 /// A mall that leaves after so many meetings. Whoever comes then, or waits, finds its channels closed.
-fn mall(meetings: u64) -> u64 {
+fn hosts(meetings: u64) -> u64 {
     let (come, comers) = channel::<(usize, Colour)>();
     let creature = |me| {
         let (tell, told) = channel();
@@ -45,6 +46,35 @@ fn mall(meetings: u64) -> u64 {
             let [one, two] = [(); 2].map(|()| comers.recv().expect("creatures come"));
             tell[one.0].send(two.1).expect("it waits");
             tell[two.0].send(one.1).expect("it waits");
+        }
+    });
+    mall.join().expect("the mall does not panic");
+    creatures.into_iter().map(|creature| creature.join().expect("no creature panics")).sum()
+}
+
+fn parasites(meetings: u64) -> u64 {
+    let (come, comers) = channel::<(usize, Colour)>();
+    let creature = |me| {
+        let (tell, told) = channel();
+        let come = come.clone();
+        let creature = lamprey::parasite(async move {
+            let (mut colour, mut met) = (Colour::of(me), 0);
+            while come.send_async((me, colour)).await.is_ok() {
+                let Ok(other) = told.recv_async().await else { break };
+                colour = colour.after(other);
+                met += 1;
+            }
+            met
+        });
+        (tell, creature)
+    };
+    let (tell, creatures): (Vec<_>, Vec<_>) = (0..CREATURES).map(creature).unzip();
+    let mall = lamprey::parasite(async move {
+        for _ in 0..meetings {
+            let one = comers.recv_async().await.expect("creatures come");
+            let two = comers.recv_async().await.expect("creatures come");
+            tell[one.0].send_async(two.1).await.expect("it waits");
+            tell[two.0].send_async(one.1).await.expect("it waits");
         }
     });
     mall.join().expect("the mall does not panic");

@@ -14,15 +14,21 @@ pub const BENCH: Bench = bench(
      for each call. tokio: mpsc::channel(1), and a oneshot for the answer",
     2000,
     &[
-        Variant::ours("lamprey", |w| runner(w, &WORK, lamprey)),
+        Variant::ours("lamprey", |w| runner(w, &WORK, hosts)),
+        Variant::ours("parasites", |w| runner(w, &WORK, parasites)),
         Variant::rival("tokio", tokio_savina::dictionary::tokio),
         Variant::go(),
     ],
 );
 
-fn lamprey(calls: u64) -> u64 {
+fn hosts(calls: u64) -> u64 {
     let (dictionary, incoming) = rpc();
-    let owner = lamprey::spawn(move || own(&incoming));
+    let owner = lamprey::spawn(move || {
+        let mut dictionary = HashMap::new();
+        for (request, reply) in incoming {
+            reply.send(answer(&mut dictionary, request)).expect("the client waits");
+        }
+    });
     let client = |client| {
         let dictionary = dictionary.clone();
         lamprey::spawn(move || {
@@ -37,17 +43,38 @@ fn lamprey(calls: u64) -> u64 {
     sum
 }
 
-/// A write is answered with nothing, a read with the value, if there is one.
-fn own(incoming: &rpc::Server<Request, Option<u64>>) {
-    let mut dictionary = HashMap::new();
-    for (request, reply) in incoming {
-        let answer = match request {
-            Request::Put { key, value } => {
-                dictionary.insert(key, value);
-                None
+fn parasites(calls: u64) -> u64 {
+    let (dictionary, incoming) = rpc();
+    let owner = lamprey::parasite(async move {
+        let mut dictionary = HashMap::new();
+        while let Ok((request, reply)) = incoming.recv_async().await {
+            reply.send(answer(&mut dictionary, request)).expect("the client waits");
+        }
+    });
+    let client = |client| {
+        let dictionary = dictionary.clone();
+        lamprey::parasite(async move {
+            let mut sum = 0;
+            for request in requests(client, calls) {
+                sum += dictionary.call_async(request).await.expect("the owner answers").unwrap_or(0);
             }
-            Request::Get { key } => dictionary.get(&key).copied(),
-        };
-        reply.send(answer).expect("the client waits");
+            sum
+        })
+    };
+    let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+    drop(dictionary);
+    let sum = clients.into_iter().map(|client| client.join().expect("no client panics")).sum();
+    owner.join().expect("the owner does not panic");
+    sum
+}
+
+/// A write is answered with nothing, a read with the value, if there is one.
+fn answer(dictionary: &mut HashMap<u64, u64>, request: Request) -> Option<u64> {
+    match request {
+        Request::Put { key, value } => {
+            dictionary.insert(key, value);
+            None
+        }
+        Request::Get { key } => dictionary.get(&key).copied(),
     }
 }

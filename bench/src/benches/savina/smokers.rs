@@ -14,13 +14,14 @@ pub const BENCH: Bench = bench(
      each. tokio: mpsc::channel(1)",
     2000,
     &[
-        Variant::ours("lamprey", |w| runner(w, &WORK, lamprey)),
+        Variant::ours("lamprey", |w| runner(w, &WORK, hosts)),
+        Variant::ours("parasites", |w| runner(w, &WORK, parasites)),
         Variant::rival("tokio", tokio_savina::smokers::tokio),
         Variant::go(),
     ],
 );
 
-fn lamprey(rounds: u64) -> u64 {
+fn hosts(rounds: u64) -> u64 {
     let (lit, smokes) = channel();
     let smoker = |_| {
         let (give, cigarettes) = channel::<u64>();
@@ -42,5 +43,33 @@ fn lamprey(rounds: u64) -> u64 {
         smokes.recv().expect("it lights the cigarette");
     }
     drop(table);
+    smokers.into_iter().map(|smoker| smoker.join().expect("smoking does not panic")).sum()
+}
+
+/// The arbiter is a parasite, too.
+fn parasites(rounds: u64) -> u64 {
+    let (lit, smokes) = channel();
+    let smoker = |_| {
+        let (give, cigarettes) = channel::<u64>();
+        let lit = lit.clone();
+        let smoker = lamprey::parasite(async move {
+            let mut smoked = 0;
+            while let Ok(cigarette) = cigarettes.recv_async().await {
+                lit.send_async(()).await.expect("the arbiter waits");
+                smoked += cigarette;
+            }
+            smoked
+        });
+        (give, smoker)
+    };
+    let (table, smokers): (Vec<_>, Vec<_>) = (0..SMOKERS).map(smoker).unzip();
+    let arbiter = lamprey::parasite(async move {
+        let mut draw = Draw::new(1);
+        for round in 0..rounds {
+            table[draw.below(SMOKERS)].send_async(round).await.expect("a smoker waits");
+            smokes.recv_async().await.expect("it lights the cigarette");
+        }
+    });
+    arbiter.join().expect("the arbiter does not panic");
     smokers.into_iter().map(|smoker| smoker.join().expect("smoking does not panic")).sum()
 }
