@@ -7,7 +7,7 @@ use ::tokio::sync::mpsc;
 use ::tokio::task::JoinSet;
 use anyhow::Result;
 
-/// See `about` of `savina_fork_join_create`. A `Vec` of handles, as for Lamprey: a `JoinSet` costs more.
+/// See `about` of `savina_fork_join_create`. The handles are in a `Vec`, as Lamprey's are.
 pub fn create(workers: usize) -> Result<Runner> {
     runner(workers, &CREATE, batches)
 }
