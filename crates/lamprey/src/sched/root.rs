@@ -184,7 +184,7 @@ impl Worker {
         idle::get_up(&self.shared.awake);
         self.see_to_watch();
         if !self.remote.inbox.is_empty() {
-            watch.expect_messages();
+            watch.expect_messages(slept);
         } else if self.stacks.untrimmed.get() && !others_awake && slept >= stacks::PERIOD {
             self.trim_all();
         }

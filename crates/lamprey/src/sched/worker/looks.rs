@@ -42,9 +42,12 @@ impl QueueLooks {
         doze
     }
 
-    /// A message ended a sleep. More may follow soon, so the next idle time begins with a spin.
-    pub(in crate::sched) fn expect_messages(&mut self) {
-        self.spin = self.spin.max(LONGEST_SPIN / 4);
+    /// A message ended a sleep of this length. More may follow soon, so the next idle time begins with a spin: with
+    /// the longest one where that would have been about enough. (Two workers whose threads answer each other, each
+    /// by a wake of the other, would else go on so: a wake takes longer than a short spin.)
+    pub(in crate::sched) fn expect_messages(&mut self, slept: Duration) {
+        let spin = if slept < 2 * LONGEST_SPIN { LONGEST_SPIN } else { LONGEST_SPIN / 4 };
+        self.spin = self.spin.max(spin);
     }
 
     /// The worker found work: the next doze is short again.
