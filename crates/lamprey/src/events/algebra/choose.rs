@@ -1,6 +1,7 @@
 //! `choose` and `prefer`: one of several events.
 
 use super::group::{Events, Group};
+use super::order::{GIVEN, Order};
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
 use std::cell::Cell;
@@ -10,9 +11,11 @@ use std::time::Instant;
 /// The one of `events` that happens first; the others do not happen, and have no effect. Takes a tuple, an
 /// array, or a `Vec`; an empty one is [`never`](fn@super::never).
 ///
-/// **Fair**: of the events that are ready when the synchronisation begins, one is taken at random. (Of two
-/// that are ready, both have the same chance; of more, each has at least a chance of one in the number of
-/// branches. A choice inside a choice counts as one branch.)
+/// **Fair**: of the events that are ready when the synchronisation begins, each is taken with the same
+/// probability. If none is ready, the one that becomes ready first is taken; of several that wait for the
+/// same channel or lock, each has the same chance. A choice inside a choice counts as one event. (Of more
+/// than 16 events, any two that are ready have the same chance, and each at least a chance of one in their
+/// number.)
 ///
 /// # Cancellation
 /// The commit point is the moment when one branch is chosen, by this thread or by a peer: see
@@ -23,8 +26,8 @@ use std::time::Instant;
 /// use lamprey::event::{Event, choose};
 ///
 /// lamprey::run(|| {
-///     let ((numbers, got_number), (words, got_word)) = (lamprey::channel::<u32>(), lamprey::channel::<String>());
-///     lamprey::spawn(move || numbers.send(5).unwrap());
+///     let ((numbers, got_number), (words, got_word)) = (lamprey::channel::<u32>(),
+///     lamprey::channel::<String>()); lamprey::spawn(move || numbers.send(5).unwrap());
 ///     let either = choose((
 ///         got_number.recv_evt().wrap(|n| n.unwrap().to_string()),
 ///         got_word.recv_evt().wrap(|word| word.unwrap()),
@@ -67,7 +70,12 @@ impl<G: Events> Event for Choose<G> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self::Branch {
-        Branches { group: self.events.branches(), ordered: self.ordered, winner: Cell::new(0) }
+        Branches {
+            group: self.events.branches(),
+            ordered: self.ordered,
+            winner: Cell::new(0),
+            order: Cell::new(GIVEN),
+        }
     }
 }
 
@@ -77,49 +85,35 @@ pub struct Branches<G> {
     ordered: bool,
     /// The branch that has won, once one has.
     winner: Cell<usize>,
-}
-
-impl<G: Group> Branches<G> {
-    /// Attempts the branches in this order; true if one was ready.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn first_ready(&self, order: impl Iterator<Item = usize>, mut context: Option<&mut Context<'_>>) -> bool {
-        // A loop instead of `find`, which would not be inlined.
-        for at in order {
-            if self.group.attempt(at, context.as_deref_mut()) {
-                self.winner.set(at);
-                return true;
-            }
-        }
-        false
-    }
+    /// The order of the last attempt, if that has found nothing.
+    order: Cell<u64>,
 }
 
 impl<G: Group> Branch for Branches<G> {
     type Output = G::Output;
 
-    /// Attempts all branches once, from a random one on and in a random direction: of any two, each comes
-    /// first equally often.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         let len = self.group.len();
-        if self.ordered {
-            return self.first_ready(0..len, context);
+        let mut order = if self.ordered { Order::given(len) } else { Order::random(len) };
+        // A loop instead of `find`, which would not be inlined.
+        for at in order.by_ref() {
+            if self.group.attempt(at, context.as_deref_mut()) {
+                self.winner.set(at);
+                return true;
+            }
         }
-        let random = random();
-        let start = ((u64::from(random) * len as u64) >> 32) as usize;
-        if random & 1 == 0 {
-            self.first_ready(start..len, context.as_deref_mut()) || self.first_ready(0..start, context)
-        } else {
-            self.first_ready((0..start).rev(), context.as_deref_mut())
-                || self.first_ready((start..len).rev(), context)
-        }
+        self.order.set(order.shuffled(len));
+        false
     }
 
+    /// In that order, too: of two offers in one queue, the first one is taken.
+    ///
     /// # Safety
     /// As for [`Branch::offer`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
-        for at in 0..self.group.len() {
+        for at in Order::again(self.group.len(), self.order.get(), !self.ordered) {
             // SAFETY: as promised by the caller.
             match unsafe { self.group.offer(at, choice) } {
                 Offered::Waiting => {}
@@ -175,31 +169,4 @@ impl<G: Group> Branch for Branches<G> {
     fn is_prompt(&self) -> bool {
         (0..self.group.len()).any(|at| self.group.is_prompt(at))
     }
-}
-
-/// A random number: xorshift, with a state for each kernel thread.
-#[cfg(not(loom))]
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn random() -> u32 {
-    thread_local! {
-        static STATE: Cell<u32> = const { Cell::new(0) };
-    }
-    STATE.with(|state| {
-        let mut x = state.get();
-        if x == 0 {
-            // A different seed for each kernel thread.
-            x = (std::ptr::from_ref(state).addr() as u32).wrapping_mul(0x9E37_79B9) | 1;
-        }
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        state.set(x);
-        x
-    })
-}
-
-/// A constant, because the checker needs deterministic executions.
-#[cfg(loom)]
-fn random() -> u32 {
-    0
 }

@@ -21,6 +21,7 @@ mod constant;
 mod future;
 mod group;
 mod guard;
+mod order;
 #[cfg(not(loom))]
 mod timeout;
 mod wrap;
