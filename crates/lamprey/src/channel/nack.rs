@@ -156,6 +156,11 @@ impl<B: Branch> Branch for Nacked<B> {
         self.inner.polls()
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parts(&self) -> usize {
+        self.inner.parts()
+    }
+
     fn deadline(&self) -> Option<Instant> {
         self.inner.deadline()
     }

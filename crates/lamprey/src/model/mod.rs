@@ -31,6 +31,7 @@ mod interrupted;
 pub(crate) mod kernel;
 mod life;
 mod mutex;
+mod now;
 mod offer;
 mod once;
 mod oneshot;
@@ -129,6 +130,10 @@ pub(crate) enum Broken {
     ChoiceReturns,
     /// A future that is dropped does not notify the branch that has won.
     ChoiceTells,
+    /// A thread that has met the offer of an ended choice does not look at the channel again.
+    StaleWord,
+    /// A choice that does not wait attempts its parts one after the other, and offers nothing.
+    NowOffers,
     /// A caller that tries again does not store its waiter for the next wake.
     HubCaller,
     /// An edit of a line ends with Relaxed.

@@ -6,6 +6,7 @@ mod common;
 mod algebra;
 mod asynchronous;
 mod choose_all;
+mod exact;
 mod fair;
 mod kinds;
 mod laws;

@@ -228,7 +228,10 @@ impl<T> Chan<T> {
                 let waiter = match wait_node.waiter() {
                     At::Undelivered => return ghosts.push(node),
                     At::Offer(_) if !wait_node.accept() => return,
-                    At::Offer(choice) => choice.as_ref().waiter(),
+                    At::Offer(choice) => match choice.as_ref().waiter() {
+                        Some(waiter) => waiter,
+                        None => return wait_node.end(false),
+                    },
                     At::Waiting(waiter) => waiter,
                     _ => crate::bug::bug!("a node without a waiter was queued"),
                 };
@@ -431,9 +434,10 @@ unsafe fn wake_choice<T>(wait_node: &NodeState<T>, met: bool, form: Form) {
     unsafe {
         if left_out!(EarlyWaiter) {
             wait_node.end(met);
-            return choice.as_ref().waiter().run_kept(form);
+            let Some(waiter) = choice.as_ref().waiter() else { return };
+            return waiter.run_kept(form);
         }
-        let waiter = choice.as_ref().waiter();
+        let Some(waiter) = choice.as_ref().waiter() else { return wait_node.end(met) };
         match waiter.as_task() {
             Some(task) => notify(wait_node, task, met).deliver(form),
             None => {

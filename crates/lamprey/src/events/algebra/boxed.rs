@@ -65,6 +65,11 @@ impl<T> Branch for BoxedBranch<'_, T> {
         self.0.polls()
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parts(&self) -> usize {
+        self.0.parts()
+    }
+
     fn deadline(&self) -> Option<Instant> {
         self.0.deadline()
     }

@@ -153,6 +153,10 @@ impl<G: Group> Branch for Branches<G> {
         (0..self.group.len()).map(|at| self.group.polls(at)).max().unwrap_or(Polls::Never)
     }
 
+    fn parts(&self) -> usize {
+        (0..self.group.len()).map(|at| self.group.parts(at)).sum()
+    }
+
     fn deadline(&self) -> Option<Instant> {
         (0..self.group.len()).filter_map(|at| self.group.deadline(at)).min()
     }

@@ -176,6 +176,10 @@ impl<G: Group> Branch for AllOf<G> {
         (0..self.all.len()).map(|at| self.all.group.polls(at)).max().unwrap_or(Polls::Never)
     }
 
+    fn parts(&self) -> usize {
+        (0..self.all.len()).map(|at| self.all.group.parts(at)).sum()
+    }
+
     fn deadline(&self) -> Option<Instant> {
         (0..self.all.len()).filter_map(|at| self.all.group.deadline(at)).min()
     }
@@ -376,7 +380,7 @@ impl<G: Group> All<G> {
         }
         let wakers = self.wakers.get_or_init(|| Wakers::new(context.waker(), self.len()));
         let part = &self.parts[at];
-        part.choice.reopen(if is_plain { wakers.plain() } else { wakers.prompt() });
+        part.choice.reopen(Some(if is_plain { wakers.plain() } else { wakers.prompt() }));
         part.stage.set(Stage::Offered);
         // SAFETY: parts and group do not move, and `drop` withdraws the offer before they are dropped
         // (invariant 1).

@@ -95,6 +95,10 @@ impl<T> Branch for Ready<T> {
             None => crate::bug::bug!("an event gave two results"),
         }
     }
+
+    fn parts(&self) -> usize {
+        0
+    }
 }
 
 impl<T> Branch for Never<T> {
@@ -121,5 +125,9 @@ impl<T> Branch for Never<T> {
 
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
         crate::bug::bug!("what never happens has happened")
+    }
+
+    fn parts(&self) -> usize {
+        0
     }
 }

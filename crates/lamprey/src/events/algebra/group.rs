@@ -29,6 +29,7 @@ pub trait Group {
     fn decide(&self, at: usize, won: bool);
     fn finish(&self, at: usize, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
     fn polls(&self, at: usize) -> Polls;
+    fn parts(&self, at: usize) -> usize;
     fn deadline(&self, at: usize) -> Option<Instant>;
     fn is_refused(&self, at: usize) -> bool;
     fn refuse(&self, at: usize) -> bool;
@@ -88,6 +89,9 @@ macro_rules! indexed {
             }
             fn polls(&self, at: usize) -> Polls {
                 self[at].polls()
+            }
+            fn parts(&self, at: usize) -> usize {
+                self[at].parts()
             }
             fn deadline(&self, at: usize) -> Option<Instant> {
                 self[at].deadline()
@@ -153,6 +157,9 @@ macro_rules! tuple {
             #[cfg_attr(not(debug_assertions), inline(always))]
             fn polls(&self, at: usize) -> Polls {
                 match at { $($at => self.$at.polls(),)+ _ => beyond() }
+            }
+            fn parts(&self, at: usize) -> usize {
+                match at { $($at => self.$at.parts(),)+ _ => beyond() }
             }
             #[cfg_attr(not(debug_assertions), inline(always))]
             fn deadline(&self, at: usize) -> Option<Instant> {

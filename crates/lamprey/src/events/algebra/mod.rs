@@ -109,7 +109,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// `wrap`.
     ///
     /// # Cancellation
-    /// As for `sync`. `None` means that no communication has happened or will happen.
+    /// As for `sync`. `None` means that no communication has happened or will happen, and that, when the time
+    /// was over, none was possible (see [`poll`](Self::poll)).
     ///
     /// # Examples
     /// ```
@@ -125,6 +126,12 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// Performs the communication if that is possible at once; otherwise it does not happen, and its nacks
     /// fire. What follows the communication may block here too: the other events of a [`choose_all`], the
     /// functions of `wrap`.
+    ///
+    /// `None` means that there was a moment during the call when no part of the event was ready: one that is
+    /// not looked for where it is just then is not missed. (What a buffered channel has reserved for another
+    /// waiter counts as taken. A future of the program is polled, and says itself whether it is ready.) For
+    /// that, a choice that finds nothing at first offers all its communications for an instant, and meets
+    /// peers that come in it.
     ///
     /// # Examples
     /// ```
@@ -163,8 +170,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// # use std::time::Duration;
     /// # lamprey::run(|| {
     /// let (tx, rx) = lamprey::channel();
-    /// let limited = choose((rx.into_recv_evt().wrap(Result::ok), timeout(Duration::from_secs(60)).wrap(|()| None)));
-    /// let ((), got) = limited.spawn_evt().a_sync();
+    /// let limited = choose((rx.into_recv_evt().wrap(Result::ok), timeout(Duration::from_secs(60)).wrap(|()|
+    /// None))); let ((), got) = limited.spawn_evt().a_sync();
     /// tx.send(5).unwrap();
     /// assert_eq!(got.sync().unwrap(), Some(5));
     /// # });

@@ -96,6 +96,10 @@ impl Branch for Due {
         Poll::Ready(())
     }
 
+    fn parts(&self) -> usize {
+        0
+    }
+
     fn deadline(&self) -> Option<Instant> {
         self.0
     }

@@ -81,6 +81,11 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parts(&self) -> usize {
+        self.inner.parts()
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deadline(&self) -> Option<Instant> {
         self.inner.deadline()
     }

@@ -80,6 +80,12 @@ pub trait Branch {
         Polls::Never
     }
 
+    /// How many parts are ready or not by what other threads do. Of more than one, a failed attempt does not
+    /// say that they were not ready at the same moment.
+    fn parts(&self) -> usize {
+        1
+    }
+
     /// The earliest time at which a part wins by the clock.
     fn deadline(&self) -> Option<Instant> {
         None

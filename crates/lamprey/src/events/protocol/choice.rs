@@ -22,9 +22,9 @@
 //!    channels.
 //! 3. CLAIMED lasts a few instructions, during which its owner does not wait (see [`Choice::synch_both`]). So
 //!    others may spin for it.
-//! 4. A peer that has won must wake the owner once, through `waiter`; it reads that before it releases the
-//!    node. The choice lives until all its offers are out and released (`channel::rendezvous::wait_node`, invariants 1
-//!    and 2).
+//! 4. A peer that has won must wake the owner once, through `waiter`, if there is one ([`now`](super::now));
+//!    it reads that before it releases the node. The choice lives until all its offers are out and released
+//!    (`channel::rendezvous::wait_node`, invariants 1 and 2).
 //!
 //! # Orderings
 //! Every change to SYNCHED is AcqRel: Acquire sees the waiter that the owner wrote before WAITING (Release in
@@ -162,26 +162,27 @@ impl Choice {
     }
 
     /// Owner, with all offers withdrawn: makes the choice undecided again, with `waiter` to wake.
-    pub(crate) fn reopen(&self, waiter: Waiter) {
+    pub(crate) fn reopen(&self, waiter: Option<Waiter>) {
         // SAFETY: no offer is out, so no other thread knows the choice.
-        self.waiter.with_mut(|place| unsafe { place.write(Some(waiter)) });
+        self.waiter.with_mut(|place| unsafe { place.write(waiter) });
         // Relaxed: published by the channel together with the first offer.
         self.claim.store(WAITING, Ordering::Relaxed);
     }
 
-    /// Winner: the waiter. The winner then owns a foreign waker in it.
+    /// Winner: the waiter, unless the owner does not wait. The winner then owns a foreign waker in it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn waiter(&self) -> Waiter {
+    pub(crate) fn waiter(&self) -> Option<Waiter> {
         // SAFETY: in SYNCHED no thread writes it before all offers are withdrawn.
-        let waiter = self.waiter.with(|place| unsafe { place.read() });
-        waiter.unwrap_or_else(|| crate::bug::bug!("an offer was made for nobody"))
+        self.waiter.with(|place| unsafe { place.read() })
     }
 
     /// Owner, which has synched the choice itself: drops the waiter, which no other thread will use.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn forget_waiter(&self) {
-        // SAFETY: in SYNCHED the waiter is the winner's, which is the caller; it is not used again.
-        unsafe { self.waiter().forget_of_node() };
+        if let Some(waiter) = self.waiter() {
+            // SAFETY: in SYNCHED the waiter is the winner's, which is the caller; it is not used again.
+            unsafe { waiter.forget_of_node() };
+        }
     }
 
     fn unclaim(&self, to: usize) {

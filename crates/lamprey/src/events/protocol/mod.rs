@@ -1,8 +1,10 @@
 //! How a thread synchronises on an event: [`branch`] is what it drives, [`choice`] decides which of many
-//! offers wins, [`sync`] is the blocking form, [`waiting`] the future.
+//! offers wins, [`sync`] is the blocking form, [`now`] the one
+//! that does not wait, [`waiting`] the future.
 
 mod branch;
 mod choice;
+mod now;
 mod sync;
 mod waiting;
 

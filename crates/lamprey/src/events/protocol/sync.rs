@@ -10,17 +10,17 @@
 //! # Checked by
 //! `model::interrupted` (loom), `tests/cancel/choice.rs`, `tests/cancel/laws.rs`, `tests/stress/choice.rs`.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls, now};
 use crate::events::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
 #[cfg(not(loom))]
 use crate::sleep::Sleep;
 use crate::sync_shim::left_out;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::Instant;
 #[cfg(not(loom))]
-use {super::Waiting, crate::parasite::wait_or, std::pin::Pin};
+use {super::Waiting, crate::parasite::wait_or, std::pin::Pin, std::task::Context};
 
 /// Synchronises without a limit.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -52,9 +52,7 @@ pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E
 /// Synchronises if that is possible at once.
 pub(crate) fn poll<E: Event>(event: E) -> Option<E::Output> {
     let branch = event.branch();
-    let mut context = Context::from_waker(Waker::noop());
-    let context = (branch.polls() == Polls::Always).then_some(&mut context);
-    coop::tried(branch.attempt(context).then(|| finish(&branch)), Option::is_none)
+    coop::tried(now::attempt(&branch).then(|| finish(&branch)), Option::is_none)
 }
 
 #[inline]
@@ -72,7 +70,7 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
     loop {
         let until = [limit, branch.deadline()].into_iter().flatten().min();
         let enter = |me| {
-            choice.reopen(me);
+            choice.reopen(Some(me));
             // SAFETY: branch and choice stay here until `withdraw`, below, on every path; nothing in between
             // unwinds.
             match unsafe { branch.offer(&ChoiceRef(&choice)) } {

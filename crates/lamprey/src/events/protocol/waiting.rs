@@ -86,7 +86,7 @@ impl<B: Branch> Waiting<B> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn offer(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
-        self.choice.reopen(waiter);
+        self.choice.reopen(Some(waiter));
         self.stage.set(Stage::Offered);
         // SAFETY: pinned with this future; withdrawn before it is dropped, or below (invariant 1).
         match unsafe { self.branch.offer(&ChoiceRef(&self.choice)) } {
@@ -223,8 +223,8 @@ impl<B: Branch> Waiting<B> {
         }
         let nobody_has_won = this.take_back();
         this.branch.withdraw();
-        if nobody_has_won {
-            this.stage.set(Stage::Done);
+        this.stage.set(Stage::Done); // invariant 3
+        if nobody_has_won && !super::now::attempt_all(&this.branch, this.branch.polls()) {
             return Poll::Ready(None);
         }
         this.win(cx).map(Some)

@@ -156,7 +156,7 @@ impl<S: LockKind> Edit<'_, S> {
             // If `accept` returns false, the node of the stale offer may be freed already.
             if wait_node.accept() {
                 (*self.state, self.held, self.woken) = (state, held, turn == Decision::Tries);
-                batch.push(end(wait_node, turn == Decision::Has));
+                end(wait_node, turn == Decision::Has).into_iter().for_each(|wake| batch.push(wake));
             }
         }
     }
@@ -176,21 +176,22 @@ fn arrives<S: LockKind>(state: &mut S, held: &mut bool, want: &mut u32, comes: C
 /// under EDIT before it is dropped, so it is not dropped before this EDIT ends: a parasite is alive during
 /// the notification.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn end(wait_node: &NodeState<u32>, has: bool) -> PendingWake {
+fn end(wait_node: &NodeState<u32>, has: bool) -> Option<PendingWake> {
     let waiter = match wait_node.waiter() {
-        At::Waiting(waiter) => waiter,
+        At::Waiting(waiter) => Some(waiter),
         // SAFETY: the choice lives until its node is ended; its waiter is the winner's.
         At::Offer(choice) => unsafe { choice.as_ref() }.waiter(),
         _ => crate::bug::bug!("a node without a waiter was queued"),
     };
     wait_node.end(has);
-    match waiter.as_task() {
+    let waiter = waiter?;
+    Some(match waiter.as_task() {
         #[cfg(loom)]
         Some(_) if left_out!(GateNotify) => PendingWake::Late(waiter),
         // SAFETY: the parasite is alive until EDIT ends: its future is dropped only after an EDIT of its own.
         Some(task) => PendingWake::Task(unsafe { Task::notify(task) }),
         None => PendingWake::Waiter(waiter),
-    }
+    })
 }
 
 impl Batch {

@@ -7,7 +7,7 @@ use crate::channel::rendezvous::wait_node::{NodeState, WaitNode};
 use crate::events::protocol::Choice;
 use crate::queue::list::List;
 use crate::sched::Waiter;
-use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, relax};
+use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::ptr::{self, NonNull};
 
 const EMPTY: usize = 0;
@@ -123,6 +123,9 @@ impl<T> QueueState<T> {
                         Some(thread) => return Arrival::Thread(peer, thread),
                         // SAFETY: just taken out, and not a thread's node.
                         None if unsafe { peer.as_ref() }.value.accept() => return Arrival::Peer(peer),
+                        // The offer of an ended choice. Before that ended, another thread may have come here.
+                        // Relaxed: a guess; what came before the end was acquired in `accept`.
+                        None if !left_out!(StaleWord) => word = self.word.load(Ordering::Relaxed),
                         None => word = bare(EMPTY),
                     },
                     Err(now) => word = now,
