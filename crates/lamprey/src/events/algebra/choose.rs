@@ -26,8 +26,8 @@ use std::time::Instant;
 /// use lamprey::event::{Event, choose};
 ///
 /// lamprey::run(|| {
-///     let ((numbers, got_number), (words, got_word)) = (lamprey::channel::<u32>(),
-///     lamprey::channel::<String>()); lamprey::spawn(move || numbers.send(5).unwrap());
+///     let ((numbers, got_number), (words, got_word)) = (lamprey::channel::<u32>(), lamprey::channel::<String>());
+///     lamprey::spawn(move || numbers.send(5).unwrap());
 ///     let either = choose((
 ///         got_number.recv_evt().wrap(|n| n.unwrap().to_string()),
 ///         got_word.recv_evt().wrap(|word| word.unwrap()),

@@ -170,8 +170,8 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// # use std::time::Duration;
     /// # lamprey::run(|| {
     /// let (tx, rx) = lamprey::channel();
-    /// let limited = choose((rx.into_recv_evt().wrap(Result::ok), timeout(Duration::from_secs(60)).wrap(|()|
-    /// None))); let ((), got) = limited.spawn_evt().a_sync();
+    /// let limited = choose((rx.into_recv_evt().wrap(Result::ok), timeout(Duration::from_secs(60)).wrap(|()| None)));
+    /// let ((), got) = limited.spawn_evt().a_sync();
     /// tx.send(5).unwrap();
     /// assert_eq!(got.sync().unwrap(), Some(5));
     /// # });
