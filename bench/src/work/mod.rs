@@ -6,6 +6,7 @@
 pub mod budget;
 pub mod cancel;
 pub mod channels;
+pub mod compile;
 pub mod condvar;
 pub mod echo;
 pub mod http;

@@ -58,7 +58,7 @@ pub use mvar::MVar;
 pub use oneshot::oneshot;
 #[cfg(not(loom))]
 pub use rendezvous::channel_attach_inline;
-pub(crate) use rendezvous::{At, NodeState, WaitNode, channel_for_once, slot};
+pub(crate) use rendezvous::{At, NodeHead, NodeState, WaitNode, channel_for_once, slot};
 pub use rendezvous::{IntoIter, Iter, Receiver, RecvEvt, SendEvt, Sender, TryIter, channel};
 #[cfg(not(loom))]
 pub use rpc::rpc;

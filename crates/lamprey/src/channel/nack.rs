@@ -6,7 +6,7 @@
 
 use super::{Receiver, RecvError, RecvEvt, Sender, channel_for_once};
 use crate::events::algebra::awaitable;
-use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use crate::events::{Event, Wrap};
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -85,15 +85,13 @@ impl Event for Nack {
 /// would otherwise take the refusal for the nack.
 pub struct Told(<Closed as Event>::Branch);
 
-impl Branch for Told {
-    type Output = ();
-
+impl Steps for Told {
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         self.0.attempt(context)
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.
         unsafe { self.0.offer(choice) }
@@ -106,6 +104,10 @@ impl Branch for Told {
     fn decide(&self, won: bool) {
         self.0.decide(won);
     }
+}
+
+impl Branch for Told {
+    type Output = ();
 
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<()> {
         self.0.finish(context)
@@ -121,15 +123,13 @@ pub struct Nacked<B> {
     fuse: Fuse,
 }
 
-impl<B: Branch> Branch for Nacked<B> {
-    type Output = B::Output;
-
+impl<B: Steps> Steps for Nacked<B> {
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         self.inner.attempt(context)
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.
         unsafe { self.inner.offer(choice) }
@@ -146,10 +146,6 @@ impl<B: Branch> Branch for Nacked<B> {
         }
         self.inner.decide(won);
         drop(self.fuse.0.take());
-    }
-
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
-        self.inner.finish(context)
     }
 
     fn polls(&self) -> Polls {
@@ -175,5 +171,13 @@ impl<B: Branch> Branch for Nacked<B> {
 
     fn is_prompt(&self) -> bool {
         true
+    }
+}
+
+impl<B: Branch> Branch for Nacked<B> {
+    type Output = B::Output;
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<B::Output> {
+        self.inner.finish(context)
     }
 }

@@ -7,7 +7,7 @@
 //! WOKEN   a waiter was taken out to try again, and has not tried yet
 //! EDIT    a thread works on ring and state, and will store the next word
 //! ```
-//! A node is a [`NodeState`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its
+//! A node is a [`WaitNode`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its
 //! owner must try again), or STALE (an offer of a choice that was decided elsewhere).
 //!
 //! # Invariants
@@ -29,7 +29,7 @@
 //!
 //! # Who may touch what
 //! State, ring, the links of linked nodes and their `slot`: the holder of EDIT. HELD and WOKEN: by CAS while
-//! EDIT is not set, otherwise the holder of EDIT. Other fields of a node: as for [`NodeState`].
+//! EDIT is not set, otherwise the holder of EDIT. Other fields of a node: as for [`WaitNode`].
 //!
 //! # Orderings
 //! Taking EDIT is an Acquire CAS, and the store that ends it is Release; the CAS that queues a first node is
@@ -69,7 +69,7 @@ use self::edit::{Batch, Edit};
 use super::policy::{Order, Wake};
 use crate::bias::{Access, Bias};
 use crate::channel::slot;
-use crate::channel::{NodeState, PendingWake, WaitNode};
+use crate::channel::{NodeHead, PendingWake, WaitNode};
 use crate::queue::list::List;
 use crate::sched::parasite::task::Form;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
@@ -119,7 +119,7 @@ pub trait LockKind: Copy {
 
 /// A wait queue with its state, its bias and the policies of its lock.
 pub struct Line<S> {
-    word: AtomicPtr<WaitNode<u32>>,
+    word: AtomicPtr<NodeHead>,
     bias: Bias,
     order: Order,
     wake: Wake,
@@ -143,13 +143,13 @@ impl<S> std::fmt::Debug for Line<S> {
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn bits(word: *mut WaitNode<u32>) -> usize {
+fn bits(word: *mut NodeHead) -> usize {
     word.addr() & TAGS
 }
 
 /// The last node in a word, perhaps null.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn last(word: *mut WaitNode<u32>) -> *const WaitNode<u32> {
+fn last(word: *mut NodeHead) -> *const NodeHead {
     word.map_addr(|addr| addr & !TAGS)
 }
 
@@ -279,7 +279,7 @@ impl<S> Line<S> {
 
     /// Takes EDIT; returns the word without it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn enter(&self) -> *mut WaitNode<u32> {
+    fn enter(&self) -> *mut NodeHead {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
@@ -287,7 +287,7 @@ impl<S> Line<S> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn try_enter(&self, word: *mut WaitNode<u32>) -> bool {
+    fn try_enter(&self, word: *mut NodeHead) -> bool {
         let edited = word.map_addr(|addr| addr | EDIT);
         // Acquire pairs with the Release store in `exit`, the CAS in `queue_first`, and `let_go`. Relaxed on
         // failure: nothing read.
@@ -296,7 +296,7 @@ impl<S> Line<S> {
 
     #[cold]
     #[inline(never)]
-    fn enter_slowly(&self) -> *mut WaitNode<u32> {
+    fn enter_slowly(&self) -> *mut NodeHead {
         let mut spins = 0;
         loop {
             // Relaxed: a guess, confirmed by the CAS.
@@ -320,7 +320,7 @@ impl<S> Line<S> {
 
     /// Queues a node in one step, if the word is HELD without waiters.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn queue_first(&self, node: NonNull<WaitNode<u32>>) -> bool {
+    fn queue_first(&self, node: NonNull<NodeHead>) -> bool {
         let held = ptr::without_provenance_mut(HELD);
         let alone = List::new();
         // SAFETY: the node is in no list (contract of the callers); this list is discarded here or becomes
@@ -355,7 +355,7 @@ impl<S: LockKind> Line<S> {
     }
 
     #[inline]
-    fn edit_and_serve<R>(&self, word: *mut WaitNode<u32>, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
+    fn edit_and_serve<R>(&self, word: *mut NodeHead, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> R {
         let (result, batch) = self.serve_once(word, work);
         self.deliver(batch);
         result
@@ -391,11 +391,7 @@ impl<S: LockKind> Line<S> {
 
     /// One EDIT, which has been taken; the caller must deliver the wakes.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn serve_once<R>(
-        &self,
-        word: *mut WaitNode<u32>,
-        work: impl FnOnce(&mut Edit<'_, S>) -> R,
-    ) -> (R, Batch) {
+    fn serve_once<R>(&self, word: *mut NodeHead, work: impl FnOnce(&mut Edit<'_, S>) -> R) -> (R, Batch) {
         let mut batch = Batch::new();
         let result = self.state.with_mut(|state| {
             // SAFETY: EDIT is held; the word was the last of a list, and has not been used since.
@@ -450,7 +446,7 @@ impl<S: LockKind> Line<S> {
     /// The node is unlinked, with its waiter and its slot, and does not move until it has left the queue, or
     /// was taken out and ended.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn join(&self, node: NonNull<WaitNode<u32>>, again: bool) -> bool {
+    unsafe fn join(&self, node: NonNull<NodeHead>, again: bool) -> bool {
         self.share();
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
@@ -465,7 +461,7 @@ impl<S: LockKind> Line<S> {
     ///
     /// # Safety
     /// The node was queued here by the caller, if at all.
-    unsafe fn leave(&self, node: NonNull<WaitNode<u32>>) -> bool {
+    unsafe fn leave(&self, node: NonNull<NodeHead>) -> bool {
         // SAFETY: as promised by the caller.
         self.edit(|edit| unsafe { edit.leave(node) })
     }
@@ -475,7 +471,7 @@ impl<S: LockKind> Line<S> {
     ///
     /// # Safety
     /// As for `leave`.
-    unsafe fn leave_owing(&self, node: NonNull<WaitNode<u32>>) -> (bool, Batch) {
+    unsafe fn leave_owing(&self, node: NonNull<NodeHead>) -> (bool, Batch) {
         // SAFETY: as promised by the caller.
         self.serve_once(self.enter(), |edit| unsafe { edit.leave(node) })
     }
@@ -491,7 +487,7 @@ impl<S: LockKind> Line<S> {
 /// # Safety
 /// The caller owns the node.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn want_of(wait_node: &NodeState<u32>) -> u32 {
+unsafe fn want_of(wait_node: &WaitNode<u32>) -> u32 {
     // SAFETY: the node is ours (contract); the slot was written when the node was made.
     wait_node.slot.with(|want| unsafe { (*want).assume_init_read() })
 }

@@ -7,7 +7,7 @@
 //!    nothing of the channel any more.
 
 use super::ends::Sender;
-use super::wait_node::{At, NodeState, WaitNode};
+use super::wait_node::{At, NodeHead, NodeState, WaitNode};
 use super::wait_queue::{Arrival, Side, WaitQueue};
 use crate::bias::Bias;
 use crate::sched::parasite::notify::Delivery;
@@ -17,6 +17,7 @@ use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
 use crate::sched::{coop, thread::Thread, worker::Worker};
 use crate::sync_shim::{Arc, AtomicU32, left_out};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -24,10 +25,16 @@ use std::time::Instant;
 /// The channel itself.
 #[repr(C)]
 pub struct Chan<T> {
-    pub(super) wait_queue: WaitQueue<T>,
+    pub(super) wait_queue: WaitQueue,
     pub(super) senders: AtomicU32,
     pub(super) receivers: AtomicU32,
+    _values: PhantomData<*mut T>,
 }
+
+// SAFETY: values of `T` are moved between kernel threads; the wait queue orders all accesses.
+unsafe impl<T: Send> Send for Chan<T> {}
+// SAFETY: shared access goes through the wait queue, and moves values of `T` only.
+unsafe impl<T: Send> Sync for Chan<T> {}
 
 /// The end of an operation that may wait, with the content of the node's slot.
 pub(super) enum Ended<T> {
@@ -78,6 +85,7 @@ impl<T> Chan<T> {
             wait_queue: WaitQueue::new(bias, attach_inline),
             senders: AtomicU32::new(1),
             receivers: AtomicU32::new(1),
+            _values: PhantomData,
         }
     }
 
@@ -124,9 +132,9 @@ impl<T> Chan<T> {
             return Ended::Closed(slot);
         }
         worker.attach_ready();
-        let node = NodeState::node(Some(Waiter::thread(worker.running())), slot);
+        let node = WaitNode::new(Some(Waiter::thread(worker.running())), slot);
         // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
-        let arrival = unsafe { self.wait_queue.meet_from(worker.slot(), side, Some(NonNull::from(&node))) };
+        let arrival = unsafe { self.wait_queue.meet_from(worker.slot(), side, Some(node.queued())) };
         if !matches!(arrival, Arrival::Waiting) {
             return self.met_late(side, &node, arrival);
         }
@@ -138,7 +146,7 @@ impl<T> Chan<T> {
     /// The rarer ends of an arrival without a node.
     #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn end_at_once(&self, side: Side, slot: MaybeUninit<T>, arrival: Arrival<T>) -> Ended<T> {
+    fn end_at_once(&self, side: Side, slot: MaybeUninit<T>, arrival: Arrival) -> Ended<T> {
         if let Arrival::Peer(peer) = arrival {
             // SAFETY: the peer was just taken out.
             return Ended::Met(unsafe { deal(side, slot, peer, self.form()) });
@@ -149,11 +157,11 @@ impl<T> Chan<T> {
     /// [`exchange`](Self::exchange) on a kernel thread outside of every runtime.
     #[inline(never)]
     fn exchange_elsewhere(&self, side: Side, slot: MaybeUninit<T>, deadline: Option<Instant>) -> Ended<T> {
-        let (node, mut arrival) = (NodeState::node(None, slot), Arrival::Waiting);
+        let (node, mut arrival) = (WaitNode::new(None, slot), Arrival::Waiting);
         let enter = |me: Waiter| {
-            node.value.set_waiter(Some(me));
+            node.set_waiter(Some(me));
             // SAFETY: `node` is new, stays here until the wait has ended, and its waiter is this thread.
-            arrival = unsafe { self.wait_queue.meet(side, Some(NonNull::from(&node))) };
+            arrival = unsafe { self.wait_queue.meet(side, Some(node.queued())) };
             matches!(arrival, Arrival::Waiting)
         };
         let waited = wait::wait(reason(side), deadline, enter, |_| self.leave(side, &node));
@@ -163,25 +171,25 @@ impl<T> Chan<T> {
     /// Takes our node out; false if another thread has taken it.
     fn leave(&self, side: Side, node: &WaitNode<T>) -> bool {
         // SAFETY: queued by this thread.
-        unsafe { self.wait_queue.leave(side, NonNull::from(node)) }
+        unsafe { self.wait_queue.leave(side, node.queued()) }
     }
 
     /// A peer was there when our node was about to be queued.
     #[cold]
-    fn met_late(&self, side: Side, node: &WaitNode<T>, arrival: Arrival<T>) -> Ended<T> {
+    fn met_late(&self, side: Side, node: &WaitNode<T>, arrival: Arrival) -> Ended<T> {
         // SAFETY: our node was not queued, so its slot is ours; a peer was just taken out.
         unsafe {
             match arrival {
                 Arrival::Peer(peer) | Arrival::Thread(peer, _) => {
-                    Ended::Met(deal(side, node.value.take(), peer, self.form()))
+                    Ended::Met(deal(side, node.take(), peer, self.form()))
                 }
-                _ => closed(side, node.value.take()),
+                _ => closed(side, node.take()),
             }
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn after_wait(&self, side: Side, node: &WaitNode<T>, arrival: Arrival<T>, waited: Waited) -> Ended<T> {
+    fn after_wait(&self, side: Side, node: &WaitNode<T>, arrival: Arrival, waited: Waited) -> Ended<T> {
         match waited {
             Waited::Woken => match outcome(node) {
                 Ended::Closed(slot) => closed(side, slot),
@@ -205,7 +213,7 @@ impl<T> Chan<T> {
             };
         }
         // SAFETY: the node is out, or never was queued.
-        let slot = unsafe { node.value.take() };
+        let slot = unsafe { node.take() };
         match waited {
             Waited::Refused => Ended::Closed(slot),
             _ if waited.is_cancelled() => cancelled(side, slot),
@@ -215,50 +223,11 @@ impl<T> Chan<T> {
 
     /// The last handle of `side` is gone: all waiters are of the other side.
     #[cold]
+    #[inline(never)]
     pub(super) fn disconnect(&self, side: Side) {
-        // Everything that may run code of the program comes after all nodes have been ended, because that
-        // code may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that
-        // is sent to its own worker and finds its runtime gone.
-        let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-        self.wait_queue.close(side, |node| {
-            // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its
-            // owner. No parasite is attached inline here.
-            unsafe {
-                let wait_node = &node.as_ref().value;
-                let waiter = match wait_node.waiter() {
-                    At::Undelivered => return ghosts.push(node),
-                    At::Offer(_) if !wait_node.accept() => return,
-                    At::Offer(choice) => match choice.as_ref().waiter() {
-                        Some(waiter) => waiter,
-                        None => return wait_node.end(false),
-                    },
-                    At::Waiting(waiter) => waiter,
-                    _ => crate::bug::bug!("a node without a waiter was queued"),
-                };
-                match waiter.who() {
-                    Who::Task(task) => match notify(wait_node, task, false) {
-                        delivery if delivery.is_sent() => sent.push(delivery),
-                        delivery => delivery.deliver(Form::Soon),
-                    },
-                    Who::Foreign(_) => {
-                        wait_node.end(false);
-                        foreign.push(waiter);
-                    }
-                    _ => {
-                        wait_node.end(false);
-                        waiter.wake();
-                    }
-                }
-            }
-        });
-        sent.into_iter().for_each(|delivery| delivery.deliver(Form::Soon));
-        for waiter in foreign {
-            // SAFETY: taken out of its node above, and woken only here.
-            unsafe { waiter.wake() };
-        }
-        for handed_back in ghosts {
+        for handed_back in end_all(&self.wait_queue, side) {
             // SAFETY: taken out by `close`, and still full.
-            let free = || unsafe { free_undelivered(handed_back, true) };
+            let free = || unsafe { free_undelivered::<T>(handed_back, true) };
             #[cfg(not(loom))]
             crate::thread::quietly(free);
             #[cfg(loom)]
@@ -271,17 +240,66 @@ impl<T> Chan<T> {
     #[cold]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
         let handed_back =
-            Box::new(Undelivered { node: NodeState::node(None, slot), _sender: Sender::of(chan) });
-        handed_back.node.value.set_undelivered();
-        let node = NonNull::from(Box::leak(handed_back)).cast();
+            Box::new(Undelivered { node: WaitNode::new(None, slot), _sender: Sender::of(chan) });
+        handed_back.node.set_undelivered();
+        let node = NonNull::from(Box::leak(handed_back)).cast::<NodeHead>();
         // SAFETY: the node is new and boxed; if `put_back` did not queue it, it is still ours.
         unsafe {
             if let Some(receiver) = chan.wait_queue.put_back(node) {
-                deal(Side::Sender, node.as_ref().value.take(), receiver, Form::Soon);
-                free_undelivered(node, false);
+                let value = node.cast::<WaitNode<T>>().as_ref().take();
+                deal(Side::Sender, value, receiver, Form::Soon);
+                free_undelivered::<T>(node, false);
             }
         }
     }
+}
+
+/// Closes the channel, because `side` is gone, and ends and wakes all waiters. Returns the undelivered
+/// values, which are the caller's.
+#[cold]
+#[inline(never)]
+fn end_all(wait_queue: &WaitQueue, side: Side) -> Vec<NonNull<NodeHead>> {
+    // Everything that may run code of the program comes after all nodes have been ended, because that code
+    // may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that is sent
+    // to its own worker and finds its runtime gone.
+    let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+    wait_queue.close(side, |node| {
+        // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its owner. No
+        // parasite is attached inline here.
+        unsafe {
+            let wait_node = &node.as_ref().value;
+            let waiter = match wait_node.waiter() {
+                At::Undelivered => return ghosts.push(node),
+                At::Offer(_) if !wait_node.accept() => return,
+                At::Offer(choice) => match choice.as_ref().waiter() {
+                    Some(waiter) => waiter,
+                    None => return wait_node.end(false),
+                },
+                At::Waiting(waiter) => waiter,
+                _ => crate::bug::bug!("a node without a waiter was queued"),
+            };
+            match waiter.who() {
+                Who::Task(task) => match notify(wait_node, task, false) {
+                    delivery if delivery.is_sent() => sent.push(delivery),
+                    delivery => delivery.deliver(Form::Soon),
+                },
+                Who::Foreign(_) => {
+                    wait_node.end(false);
+                    foreign.push(waiter);
+                }
+                _ => {
+                    wait_node.end(false);
+                    waiter.wake();
+                }
+            }
+        }
+    });
+    sent.into_iter().for_each(|delivery| delivery.deliver(Form::Soon));
+    for waiter in foreign {
+        // SAFETY: taken out of its node above, and woken only here.
+        unsafe { waiter.wake() };
+    }
+    ghosts
 }
 
 /// Frees an undelivered value's node, and the value if it is still in the slot.
@@ -289,12 +307,12 @@ impl<T> Chan<T> {
 /// # Safety
 /// The node is a [`Undelivered`]'s, taken out or never queued, and only the caller has it.
 #[cold]
-unsafe fn free_undelivered<T>(node: NonNull<WaitNode<T>>, full: bool) {
+unsafe fn free_undelivered<T>(node: NonNull<NodeHead>, full: bool) {
     // SAFETY: by contract; made by `put_back` as a box.
     unsafe {
         let handed_back = Box::from_raw(node.cast::<Undelivered<T>>().as_ptr());
         if full {
-            drop(handed_back.node.value.take().assume_init());
+            drop(handed_back.node.take().assume_init());
         }
     }
 }
@@ -302,9 +320,9 @@ unsafe fn free_undelivered<T>(node: NonNull<WaitNode<T>>, full: bool) {
 /// The outcome of our node after we were woken.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn outcome<T>(node: &WaitNode<T>) -> Ended<T> {
-    let at = node.value.at();
+    let at = node.at();
     // SAFETY: the thread that took the node out is done with it: it has woken us.
-    let slot = unsafe { node.value.take() };
+    let slot = unsafe { node.take() };
     match at {
         At::Met => Ended::Met(slot),
         At::Closed => Ended::Closed(slot),
@@ -337,14 +355,14 @@ fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
 pub(super) unsafe fn deal<T>(
     side: Side,
     mine: MaybeUninit<T>,
-    peer: NonNull<WaitNode<T>>,
+    peer: NonNull<NodeHead>,
     form: Form,
 ) -> MaybeUninit<T> {
     #[cfg(not(loom))]
     sched::count_communication();
     // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
     unsafe {
-        let wait_node = &peer.as_ref().value;
+        let wait_node = peer.cast::<WaitNode<T>>().as_ref();
         let got = match side {
             Side::Sender => {
                 wait_node.slot.with_mut(|slot| slot.write(mine));
@@ -353,7 +371,7 @@ pub(super) unsafe fn deal<T>(
             Side::Receiver => wait_node.slot.with(|slot| slot.read()),
         };
         if side == Side::Receiver && wait_node.is_undelivered() {
-            free_undelivered(peer, false);
+            free_undelivered::<T>(peer, false);
             return got;
         }
         wake(peer, true, form);
@@ -371,7 +389,7 @@ unsafe fn deal_with_thread<T>(
     worker: &Worker,
     side: Side,
     mine: MaybeUninit<T>,
-    peer: NonNull<WaitNode<T>>,
+    peer: NonNull<NodeHead>,
     thread: NonNull<Thread>,
     form: Form,
 ) -> MaybeUninit<T> {
@@ -379,7 +397,7 @@ unsafe fn deal_with_thread<T>(
     // SAFETY: the node is ours until it is ended (NodeState, invariant 2); its thread is woken after that,
     // once.
     unsafe {
-        let wait_node = &peer.as_ref().value;
+        let wait_node = peer.cast::<WaitNode<T>>().as_ref();
         let got = match side {
             Side::Sender => {
                 wait_node.slot.with_mut(|slot| slot.write(mine));
@@ -402,7 +420,7 @@ unsafe fn deal_with_thread<T>(
 /// The caller has taken the node out, and it is no undelivered value. The node is its owner's again before
 /// the wake.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn wake<T>(node: NonNull<WaitNode<T>>, met: bool, form: Form) {
+unsafe fn wake(node: NonNull<NodeHead>, met: bool, form: Form) {
     // SAFETY: the node is ours until `end`; the waiter is copied out before that, and the node is held while
     // a parasite is notified (NodeState, invariant 3).
     unsafe {
@@ -428,7 +446,7 @@ unsafe fn wake<T>(node: NonNull<WaitNode<T>>, met: bool, form: Form) {
 /// # Safety
 /// As for [`wake`].
 #[inline(never)]
-unsafe fn wake_choice<T>(wait_node: &NodeState<T>, met: bool, form: Form) {
+unsafe fn wake_choice(wait_node: &NodeState, met: bool, form: Form) {
     let At::Offer(choice) = wait_node.waiter() else { return };
     // SAFETY: the choice lives until its node is ended; its waiter is the winner's, and is read before that.
     unsafe {
@@ -453,7 +471,7 @@ unsafe fn wake_choice<T>(wait_node: &NodeState<T>, met: bool, form: Form) {
 /// # Safety
 /// As for [`wake`]; `task` is the node's waiter.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn notify<T>(wait_node: &NodeState<T>, task: NonNull<Task>, met: bool) -> Delivery {
+unsafe fn notify(wait_node: &NodeState, task: NonNull<Task>, met: bool) -> Delivery {
     wait_node.hold();
     // SAFETY: the parasite is alive while the node is held (NodeState, invariant 3).
     let delivery = unsafe { Task::notify(task) };

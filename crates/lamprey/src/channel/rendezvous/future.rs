@@ -12,7 +12,7 @@
 
 use super::ends::full;
 use super::exchange::{Chan, deal, reason};
-use super::wait_node::{At, NodeState, WaitNode};
+use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Side};
 use crate::channel::{RecvError, SendError};
 use crate::sched::parasite::task::Task;
@@ -43,18 +43,14 @@ unsafe impl<T: Send, const IS_SEND: bool> Sync for Exchange<'_, T, IS_SEND> {}
 impl<'a, T> Exchange<'a, T, true> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::channel) fn send(chan: &'a Arc<Chan<T>>, value: T) -> Self {
-        Self {
-            chan: Some(chan),
-            node: NodeState::node(None, MaybeUninit::new(value)),
-            _pinned: PhantomPinned,
-        }
+        Self { chan: Some(chan), node: WaitNode::new(None, MaybeUninit::new(value)), _pinned: PhantomPinned }
     }
 }
 
 impl<'a, T> Exchange<'a, T, false> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn recv(chan: &'a Arc<Chan<T>>) -> Self {
-        Self { chan: Some(chan), node: NodeState::node(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
+        Self { chan: Some(chan), node: WaitNode::new(None, MaybeUninit::uninit()), _pinned: PhantomPinned }
     }
 }
 
@@ -66,7 +62,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_exchange(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let Some(chan) = self.chan else { polled_again() };
-        let wait_node = &self.node.value;
+        let wait_node = &self.node;
         // Ordered tests instead of a jump table: the first two states are the usual ones.
         let at = wait_node.at();
         if at == At::New {
@@ -85,7 +81,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
         {
             return Poll::Pending;
         }
-        Poll::Ready(self.node.value.settled() == At::Met)
+        Poll::Ready(self.node.settled() == At::Met)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -108,11 +104,11 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn queue(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> Poll<bool> {
-        let wait_node = &self.node.value;
+        let wait_node = &self.node;
         let waiter = self.waiter(cx);
         wait_node.set_waiter(Some(waiter));
         // SAFETY: pinned and unlinked; stays until it has left or has been taken and settled (invariant 1).
-        let arrival = unsafe { chan.wait_queue.meet(Self::SIDE, Some(NonNull::from(&self.node))) };
+        let arrival = unsafe { chan.wait_queue.meet(Self::SIDE, Some(self.node.queued())) };
         if matches!(arrival, Arrival::Waiting) {
             return Poll::Pending;
         }
@@ -129,8 +125,8 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     /// # Safety
     /// The caller has just taken `peer` out; our own node is not queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn deal_with(&self, peer: NonNull<WaitNode<T>>, chan: &Chan<T>) -> Poll<bool> {
-        let wait_node = &self.node.value;
+    unsafe fn deal_with(&self, peer: NonNull<NodeHead>, chan: &Chan<T>) -> Poll<bool> {
+        let wait_node = &self.node;
         // SAFETY: as promised by the caller; the slot is ours, and full if it is a sender's.
         unsafe {
             if IS_SEND {
@@ -153,7 +149,7 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     fn renew(&self, chan: &Chan<T>, cx: &mut Context<'_>) -> bool {
         let waiter = self.waiter(cx);
         // SAFETY: queued by this future.
-        let old = unsafe { chan.wait_queue.renew(NonNull::from(&self.node), waiter) };
+        let old = unsafe { chan.wait_queue.renew(self.node.queued(), waiter) };
         // SAFETY: the old waiter is not in the node any more, or the new one never was.
         unsafe { old.unwrap_or(waiter).forget_of_node() };
         old.is_some()
@@ -162,11 +158,11 @@ impl<T, const IS_SEND: bool> Exchange<'_, T, IS_SEND> {
     /// The future is dropped before it returned.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn give_up(&self, chan: &Arc<Chan<T>>) {
-        let wait_node = &self.node.value;
+        let wait_node = &self.node;
         let at = match wait_node.at() {
             At::Waiting(waiter)
                 // SAFETY: queued by this future; taken or not, it is ours afterwards.
-                if unsafe { chan.wait_queue.leave(Self::SIDE, NonNull::from(&self.node)) } =>
+                if unsafe { chan.wait_queue.leave(Self::SIDE, self.node.queued()) } =>
             {
                 // SAFETY: the node is ours again.
                 unsafe { waiter.forget_of_node() };
@@ -199,7 +195,7 @@ impl<T> Future for Exchange<'_, T, true> {
         // SAFETY: `chan` is not part of what is pinned.
         unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
         // SAFETY: the node is ours again, and a sender's slot that has not met is full.
-        Poll::Ready(if met { Ok(()) } else { Err(SendError(unsafe { full(self.node.value.take()) })) })
+        Poll::Ready(if met { Ok(()) } else { Err(SendError(unsafe { full(self.node.take()) })) })
     }
 }
 
@@ -212,7 +208,7 @@ impl<T> Future for Exchange<'_, T, false> {
         // SAFETY: `chan` is not part of what is pinned.
         unsafe { self.as_mut().get_unchecked_mut() }.chan = None;
         // SAFETY: the node is ours again, and a receiver's slot that has met is full.
-        Poll::Ready(if met { Ok(unsafe { full(self.node.value.take()) }) } else { Err(RecvError) })
+        Poll::Ready(if met { Ok(unsafe { full(self.node.take()) }) } else { Err(RecvError) })
     }
 }
 

@@ -31,5 +31,5 @@ pub use ends::{IntoIter, Iter, Receiver, Sender, TryIter, channel};
 #[cfg(not(loom))]
 pub(super) use future::Exchange;
 pub use offer::{RecvEvt, SendEvt};
-pub(crate) use wait_node::{At, NodeState, WaitNode};
+pub(crate) use wait_node::{At, NodeHead, NodeState, WaitNode};
 pub(crate) use wait_queue::slot;

@@ -15,12 +15,12 @@
 
 use super::ends::{Receiver, Sender, full};
 use super::exchange::{Chan, Ended, deal};
-use super::wait_node::{At, NodeState, WaitNode};
-use super::wait_queue::{Arrival, Offering, Side};
+use super::wait_node::{At, NodeHead, WaitNode};
+use super::wait_queue::{Arrival, Offering, Side, WaitQueue};
 use crate::channel::{RecvError, SendError};
 use crate::events::Event;
 use crate::events::algebra::awaitable;
-use crate::events::protocol::{Branch, ChoiceRef, Offered};
+use crate::events::protocol::{Branch, Choice, ChoiceRef, Offered, Steps};
 use crate::sync_shim::Arc;
 use std::cell::Cell;
 use std::fmt;
@@ -174,7 +174,7 @@ unsafe impl<E: End + Send> Send for Offer<E> where E::Item: Send {}
 impl<E: End> Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(end: E, slot: MaybeUninit<E::Item>) -> Self {
-        Self { end, state: Cell::new(OfferState::New), node: NodeState::node(None, slot) }
+        Self { end, state: Cell::new(OfferState::New), node: WaitNode::new(None, slot) }
     }
 
     /// Moves the value between the slots of this branch and `peer`.
@@ -182,8 +182,8 @@ impl<E: End> Offer<E> {
     /// # Safety
     /// The caller has just taken `peer` out for this offer, whose node is not queued.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn meet(&self, peer: NonNull<WaitNode<E::Item>>) {
-        let wait_node = &self.node.value;
+    unsafe fn meet(&self, peer: NonNull<NodeHead>) {
+        let wait_node = &self.node;
         let form = self.end.chan().form();
         self.state.set(OfferState::Met);
         // SAFETY: the caller has just taken `peer` out (contract); our node is not queued, so its slot is
@@ -198,13 +198,21 @@ impl<E: End> Offer<E> {
             }
         }
     }
-}
 
-impl<E: End> Branch for Offer<E> {
-    type Output = E::Output;
+    /// [`meet`](Self::meet), for an offer.
+    ///
+    /// # Safety
+    /// As for `meet`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn meet_late(&self, peer: NonNull<NodeHead>) {
+        // SAFETY: as promised by the caller.
+        unsafe { self.meet(peer) }
+    }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+    /// The rest of an attempt at a channel that is not empty.
+    #[inline(never)]
+    fn attempt_to_meet(&self) -> bool {
         // SAFETY: the contract of `meet` is about a node; this call has none.
         match unsafe { self.end.chan().wait_queue.meet(E::SIDE, None) } {
             Arrival::Waiting => false,
@@ -216,68 +224,97 @@ impl<E: End> Branch for Offer<E> {
             Arrival::Closed => self.refuse(),
         }
     }
+}
+
+/// [`Steps::offer`], as far as it does not depend on the type of the values: compiled once.
+///
+/// # Safety
+/// As for `Steps::offer`; `state` and `node` are of one [`Offer`] of this side of the channel.
+#[inline(never)]
+unsafe fn queue_offer(
+    wait_queue: &WaitQueue,
+    side: Side,
+    state: &Cell<OfferState>,
+    node: NonNull<NodeHead>,
+    choice: &Choice,
+) -> Offering {
+    // SAFETY: not queued, and alive (contract).
+    unsafe { node.as_ref() }.value.set_offer(choice);
+    state.set(OfferState::Offered);
+    // SAFETY: unlinked; does not move until it is withdrawn (contract).
+    let offering = unsafe { wait_queue.offer(side, node, choice) };
+    match offering {
+        Offering::Waiting | Offering::Peer(_) => {}
+        Offering::Closed => state.set(OfferState::Closed),
+        Offering::Lost => state.set(OfferState::New),
+    }
+    offering
+}
+
+/// [`Steps::withdraw`]: compiled once.
+///
+/// # Safety
+/// `state` and `node` are of one [`Offer`] of this side of the channel, which is the caller's.
+#[inline(never)]
+unsafe fn withdraw_offer(
+    wait_queue: &WaitQueue,
+    side: Side,
+    state: &Cell<OfferState>,
+    node: NonNull<NodeHead>,
+) -> bool {
+    match state.get() {
+        OfferState::New => return false,
+        OfferState::Met | OfferState::Closed => return true,
+        OfferState::Offered => {}
+        OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+    }
+    // SAFETY: queued by the owner of this branch, with this side.
+    let now = if unsafe { wait_queue.leave(side, node) } {
+        OfferState::New
+    } else {
+        // SAFETY: alive (contract).
+        match unsafe { node.as_ref() }.value.settled() {
+            At::Met => OfferState::Met,
+            At::Closed => OfferState::Closed,
+            _ => OfferState::New,
+        }
+    };
+    state.set(now);
+    now != OfferState::New
+}
+
+impl<E: End> Steps for Offer<E> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
+        !self.end.chan().wait_queue.is_empty() && self.attempt_to_meet()
+    }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
-        self.node.value.set_offer(choice.0);
-        self.state.set(OfferState::Offered);
-        // SAFETY: unlinked; does not move until it is withdrawn (contract).
-        match unsafe { self.end.chan().wait_queue.offer(E::SIDE, NonNull::from(&self.node), choice.0) } {
+        let (wait_queue, node) = (&self.end.chan().wait_queue, self.node.queued());
+        // SAFETY: as promised by the caller.
+        match unsafe { queue_offer(wait_queue, E::SIDE, &self.state, node, choice.0) } {
             Offering::Waiting => Offered::Waiting,
             Offering::Peer(peer) => {
                 // SAFETY: the peer was just taken out for us, and our node was not queued.
-                unsafe { self.meet(peer) };
+                unsafe { self.meet_late(peer) };
                 Offered::Won
             }
-            Offering::Closed => {
-                self.refuse();
-                Offered::Won
-            }
-            Offering::Lost => {
-                self.state.set(OfferState::New);
-                Offered::Lost
-            }
+            Offering::Closed => Offered::Won,
+            Offering::Lost => Offered::Lost,
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn withdraw(&self) -> bool {
-        match self.state.get() {
-            OfferState::New => return false,
-            OfferState::Met | OfferState::Closed => return true,
-            OfferState::Offered => {}
-            OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
-        }
-        let node = NonNull::from(&self.node);
-        // SAFETY: queued by the owner of this branch, with this side.
-        let state = if unsafe { self.end.chan().wait_queue.leave(E::SIDE, node) } {
-            OfferState::New
-        } else {
-            match self.node.value.settled() {
-                At::Met => OfferState::Met,
-                At::Closed => OfferState::Closed,
-                _ => OfferState::New,
-            }
-        };
-        self.state.set(state);
-        state != OfferState::New
+        // SAFETY: our own state and node.
+        unsafe { withdraw_offer(&self.end.chan().wait_queue, E::SIDE, &self.state, self.node.queued()) }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, _: bool) {}
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<E::Output> {
-        let met = match self.state.replace(OfferState::Done) {
-            OfferState::Met => true,
-            OfferState::Closed => false,
-            _ => crate::bug::bug!("an offer that did not win gave a result"),
-        };
-        // SAFETY: in Met and Closed the node is ours; the state is Done now, so the slot is not used again.
-        Poll::Ready(unsafe { E::output(met, self.node.value.take()) })
-    }
 
     fn is_refused(&self) -> bool {
         self.state.get() == OfferState::Closed
@@ -289,16 +326,31 @@ impl<E: End> Branch for Offer<E> {
     }
 }
 
+impl<E: End> Branch for Offer<E> {
+    type Output = E::Output;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<E::Output> {
+        let met = match self.state.replace(OfferState::Done) {
+            OfferState::Met => true,
+            OfferState::Closed => false,
+            _ => crate::bug::bug!("an offer that did not win gave a result"),
+        };
+        // SAFETY: in Met and Closed the node is ours; the state is Done now, so the slot is not used again.
+        Poll::Ready(unsafe { E::output(met, self.node.take()) })
+    }
+}
+
 impl<E: End> Drop for Offer<E> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let state = self.state.get();
         if E::SIDE == Side::Sender && state != OfferState::Met && state != OfferState::Done {
             // SAFETY: not queued (the branch was withdrawn), and full in these states.
-            drop(unsafe { self.node.value.take().assume_init() });
+            drop(unsafe { self.node.take().assume_init() });
         } else if E::SIDE == Side::Receiver && state == OfferState::Met {
             // SAFETY: in Met the node is ours, and a receiver's slot is full.
-            Chan::put_back(self.end.chan(), unsafe { self.node.value.take() });
+            Chan::put_back(self.end.chan(), unsafe { self.node.take() });
         }
     }
 }

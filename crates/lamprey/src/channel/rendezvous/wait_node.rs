@@ -35,15 +35,24 @@ use crate::sched::Waiter;
 use crate::sched::thread::Thread;
 use crate::sync_shim::{AtomicPtr, Ordering, UnsafeCell, left_out, relax};
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// The payload of a wait node: the word and the slot (states: at the top of this file).
-pub(crate) struct NodeState<T> {
+/// The word of a wait node (states: at the top of this file).
+pub(crate) struct NodeState {
     word: AtomicPtr<()>,
-    pub(crate) slot: UnsafeCell<MaybeUninit<T>>,
 }
 
-pub(crate) type WaitNode<T> = Node<NodeState<T>>;
+/// What the queues know of a wait node. It is the same for all types of values, and so is all code that works
+/// on it: that is compiled once, and not for each type.
+pub(crate) type NodeHead = Node<NodeState>;
+
+/// A wait node. The head comes first: a pointer to it is one to the whole.
+#[repr(C)]
+pub(crate) struct WaitNode<T> {
+    head: NodeHead,
+    pub(crate) slot: UnsafeCell<MaybeUninit<T>>,
+}
 
 /// The states of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,13 +100,41 @@ fn code(code: usize) -> *mut () {
     ptr::without_provenance_mut(code)
 }
 
-impl<T> NodeState<T> {
+impl<T> WaitNode<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn node(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> WaitNode<T> {
+    pub(crate) fn new(waiter: Option<Waiter>, slot: MaybeUninit<T>) -> Self {
         let word = waiter.map_or(code(NEW), crate::queue::inbox::Linked::into_raw);
-        Node::new(Self { word: AtomicPtr::new(word), slot: UnsafeCell::new(slot) })
+        let head = Node::new(NodeState { word: AtomicPtr::new(word) });
+        Self { head, slot: UnsafeCell::new(slot) }
     }
 
+    /// The pointer for a queue: to the head, and good for the whole node.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn queued(&self) -> NonNull<NodeHead> {
+        NonNull::from(self).cast()
+    }
+
+    /// Moves the slot's content out.
+    ///
+    /// # Safety
+    /// The node is out of the channel and the caller has it to itself.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn take(&self) -> MaybeUninit<T> {
+        // SAFETY: no other thread touches the slot (contract).
+        self.slot.with(|slot| unsafe { slot.read() })
+    }
+}
+
+impl<T> Deref for WaitNode<T> {
+    type Target = NodeState;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn deref(&self) -> &NodeState {
+        &self.head.value
+    }
+}
+
+impl NodeState {
     /// The state of the word now.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn at(&self) -> At {
@@ -243,15 +280,5 @@ impl<T> NodeState<T> {
     pub(crate) fn set_undelivered(&self) {
         // Relaxed: published by the queueing.
         self.word.store(code(UNDELIVERED), Ordering::Relaxed);
-    }
-
-    /// Moves the slot's content out.
-    ///
-    /// # Safety
-    /// The node is out of the channel and the caller has it to itself.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) unsafe fn take(&self) -> MaybeUninit<T> {
-        // SAFETY: no other thread touches the slot (contract).
-        self.slot.with(|slot| unsafe { slot.read() })
     }
 }

@@ -59,7 +59,7 @@ mod state;
 mod waiters;
 
 use self::state::{Atomic, Plain, QueueState};
-use super::wait_node::WaitNode;
+use super::wait_node::NodeHead;
 use crate::bias::{Access, Bias, Slot};
 use crate::events::protocol::Choice;
 use crate::sched::Waiter;
@@ -75,11 +75,11 @@ pub enum Side {
 }
 
 /// The result of an arrival.
-pub(super) enum Arrival<T> {
+pub(super) enum Arrival {
     /// The oldest waiter of the other side: move the value, set `end`, wake it.
-    Peer(NonNull<WaitNode<T>>),
+    Peer(NonNull<NodeHead>),
     /// As `Peer`, where the waiter is this thread.
-    Thread(NonNull<WaitNode<T>>, NonNull<Thread>),
+    Thread(NonNull<NodeHead>, NonNull<Thread>),
     /// No peer was there; the node is queued now, if one was given.
     Waiting,
     /// The channel is closed.
@@ -87,9 +87,9 @@ pub(super) enum Arrival<T> {
 }
 
 /// The result of an offer.
-pub(super) enum Offering<T> {
+pub(super) enum Offering {
     /// The choice is synched with this peer, which is then as in [`Arrival::Peer`].
-    Peer(NonNull<WaitNode<T>>),
+    Peer(NonNull<NodeHead>),
     /// No peer was there; the node is queued now.
     Waiting,
     /// The channel is closed, and the choice is synched with that outcome.
@@ -104,14 +104,13 @@ impl Side {
     }
 }
 
-/// The state word, its wait queues and the bias.
-pub(super) struct WaitQueue<T>(QueueState<T>);
+/// The state word, its wait queues and the bias. It knows nothing of the values.
+pub(super) struct WaitQueue(QueueState);
 
-// SAFETY: values of `T` are moved between kernel threads, and so are waiters; the bias and the word order all
-// other accesses.
-unsafe impl<T: Send> Send for WaitQueue<T> {}
-// SAFETY: shared access goes through the bias and the word, and moves values of `T` only.
-unsafe impl<T: Send> Sync for WaitQueue<T> {}
+// SAFETY: waiters may be moved between kernel threads; the bias and the word order all other accesses.
+unsafe impl Send for WaitQueue {}
+// SAFETY: shared access goes through the bias and the word.
+unsafe impl Sync for WaitQueue {}
 
 /// The bias slot of the calling kernel thread's worker.
 #[cfg(not(loom))]
@@ -147,7 +146,7 @@ macro_rules! enter {
     };
 }
 
-impl<T> WaitQueue<T> {
+impl WaitQueue {
     pub(super) fn new(bias: Bias, attach_inline: bool) -> Self {
         Self(QueueState::new(bias, attach_inline))
     }
@@ -167,7 +166,7 @@ impl<T> WaitQueue<T> {
     /// `mine` is unlinked, stays where it is until it has been taken out, and its waiter is the calling
     /// thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<WaitNode<T>>>) -> Arrival<T> {
+    pub(super) unsafe fn meet(&self, side: Side, mine: Option<NonNull<NodeHead>>) -> Arrival {
         // SAFETY: as promised by the caller.
         unsafe { self.meet_from(slot(), side, mine) }
     }
@@ -181,8 +180,8 @@ impl<T> WaitQueue<T> {
         &self,
         slot: Option<&'static Slot>,
         side: Side,
-        mine: Option<NonNull<WaitNode<T>>>,
-    ) -> Arrival<T> {
+        mine: Option<NonNull<NodeHead>>,
+    ) -> Arrival {
         // Emptiness can be read outside of a section: a Relaxed guess is enough for that.
         if mine.is_none() && self.0.is_empty() {
             return Arrival::Waiting;
@@ -191,17 +190,18 @@ impl<T> WaitQueue<T> {
         enter!(self, slot, mode => unsafe { self.0.meet(mode, side, mine) })
     }
 
+    /// True if no thread waited just now, for a caller that need not know better.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Offers to meet the other side in the name of `choice`.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet), and `mine` is an offer of `choice`, which is the calling thread's.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn offer(
-        &self,
-        side: Side,
-        mine: NonNull<WaitNode<T>>,
-        choice: &Choice,
-    ) -> Offering<T> {
+    pub(super) unsafe fn offer(&self, side: Side, mine: NonNull<NodeHead>, choice: &Choice) -> Offering {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.offer(mode, side, mine, choice) })
     }
@@ -211,7 +211,7 @@ impl<T> WaitQueue<T> {
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<WaitNode<T>>) -> bool {
+    pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<NodeHead>) -> bool {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })
     }
@@ -221,7 +221,7 @@ impl<T> WaitQueue<T> {
     ///
     /// # Safety
     /// As for [`leave`](Self::leave); the caller is the node's owner.
-    pub(super) unsafe fn renew(&self, mine: NonNull<WaitNode<T>>, waiter: Waiter) -> Option<Waiter> {
+    pub(super) unsafe fn renew(&self, mine: NonNull<NodeHead>, waiter: Waiter) -> Option<Waiter> {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.renew(mode, mine, waiter) })
     }
@@ -232,7 +232,7 @@ impl<T> WaitQueue<T> {
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the thread that takes the node out frees it. The caller has a receiver.
-    pub(super) unsafe fn put_back(&self, handed_back: NonNull<WaitNode<T>>) -> Option<NonNull<WaitNode<T>>> {
+    pub(super) unsafe fn put_back(&self, handed_back: NonNull<NodeHead>) -> Option<NonNull<NodeHead>> {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.put_back(mode, handed_back) })
     }
@@ -240,7 +240,7 @@ impl<T> WaitQueue<T> {
     /// Closes the channel, because `side` is gone. `each` gets all nodes of the other side, oldest first, and
     /// must end and wake them. Undelivered values count as senders: they stay until the receivers are gone
     /// too.
-    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<WaitNode<T>>)) {
+    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<NodeHead>)) {
         let left = enter!(self, mode => self.0.close(mode, side));
         // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their
         // own wake.

@@ -1,7 +1,7 @@
 //! `boxed`: an event without its structure in the type.
 
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use std::fmt;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -35,15 +35,13 @@ impl<'a, T> Event for BoxedEvent<'a, T> {
 /// The branch of a [`BoxedEvent`].
 pub struct BoxedBranch<'a, T>(Box<dyn Branch<Output = T> + Send + 'a>);
 
-impl<T> Branch for BoxedBranch<'_, T> {
-    type Output = T;
-
+impl<T> Steps for BoxedBranch<'_, T> {
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         self.0.attempt(context)
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller; the branch does not move within its box.
         unsafe { self.0.offer(choice) }
@@ -55,10 +53,6 @@ impl<T> Branch for BoxedBranch<'_, T> {
 
     fn decide(&self, won: bool) {
         self.0.decide(won);
-    }
-
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<T> {
-        self.0.finish(context)
     }
 
     fn polls(&self) -> Polls {
@@ -84,5 +78,13 @@ impl<T> Branch for BoxedBranch<'_, T> {
 
     fn is_prompt(&self) -> bool {
         self.0.is_prompt()
+    }
+}
+
+impl<T> Branch for BoxedBranch<'_, T> {
+    type Output = T;
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<T> {
+        self.0.finish(context)
     }
 }

@@ -3,7 +3,7 @@
 use super::group::{Events, Group};
 use super::order::{GIVEN, Order};
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -89,9 +89,7 @@ pub struct Branches<G> {
     order: Cell<u64>,
 }
 
-impl<G: Group> Branch for Branches<G> {
-    type Output = G::Output;
-
+impl<G: Group> Steps for Branches<G> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         let len = self.group.len();
@@ -110,7 +108,7 @@ impl<G: Group> Branch for Branches<G> {
     /// In that order, too: of two offers in one queue, the first one is taken.
     ///
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         for at in Order::again(self.group.len(), self.order.get(), !self.ordered) {
@@ -141,24 +139,35 @@ impl<G: Group> Branch for Branches<G> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
-        (0..self.group.len()).for_each(|at| self.group.decide(at, won && at == self.winner.get()));
+        for at in 0..self.group.len() {
+            self.group.decide(at, won && at == self.winner.get());
+        }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<G::Output> {
-        self.group.finish(self.winner.get(), context)
-    }
-
+    // Loops, here and in the other functions of each type of choice: the compiler has several times as much
+    // work with iterators that take closures.
     fn polls(&self) -> Polls {
-        (0..self.group.len()).map(|at| self.group.polls(at)).max().unwrap_or(Polls::Never)
+        let mut polls = Polls::Never;
+        for at in 0..self.group.len() {
+            polls = polls.max(self.group.polls(at));
+        }
+        polls
     }
 
     fn parts(&self) -> usize {
-        (0..self.group.len()).map(|at| self.group.parts(at)).sum()
+        let mut parts = 0;
+        for at in 0..self.group.len() {
+            parts += self.group.parts(at);
+        }
+        parts
     }
 
     fn deadline(&self) -> Option<Instant> {
-        (0..self.group.len()).filter_map(|at| self.group.deadline(at)).min()
+        let mut earliest = None;
+        for at in 0..self.group.len() {
+            earliest = earlier(earliest, self.group.deadline(at));
+        }
+        earliest
     }
 
     fn is_refused(&self) -> bool {
@@ -166,11 +175,38 @@ impl<G: Group> Branch for Branches<G> {
     }
 
     fn refuse(&self) -> bool {
-        let refusing = (0..self.group.len()).find(|&at| self.group.refuse(at));
-        refusing.inspect(|&at| self.winner.set(at)).is_some()
+        for at in 0..self.group.len() {
+            if self.group.refuse(at) {
+                self.winner.set(at);
+                return true;
+            }
+        }
+        false
     }
 
     fn is_prompt(&self) -> bool {
-        (0..self.group.len()).any(|at| self.group.is_prompt(at))
+        for at in 0..self.group.len() {
+            if self.group.is_prompt(at) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The earlier one of two deadlines, `None` being never.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+impl<G: Group> Branch for Branches<G> {
+    type Output = G::Output;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<G::Output> {
+        self.group.finish(self.winner.get(), context)
     }
 }

@@ -38,7 +38,7 @@ mod hub;
 use self::hub::Wakers;
 use super::group::{Events, Group};
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls};
+use crate::events::protocol::{Branch, Choice, ChoiceRef, Clock, Offered, Polls, Steps};
 #[cfg(not(loom))]
 use crate::parasite::wait_or;
 use crate::sched;
@@ -122,15 +122,13 @@ impl<G: Group> AllOf<G> {
     }
 }
 
-impl<G: Group> Branch for AllOf<G> {
-    type Output = Vec<G::Output>;
-
+impl<G: Group> Steps for AllOf<G> {
     fn attempt(&self, mut context: Option<&mut Context<'_>>) -> bool {
         self.find(|&at| self.all.group.attempt(at, context.as_deref_mut())) || self.all.len() == 0
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         for at in 0..self.all.len() {
             // SAFETY: as promised by the caller.
@@ -165,13 +163,6 @@ impl<G: Group> Branch for AllOf<G> {
         }
     }
 
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output> {
-        match context {
-            Some(context) => self.all.poll(context),
-            None => Poll::Ready(self.all.block()),
-        }
-    }
-
     fn polls(&self) -> Polls {
         (0..self.all.len()).map(|at| self.all.group.polls(at)).max().unwrap_or(Polls::Never)
     }
@@ -194,6 +185,17 @@ impl<G: Group> Branch for AllOf<G> {
 
     fn is_prompt(&self) -> bool {
         true
+    }
+}
+
+impl<G: Group> Branch for AllOf<G> {
+    type Output = Vec<G::Output>;
+
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output> {
+        match context {
+            Some(context) => self.all.poll(context),
+            None => Poll::Ready(self.all.block()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Events that need no peer: one that is always ready, one that never is.
 
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};
@@ -67,16 +67,14 @@ impl<T> Event for Never<T> {
 /// The branch of an [`Always`].
 pub struct Ready<T>(Cell<Option<T>>);
 
-impl<T> Branch for Ready<T> {
-    type Output = T;
-
+impl<T> Steps for Ready<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         true
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         if choice.0.synch() { Offered::Won } else { Offered::Lost }
     }
@@ -88,6 +86,14 @@ impl<T> Branch for Ready<T> {
 
     fn decide(&self, _: bool) {}
 
+    fn parts(&self) -> usize {
+        0
+    }
+}
+
+impl<T> Branch for Ready<T> {
+    type Output = T;
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
         match self.0.take() {
@@ -95,22 +101,16 @@ impl<T> Branch for Ready<T> {
             None => crate::bug::bug!("an event gave two results"),
         }
     }
-
-    fn parts(&self) -> usize {
-        0
-    }
 }
 
-impl<T> Branch for Never<T> {
-    type Output = T;
-
+impl<T> Steps for Never<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         false
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
@@ -123,11 +123,15 @@ impl<T> Branch for Never<T> {
 
     fn decide(&self, _: bool) {}
 
-    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
-        crate::bug::bug!("what never happens has happened")
-    }
-
     fn parts(&self) -> usize {
         0
+    }
+}
+
+impl<T> Branch for Never<T> {
+    type Output = T;
+
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T> {
+        crate::bug::bug!("what never happens has happened")
     }
 }

@@ -1,7 +1,7 @@
 //! A future as an event.
 
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::Future;
@@ -163,9 +163,7 @@ impl<F: Future, T: Try<F::Output>> Polled<F, T> {
     }
 }
 
-impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
-    type Output = F::Output;
-
+impl<F: Future, T: Try<F::Output>> Steps for Polled<F, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         // Not once the future waits: the operation may already have been assigned to it.
@@ -179,7 +177,7 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
     }
@@ -198,15 +196,19 @@ impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
+    fn polls(&self) -> Polls {
+        T::POLLS
+    }
+}
+
+impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
+    type Output = F::Output;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<F::Output> {
         match self.take() {
             Stage::Ready(output) => Poll::Ready(output),
             _ => crate::bug::bug!("a future gave its result twice, or never"),
         }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn polls(&self) -> Polls {
-        T::POLLS
     }
 }

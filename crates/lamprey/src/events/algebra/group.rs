@@ -23,7 +23,7 @@ pub trait Group {
     fn len(&self) -> usize;
     fn attempt(&self, at: usize, context: Option<&mut Context<'_>>) -> bool;
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered;
     fn withdraw(&self, at: usize) -> bool;
     fn decide(&self, at: usize, won: bool);
@@ -69,7 +69,7 @@ macro_rules! indexed {
                 self[at].attempt(context)
             }
             /// # Safety
-            /// As for [`Branch::offer`].
+            /// As for [`Steps::offer`].
             #[cfg_attr(not(debug_assertions), inline(always))]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.
@@ -136,7 +136,7 @@ macro_rules! tuple {
                 match at { $($at => self.$at.attempt(context),)+ _ => beyond() }
             }
             /// # Safety
-            /// As for [`Branch::offer`].
+            /// As for [`Steps::offer`].
             #[cfg_attr(not(debug_assertions), inline(always))]
             unsafe fn offer(&self, at: usize, choice: &ChoiceRef<'_>) -> Offered {
                 // SAFETY: as promised by the caller.

@@ -1,7 +1,7 @@
 //! Events of the clock.
 
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
 use crate::time;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -70,9 +70,7 @@ impl Event for At {
 /// The branch of an [`At`]; `None` means never.
 pub struct Due(Option<Instant>);
 
-impl Branch for Due {
-    type Output = ();
-
+impl Steps for Due {
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         self.0.is_some_and(|deadline| deadline <= Instant::now())
     }
@@ -81,7 +79,7 @@ impl Branch for Due {
     /// attempts again.
     ///
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, _: &ChoiceRef<'_>) -> Offered {
         Offered::Waiting
     }
@@ -92,15 +90,19 @@ impl Branch for Due {
 
     fn decide(&self, _: bool) {}
 
-    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<()> {
-        Poll::Ready(())
-    }
-
     fn parts(&self) -> usize {
         0
     }
 
     fn deadline(&self) -> Option<Instant> {
         self.0
+    }
+}
+
+impl Branch for Due {
+    type Output = ();
+
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<()> {
+        Poll::Ready(())
     }
 }

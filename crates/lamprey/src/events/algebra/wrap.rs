@@ -1,7 +1,7 @@
 //! `wrap`: applies a function to the result of an event.
 
 use super::{Event, awaitable};
-use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Polls, Steps};
 use std::cell::Cell;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -41,16 +41,14 @@ pub struct Wrapped<B, F> {
     f: Cell<Option<F>>,
 }
 
-impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
-    type Output = R;
-
+impl<B: Steps, F> Steps for Wrapped<B, F> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
         self.inner.attempt(context)
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         // SAFETY: as promised by the caller.
@@ -65,14 +63,6 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn decide(&self, won: bool) {
         self.inner.decide(won);
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<R> {
-        self.inner.finish(context).map(|output| {
-            let f = self.f.take().unwrap_or_else(|| crate::bug::bug!("an event gave two results"));
-            f(output)
-        })
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -100,5 +90,17 @@ impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
 
     fn is_prompt(&self) -> bool {
         true
+    }
+}
+
+impl<B: Branch, F: FnOnce(B::Output) -> R, R> Branch for Wrapped<B, F> {
+    type Output = R;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<R> {
+        self.inner.finish(context).map(|output| {
+            let f = self.f.take().unwrap_or_else(|| crate::bug::bug!("an event gave two results"));
+            f(output)
+        })
     }
 }

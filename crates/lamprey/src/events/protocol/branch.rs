@@ -48,12 +48,20 @@ pub enum Polls {
     Always,
 }
 
-/// The form of an event that can wait. Not to be implemented outside of this crate: custom events are made
-/// with [`future_evt`](crate::event::future_evt) or [`reify`](crate::parasite::reify).
-pub trait Branch {
+/// The form of an event that can wait, and its result. Not to be implemented outside of this crate: custom
+/// events are made with [`future_evt`](crate::event::future_evt) or [`reify`](crate::parasite::reify).
+pub trait Branch: Steps {
     /// The result of the event.
     type Output;
 
+    /// The result of a branch that has won: `wrap`s run here. Without a context it may block, and is never
+    /// pending.
+    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
+}
+
+/// The steps of a branch up to its win. They do not depend on the type of the result, so the code that waits
+/// is compiled once for all of them, and calls these (`dyn Steps`).
+pub trait Steps {
     /// Communicates at once if that is possible; true if this branch has won. A caller that is a future, or
     /// waits like one, passes its `context`: a foreign future is polled with it, and calls its waker when
     /// another attempt may succeed.
@@ -70,10 +78,6 @@ pub trait Branch {
 
     /// Notifies all parts whether they have been chosen.
     fn decide(&self, won: bool);
-
-    /// The result of a branch that has won: `wrap`s run here. Without a context it may block, and is never
-    /// pending.
-    fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<Self::Output>;
 
     /// Whether a part is a foreign future, and must be polled.
     fn polls(&self) -> Polls {

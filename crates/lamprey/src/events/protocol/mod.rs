@@ -1,6 +1,6 @@
 //! How a thread synchronises on an event: [`branch`] is what it drives, [`choice`] decides which of many
-//! offers wins, [`sync`] is the blocking form, [`now`] the one
-//! that does not wait, [`waiting`] the future.
+//! offers wins, [`sync`] is the blocking form, [`now`] the one that does not wait, [`waiting`] the
+//! future.
 
 mod branch;
 mod choice;
@@ -8,7 +8,7 @@ mod now;
 mod sync;
 mod waiting;
 
-pub use branch::{Branch, ChoiceRef, Offered, Polls};
+pub use branch::{Branch, ChoiceRef, Offered, Polls, Steps};
 pub(crate) use choice::{Both, Choice};
 pub(crate) use sync::{poll, sync, sync_until};
 pub(crate) use waiting::Clock;

@@ -34,38 +34,44 @@
 //! # Checked by
 //! `model::now` (loom, with a broken variant), `tests/event/exact.rs`.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls};
+use super::{Choice, ChoiceRef, Offered, Polls, Steps};
 use crate::sync_shim::left_out;
 use std::task::{Context, Waker};
 
 /// Communicates if that is possible without waiting; true if the branch has won.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn attempt<B: Branch>(branch: &B) -> bool {
-    let polls = branch.polls();
-    if polls != Polls::Always && branch.attempt(None) {
+pub(super) fn attempt<B: Steps>(branch: &B) -> bool {
+    if branch.polls() != Polls::Always && branch.attempt(None) {
         return true;
     }
-    // What one part says is exact.
-    if (polls != Polls::Always && branch.parts() < 2) || left_out!(NowOffers) {
-        return false;
-    }
-    attempt_all(branch, polls)
+    attempt_more(branch)
+}
+
+/// After an attempt without a context.
+#[cold]
+#[inline(never)]
+fn attempt_more(branch: &dyn Steps) -> bool {
+    // What one part says is exact, unless it is a future that has not been polled.
+    let is_exact = branch.parts() < 2 && branch.polls() != Polls::Always;
+    !is_exact && !left_out!(NowOffers) && attempt_all(branch)
 }
 
 /// The steps above.
 #[cold]
 #[inline(never)]
-pub(super) fn attempt_all<B: Branch>(branch: &B, polls: Polls) -> bool {
+pub(super) fn attempt_all(branch: &dyn Steps) -> bool {
     let mut context = Context::from_waker(Waker::noop());
+    let (parts, polls) = (branch.parts(), branch.polls());
     if polls != Polls::Never && branch.attempt(Some(&mut context)) {
         return true;
     }
-    if branch.parts() < 2 {
+    if parts < 2 {
         return false;
     }
     let choice = Choice::new();
     choice.reopen(None);
-    // SAFETY: branch and choice stay here until `withdraw`, which comes next; nothing in between unwinds.
+    // SAFETY: branch and choice stay where they are until `withdraw`, which comes next; nothing in between
+    // unwinds.
     if unsafe { branch.offer(&ChoiceRef(&choice)) } == Offered::Waiting {
         choice.synch();
     }

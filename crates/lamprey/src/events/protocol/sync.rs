@@ -7,20 +7,32 @@
 //! disconnected: that has no visible effect, and at the end of a runtime a thread sees its own cancellation
 //! first, as in a plain send or receive.
 //!
+//! # What is compiled for each event
+//! Only what a synchronisation that need not wait does: the attempt, and the functions of the program. The
+//! rest is compiled once, and calls the steps of the branch (`dyn Steps`).
+//!
 //! # Checked by
 //! `model::interrupted` (loom), `tests/cancel/choice.rs`, `tests/cancel/laws.rs`, `tests/stress/choice.rs`.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls, now};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls, Steps, now};
 use crate::events::Event;
 use crate::sched::wait::{self, Early, Entered, Waited};
 use crate::sched::{self, Wait, coop};
-#[cfg(not(loom))]
-use crate::sleep::Sleep;
 use crate::sync_shim::left_out;
 use std::task::Poll;
 use std::time::Instant;
 #[cfg(not(loom))]
-use {super::Waiting, crate::parasite::wait_or, std::pin::Pin, std::task::Context};
+use {super::waiting::Driven, crate::parasite::wait_or};
+
+/// How the wait for an event has ended; no offer is out any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Won,
+    /// Nothing has happened until the limit.
+    TimedOut,
+    /// The thread is to unwind, and nothing has happened.
+    Cancelled,
+}
 
 /// Synchronises without a limit.
 #[cfg_attr(not(debug_assertions), inline(always))]
@@ -36,17 +48,14 @@ pub(crate) fn sync<E: Event>(event: E) -> E::Output {
 pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E::Output> {
     coop::call(coop::MESSAGE);
     let branch = event.branch();
-    let polls = branch.polls();
-    if polls != Polls::Always && branch.attempt(None) {
-        return Some(finish(&branch));
+    if branch.polls() == Polls::Always || !branch.attempt(None) {
+        match wait(&branch, limit) {
+            Ended::Won => {}
+            Ended::TimedOut => return None,
+            Ended::Cancelled => cancelled(branch),
+        }
     }
-    if polls != Polls::Never {
-        return by_polling(branch, limit);
-    }
-    if sched::must_not_block() {
-        return if branch.refuse() { Some(finish(&branch)) } else { by_polling(branch, limit) };
-    }
-    block(branch, limit)
+    Some(finish(&branch))
 }
 
 /// Synchronises if that is possible at once.
@@ -64,15 +73,36 @@ fn finish<B: Branch>(branch: &B) -> B::Output {
     }
 }
 
+/// Drops the branch, so that its nacks fire, before the thread unwinds.
+#[cold]
+#[inline(never)]
+fn cancelled<B: Branch>(branch: B) -> ! {
+    drop(branch);
+    sched::unwind_cancelled()
+}
+
+/// Waits for a branch that has been attempted.
+#[inline(never)]
+fn wait(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
+    if branch.polls() != Polls::Never {
+        return by_polling(branch, limit);
+    }
+    if sched::must_not_block() {
+        return if branch.refuse() { Ended::Won } else { by_polling(branch, limit) };
+    }
+    block(branch, limit)
+}
+
 /// Queues the offers and blocks until one of them is taken.
-fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn block(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
     let choice = Choice::new();
     loop {
         let until = [limit, branch.deadline()].into_iter().flatten().min();
         let enter = |me| {
             choice.reopen(Some(me));
-            // SAFETY: branch and choice stay here until `withdraw`, below, on every path; nothing in between
-            // unwinds.
+            // SAFETY: branch and choice stay where they are until `withdraw`, below, on every path; nothing
+            // in between unwinds.
             match unsafe { branch.offer(&ChoiceRef(&choice)) } {
                 Offered::Waiting => Entered::Queued,
                 Offered::Won => Entered::Done,
@@ -82,82 +112,37 @@ fn block<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
         };
         let waited = wait::wait(Wait::Choice, until, enter, |_| choice.synch());
         if branch.withdraw() {
-            if left_out!(ChoiceReturns) && waited.is_cancelled() {
-                cancelled(branch);
+            let is_lost = left_out!(ChoiceReturns) && waited.is_cancelled();
+            if is_lost || (branch.is_refused() && sched::is_cancelled()) {
+                return Ended::Cancelled;
             }
-            if branch.is_refused() && sched::is_cancelled() {
-                cancelled(branch);
-            }
-            return Some(finish(&branch));
+            return Ended::Won;
         }
         match waited {
             Waited::Left(Early::TimedOut) => {}
-            _ if waited.is_cancelled() => cancelled(branch),
+            _ if waited.is_cancelled() => return Ended::Cancelled,
             _ => crate::bug::bug!("a thread was woken although none of its offers was taken"),
         }
         if branch.attempt(None) {
-            return Some(finish(&branch));
+            return Ended::Won;
         }
         if until == limit {
-            return None;
+            return Ended::TimedOut;
         }
     }
 }
 
-/// Drops the branch, so that its nacks fire, before the thread unwinds.
-#[cold]
-fn cancelled<B: Branch>(branch: B) -> ! {
-    drop(branch);
-    sched::unwind_cancelled()
-}
-
-/// Synchronises as a future, for branches that can only be attempted by polling.
+/// Waits as a future does, for branches that can only be attempted by polling.
 #[cfg(not(loom))]
 #[cold]
 #[inline(never)]
-fn by_polling<B: Branch>(branch: B, limit: Option<Instant>) -> Option<B::Output> {
-    let is_bounded = branch.deadline().is_some();
-    let waiting = Waiting::new(branch);
-    match limit {
-        None => Some(wait_or(waiting, is_bounded, |waiting| waiting.settle(None))),
-        Some(limit) => {
-            let limit = Sleep::until(Some(limit));
-            wait_or(Limited { waiting, limit }, true, |limited| limited.waiting().settle(None).map(Some))
-        }
-    }
-}
-
-/// A synchronisation with a time limit. Its wait nodes are in the future, so no waker is boxed for them.
-#[cfg(not(loom))]
-struct Limited<B: Branch> {
-    waiting: Waiting<B>,
-    limit: Sleep,
-}
-
-#[cfg(not(loom))]
-impl<B: Branch> Limited<B> {
-    fn waiting(self: Pin<&mut Self>) -> Pin<&mut Waiting<B>> {
-        // SAFETY: projects the pin to a field, which is never moved out.
-        unsafe { self.map_unchecked_mut(|this| &mut this.waiting) }
-    }
-}
-
-#[cfg(not(loom))]
-impl<B: Branch> Future for Limited<B> {
-    type Output = Option<B::Output>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: both fields are pinned with the whole and never moved out.
-        let (waiting, limit) = unsafe {
-            let this = self.get_unchecked_mut();
-            (Pin::new_unchecked(&mut this.waiting), Pin::new_unchecked(&mut this.limit))
-        };
-        waiting.poll_until(cx, limit)
-    }
+fn by_polling(branch: &dyn Steps, limit: Option<Instant>) -> Ended {
+    let is_bounded = limit.is_some() || branch.deadline().is_some();
+    wait_or(Driven::new(branch, limit), is_bounded, |driven| Some(driven.settle()))
 }
 
 /// Under the checker there are no foreign futures.
 #[cfg(loom)]
-fn by_polling<B: Branch>(_: B, _: Option<Instant>) -> Option<B::Output> {
+fn by_polling(_: &dyn Steps, _: Option<Instant>) -> Ended {
     unreachable!("no branch polls under the checker")
 }

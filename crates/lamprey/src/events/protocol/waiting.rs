@@ -15,23 +15,25 @@
 //!    that code unwinds, the branch is half decided and must not be driven again. A part that has not been
 //!    notified of its win would send its value twice.
 
-use super::{Branch, Choice, ChoiceRef, Offered, Polls};
+use super::{Branch, Choice, ChoiceRef, Offered, Polls, Steps};
+#[cfg(not(loom))]
+use super::{now, sync::Ended};
 use crate::events::Event;
 use crate::sched::{self, Wait, Waiter};
+#[cfg(not(loom))]
+use crate::sleep::Sleep;
 use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 /// The future of one synchronisation.
 pub(crate) struct Waiting<B: Branch> {
-    stage: Cell<Stage>,
-    choice: Choice,
+    progress: Progress,
     branch: B,
-    clock: Clock,
     _pinned: PhantomPinned,
 }
 
@@ -43,90 +45,60 @@ enum Stage {
     Done,
 }
 
-impl<B: Branch> Waiting<B> {
+/// How far a synchronisation is. Its functions are compiled once for all events; the branch is the same in
+/// each call.
+struct Progress {
+    stage: Cell<Stage>,
+    choice: Choice,
+    clock: Clock,
+}
+
+impl Progress {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn new(branch: B) -> Self {
-        let stage = Cell::new(Stage::New);
-        Self { stage, choice: Choice::new(), branch, clock: Clock::default(), _pinned: PhantomPinned }
+    fn new() -> Self {
+        Self { stage: Cell::new(Stage::New), choice: Choice::new(), clock: Clock::default() }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn step(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        match self.stage.get() {
-            Stage::New => {
-                if sched::gives_way(cx) {
-                    return Poll::Pending;
-                }
-                self.begin(cx)
-            }
-            Stage::Offered if self.choice.is_synched() => {
-                self.branch.withdraw();
-                self.win(cx)
-            }
-            Stage::Offered => self.look_again(cx),
-            Stage::Won => self.end(cx),
-            Stage::Done => panic!("an event was polled after it had given its result, or had panicked"),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        self.stage.set(Stage::Done); // invariant 3
-        loop {
-            if self.branch.attempt(Some(cx)) {
-                return self.win(cx);
-            }
-            // The deadline may have passed since.
-            if !self.clock.strikes(&self.branch, cx) {
-                return self.offer(cx);
+    /// After an attempt that has failed: ready if the branch has won.
+    #[inline(never)]
+    fn wait(&self, branch: &dyn Steps, cx: &mut Context<'_>) -> Poll<()> {
+        // The deadline may have passed since.
+        while self.clock.strikes(branch, cx) {
+            if branch.attempt(Some(cx)) {
+                return Poll::Ready(());
             }
         }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn offer(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
+        let waiter = self.waiter(cx);
         self.choice.reopen(Some(waiter));
         self.stage.set(Stage::Offered);
-        // SAFETY: pinned with this future; withdrawn before it is dropped, or below (invariant 1).
-        match unsafe { self.branch.offer(&ChoiceRef(&self.choice)) } {
+        // SAFETY: branch and choice are pinned with the future; withdrawn before it is dropped, or below
+        // (invariant 1).
+        match unsafe { branch.offer(&ChoiceRef(&self.choice)) } {
             Offered::Waiting => return Poll::Pending,
             Offered::Won => self.choice.forget_waiter(),
             Offered::Lost => {}
         }
-        self.branch.withdraw();
-        self.win(cx)
+        branch.withdraw();
+        Poll::Ready(())
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn win(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        self.stage.set(Stage::Done); // invariant 3
-        self.branch.decide(true);
-        self.end(cx)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn end(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        self.stage.set(Stage::Done); // invariant 3
-        let output = self.branch.finish(Some(cx));
-        if output.is_pending() {
-            self.stage.set(Stage::Won);
-        }
-        output
+    fn waiter(&self, cx: &Context<'_>) -> Waiter {
+        Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice)
     }
 
     /// A poll in the stage Offered, without a decision: perhaps by another task, or because a future or a
     /// deadline must be checked.
     #[cold]
-    fn look_again(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
-        if self.branch.polls() != Polls::Never || self.branch.deadline().is_some() {
+    #[inline(never)]
+    fn look_again(&self, branch: &dyn Steps, cx: &mut Context<'_>) -> Poll<()> {
+        if branch.polls() != Polls::Never || branch.deadline().is_some() {
             if self.take_back() {
-                self.branch.withdraw();
-                self.stage.set(Stage::New);
-                return self.begin(cx);
+                branch.withdraw();
+                self.stage.set(Stage::Done); // invariant 3
+                return if branch.attempt(Some(cx)) { Poll::Ready(()) } else { self.wait(branch, cx) };
             }
         } else {
-            let waiter = Waiter::of_node(cx, (&raw const self.choice).addr(), Wait::Choice);
+            let waiter = self.waiter(cx);
             let old = self.choice.renew(waiter);
             // SAFETY: from `of_node`, and no longer in the choice, or never put there; not used again.
             unsafe { old.unwrap_or(waiter).forget_of_node() };
@@ -134,8 +106,8 @@ impl<B: Branch> Waiting<B> {
                 return Poll::Pending;
             }
         }
-        self.branch.withdraw();
-        self.win(cx)
+        branch.withdraw();
+        Poll::Ready(())
     }
 
     /// Decides against all branches; false if a peer has decided.
@@ -146,88 +118,114 @@ impl<B: Branch> Waiting<B> {
         }
         is_ours
     }
+
+    /// In the stage Offered: withdraws the offers. True if the branch has won.
+    #[cold]
+    #[inline(never)]
+    fn withdraw(&self, branch: &dyn Steps) -> bool {
+        let nobody_has_won = self.take_back();
+        branch.withdraw();
+        !nobody_has_won
+    }
+}
+
+impl<B: Branch> Waiting<B> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn new(branch: B) -> Self {
+        Self { progress: Progress::new(), branch, _pinned: PhantomPinned }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn step(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        match self.progress.stage.get() {
+            Stage::New => {
+                if sched::gives_way(cx) {
+                    return Poll::Pending;
+                }
+                self.begin(cx)
+            }
+            Stage::Offered if self.progress.choice.is_synched() => {
+                self.branch.withdraw();
+                self.win(cx)
+            }
+            Stage::Offered => {
+                ready!(self.progress.look_again(&self.branch, cx));
+                self.win(cx)
+            }
+            Stage::Won => self.end(cx),
+            Stage::Done => polled_again(),
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.progress.stage.set(Stage::Done); // invariant 3
+        if !self.branch.attempt(Some(cx)) {
+            ready!(self.progress.wait(&self.branch, cx));
+        }
+        self.win(cx)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn win(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.progress.stage.set(Stage::Done); // invariant 3
+        self.branch.decide(true);
+        self.end(cx)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn end(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
+        self.progress.stage.set(Stage::Done); // invariant 3
+        let output = self.branch.finish(Some(cx));
+        if output.is_pending() {
+            self.progress.stage.set(Stage::Won);
+        }
+        output
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn polled_again() -> ! {
+    panic!("an event was polled after it had given its result, or had panicked")
 }
 
 impl<B: Branch> Drop for Waiting<B> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        if self.stage.get() == Stage::Offered {
-            let nobody_has_won = self.take_back();
-            self.branch.withdraw();
-            if !nobody_has_won && !left_out!(ChoiceTells) {
-                self.branch.decide(true);
-            }
+        if self.progress.stage.get() == Stage::Offered
+            && self.progress.withdraw(&self.branch)
+            && !left_out!(ChoiceTells)
+        {
+            self.branch.decide(true);
         }
     }
 }
 
+#[cfg(not(loom))]
 impl<B: Branch> Waiting<B> {
     /// `poll` without yielding to the hosts first: if it is pending, the offers are out.
-    #[cfg(not(loom))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn poll_at_once(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let this = self.into_ref().get_ref();
-        if this.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
+        if this.progress.stage.get() == Stage::New { this.begin(cx) } else { this.step(cx) }
     }
 
-    /// Ends the wait: returns the result if a peer has decided by now. `None` if no communication has
-    /// happened; then none will. Without a context, for a thread that is cancelled: it also takes a result
-    /// that is available without waiting (that of an asynchronous event), blocks for the rest of a
-    /// `choose_all`, and ignores a win that is only a disconnect. With a context, for a future: it is also
-    /// `None` if the rest of a `choose_all` has not happened.
-    #[cfg(not(loom))]
-    pub(crate) fn settle(self: Pin<&mut Self>, cx: Option<&mut Context<'_>>) -> Option<B::Output> {
+    /// Ends the wait of a future: returns the result if a peer has decided by now, and the rest of a
+    /// `choose_all` has happened, too. `None` if no communication has happened; then none will.
+    fn settle(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Option<B::Output> {
         let this = self.into_ref().get_ref();
-        let stage = this.stage.replace(Stage::Done); // invariant 3
-        let has_won = match stage {
-            Stage::Done => return None,
-            Stage::Won => true,
-            Stage::New => false,
-            Stage::Offered => {
-                let nobody_has_won = this.take_back();
-                this.branch.withdraw();
-                !nobody_has_won
-            }
-        };
-        let is_over = match cx {
-            Some(_) => has_won,
-            None => (has_won || this.branch.attempt(None)) && !this.branch.is_refused(),
-        };
-        if !is_over {
-            return None;
+        let stage = this.progress.stage.replace(Stage::Done); // invariant 3
+        match stage {
+            Stage::Done | Stage::New => return None,
+            Stage::Won => {}
+            Stage::Offered if this.progress.withdraw(&this.branch) => this.branch.decide(true),
+            Stage::Offered => return None,
         }
-        if stage != Stage::Won {
-            this.branch.decide(true);
-        }
-        match this.branch.finish(cx) {
+        match this.branch.finish(Some(cx)) {
             Poll::Ready(output) => Some(output),
             Poll::Pending => None,
         }
-    }
-
-    /// `poll_at_once`, until `limit`: then `None`, and no communication has happened. Dropping the future
-    /// instead would leave that open, because a peer may decide first. If a branch has won before, the rest
-    /// of its result is waited for without a limit.
-    #[cfg(not(loom))]
-    pub(super) fn poll_until(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        limit: Pin<&mut crate::sleep::Sleep>,
-    ) -> Poll<Option<B::Output>> {
-        if let Poll::Ready(output) = self.as_mut().poll_at_once(cx) {
-            return Poll::Ready(Some(output));
-        }
-        let this = self.into_ref().get_ref();
-        if this.stage.get() == Stage::Won || limit.poll(cx).is_pending() {
-            return Poll::Pending;
-        }
-        let nobody_has_won = this.take_back();
-        this.branch.withdraw();
-        this.stage.set(Stage::Done); // invariant 3
-        if nobody_has_won && !super::now::attempt_all(&this.branch, this.branch.polls()) {
-            return Poll::Ready(None);
-        }
-        this.win(cx).map(Some)
     }
 }
 
@@ -237,6 +235,88 @@ impl<B: Branch> Future for Waiting<B> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.into_ref().get_ref().step(cx)
+    }
+}
+
+/// A thread that waits as a future does, until its branch has won, or until a limit. The branch is elsewhere,
+/// and stays there.
+#[cfg(not(loom))]
+pub(super) struct Driven<'a> {
+    progress: Progress,
+    branch: &'a dyn Steps,
+    limit: Option<Sleep>,
+    _pinned: PhantomPinned,
+}
+
+#[cfg(not(loom))]
+impl<'a> Driven<'a> {
+    pub(super) fn new(branch: &'a dyn Steps, limit: Option<Instant>) -> Self {
+        let limit = limit.map(|limit| Sleep::until(Some(limit)));
+        Self { progress: Progress::new(), branch, limit, _pinned: PhantomPinned }
+    }
+
+    /// Ends the wait of a thread that is cancelled: it takes what has happened or is available without
+    /// waiting (the result of an asynchronous event), but for a win that is only a disconnect.
+    pub(super) fn settle(self: Pin<&mut Self>) -> Ended {
+        let this = self.into_ref().get_ref();
+        let has_won = match this.progress.stage.replace(Stage::Done) {
+            Stage::Offered => this.progress.withdraw(this.branch),
+            _ => false,
+        };
+        if (has_won || this.branch.attempt(None)) && !this.branch.is_refused() {
+            Ended::Won
+        } else {
+            Ended::Cancelled
+        }
+    }
+
+    /// Ready if the branch has won.
+    fn step(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.progress.stage.get() != Stage::Offered {
+            self.progress.stage.set(Stage::Done); // invariant 3
+            let has_won = self.branch.attempt(Some(cx));
+            return if has_won { Poll::Ready(()) } else { self.progress.wait(self.branch, cx) };
+        }
+        if self.progress.choice.is_synched() {
+            self.branch.withdraw();
+            return Poll::Ready(());
+        }
+        self.progress.look_again(self.branch, cx)
+    }
+
+    /// The limit has passed: a peer may have decided first.
+    fn time_is_over(&self) -> Ended {
+        let has_won = self.progress.withdraw(self.branch);
+        self.progress.stage.set(Stage::Done); // invariant 3
+        if has_won || now::attempt_all(self.branch) { Ended::Won } else { Ended::TimedOut }
+    }
+}
+
+#[cfg(not(loom))]
+impl Future for Driven<'_> {
+    type Output = Ended;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
+        // SAFETY: no field is moved out.
+        let this = unsafe { self.get_unchecked_mut() };
+        if this.step(cx).is_ready() {
+            this.progress.stage.set(Stage::Done);
+            return Poll::Ready(Ended::Won);
+        }
+        // SAFETY: pinned with the whole.
+        match this.limit.as_mut().map(|limit| unsafe { Pin::new_unchecked(limit) }.poll(cx)) {
+            Some(Poll::Ready(())) => Poll::Ready(this.time_is_over()),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Driven<'_> {
+    fn drop(&mut self) {
+        if self.progress.stage.get() == Stage::Offered && self.progress.withdraw(self.branch) {
+            self.branch.decide(true);
+        }
     }
 }
 
@@ -299,7 +379,7 @@ impl<E: Event> Synced<E> {
         if matches!(self.0, Phase::Described(_)) {
             return None;
         }
-        self.waiting().settle(Some(&mut Context::from_waker(std::task::Waker::noop())))
+        self.waiting().settle(&mut Context::from_waker(std::task::Waker::noop()))
     }
 }
 
@@ -327,7 +407,7 @@ pub(crate) struct Clock(Cell<Option<Pin<Box<crate::sleep::Sleep>>>>);
 impl Clock {
     /// True if the branch's deadline has passed; otherwise the caller is woken then.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn strikes(&self, branch: &impl Branch, cx: &mut Context<'_>) -> bool {
+    fn strikes(&self, branch: &dyn Steps, cx: &mut Context<'_>) -> bool {
         branch.deadline().is_some_and(|deadline| self.wait_for(deadline, cx))
     }
 
@@ -348,7 +428,7 @@ pub(crate) struct Clock {}
 
 #[cfg(loom)]
 impl Clock {
-    fn strikes(&self, _: &impl Branch, _: &mut Context<'_>) -> bool {
+    fn strikes(&self, _: &dyn Steps, _: &mut Context<'_>) -> bool {
         false
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::policy::{Order, Wake};
 use super::{BATCH, Decision, HELD, LockKind, WOKEN};
-use crate::channel::{At, NodeState, PendingWake, WaitNode};
+use crate::channel::{At, NodeHead, NodeState, PendingWake, WaitNode};
 use crate::events::protocol::{Choice, Offered};
 use crate::queue::list::List;
 use crate::sched::Waiter;
@@ -24,7 +24,7 @@ pub enum Comes {
 /// The content of a line, for the holder of EDIT.
 pub(super) struct Edit<'a, S> {
     pub(super) state: &'a mut S,
-    pub(super) list: List<NodeState<u32>>,
+    pub(super) list: List<NodeState>,
     pub(super) held: bool,
     pub(super) woken: bool,
     /// Whether other waiters are served: not after a thread has only queued itself, or found its node taken
@@ -40,7 +40,7 @@ pub(super) struct Batch {
 
 impl<'a, S> Edit<'a, S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn new(state: &'a mut S, list: List<NodeState<u32>>, bits: usize) -> Self {
+    pub(super) fn new(state: &'a mut S, list: List<NodeState>, bits: usize) -> Self {
         Self { state, list, held: bits & HELD != 0, woken: bits & WOKEN != 0, serves: true }
     }
 }
@@ -64,13 +64,13 @@ impl<S: LockKind> Edit<'_, S> {
     /// # Safety
     /// As for [`Line::join`](super::Line).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn arrive(&mut self, node: NonNull<WaitNode<u32>>, again: bool, order: Order) -> bool {
+    pub(super) unsafe fn arrive(&mut self, node: NonNull<NodeHead>, again: bool, order: Order) -> bool {
         let comes = if again { Comes::Again } else { self.comes() };
         if again && !left_out!(LineWoken) {
             self.woken = false;
         }
         // SAFETY: not queued, so it is its owner's, the caller's.
-        let wait_node = unsafe { &node.as_ref().value };
+        let wait_node = unsafe { node.cast::<WaitNode<u32>>().as_ref() };
         let has = !left_out!(LineBlind)
             // SAFETY: not queued, so its slot is the caller's too; written when the node was made.
             && wait_node.slot.with_mut(|want| unsafe {
@@ -88,15 +88,10 @@ impl<S: LockKind> Edit<'_, S> {
     ///
     /// # Safety
     /// As for `arrive`; the choice is the caller's.
-    pub(super) unsafe fn offer(
-        &mut self,
-        node: NonNull<WaitNode<u32>>,
-        choice: &Choice,
-        order: Order,
-    ) -> Offered {
+    pub(super) unsafe fn offer(&mut self, node: NonNull<NodeHead>, choice: &Choice, order: Order) -> Offered {
         let (mut state, mut held) = (*self.state, self.held);
         // SAFETY: not queued, so it is its owner's, the caller's.
-        let slot = unsafe { &node.as_ref().value.slot };
+        let slot = unsafe { &node.cast::<WaitNode<u32>>().as_ref().slot };
         // SAFETY: the slot is the caller's, since the node is not queued; written when the node was made.
         let has = slot.with_mut(|want| unsafe {
             arrives(&mut state, &mut held, (*want).assume_init_mut(), self.comes(), order)
@@ -118,19 +113,19 @@ impl<S: LockKind> Edit<'_, S> {
     /// # Safety
     /// As for [`List::push`].
     #[cfg_attr(not(debug_assertions), inline(always))]
-    unsafe fn queue(&mut self, node: NonNull<WaitNode<u32>>, in_front: bool) {
+    unsafe fn queue(&mut self, node: NonNull<NodeHead>, in_front: bool) {
         // SAFETY: as promised by the caller.
         unsafe { if in_front { self.list.push_front(node) } else { self.list.push(node) } }
     }
 
     /// # Safety
     /// As for [`Line::leave`](super::Line).
-    pub(super) unsafe fn leave(&mut self, node: NonNull<WaitNode<u32>>) -> bool {
+    pub(super) unsafe fn leave(&mut self, node: NonNull<NodeHead>) -> bool {
         // SAFETY: linked in this list, if at all (contract).
         let has_left = unsafe { self.list.remove(node) };
         if has_left {
             // SAFETY: the node is its owner's again, the caller's.
-            self.state.left(&mut self.held, unsafe { super::want_of(&node.as_ref().value) });
+            self.state.left(&mut self.held, unsafe { super::want_of(node.cast::<WaitNode<u32>>().as_ref()) });
         }
         self.serves = has_left;
         has_left
@@ -143,7 +138,7 @@ impl<S: LockKind> Edit<'_, S> {
             && let Some(node) = self.list.first()
         {
             // SAFETY: linked, so alive, and the holder of EDIT owns its slot.
-            let wait_node = unsafe { &node.as_ref().value };
+            let wait_node = unsafe { node.cast::<WaitNode<u32>>().as_ref() };
             let (mut state, mut held) = (*self.state, self.held);
             // SAFETY: the holder of EDIT owns the slot of a linked node; written when the node was made.
             let turn =
@@ -176,7 +171,7 @@ fn arrives<S: LockKind>(state: &mut S, held: &mut bool, want: &mut u32, comes: C
 /// under EDIT before it is dropped, so it is not dropped before this EDIT ends: a parasite is alive during
 /// the notification.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn end(wait_node: &NodeState<u32>, has: bool) -> Option<PendingWake> {
+fn end(wait_node: &NodeState, has: bool) -> Option<PendingWake> {
     let waiter = match wait_node.waiter() {
         At::Waiting(waiter) => Some(waiter),
         // SAFETY: the choice lives until its node is ended; its waiter is the winner's.

@@ -12,12 +12,11 @@
 //!    grant.
 
 use super::{Line, LockKind, want_of};
-use crate::channel::{At, NodeState, WaitNode};
-use crate::events::protocol::{Branch, ChoiceRef, Offered};
+use crate::channel::{At, WaitNode};
+use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
 use crate::sync_shim::left_out;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 /// The acquisition that an event makes, and its result.
@@ -55,7 +54,7 @@ unsafe impl<C: Claim + Send> Send for LineOffer<C> {}
 
 impl<C: Claim> LineOffer<C> {
     pub(crate) fn new(claim: C) -> Self {
-        let node = NodeState::node(None, MaybeUninit::new(claim.want()));
+        let node = WaitNode::new(None, MaybeUninit::new(claim.want()));
         Self { claim, state: Cell::new(LineOfferState::New), node }
     }
 
@@ -63,13 +62,11 @@ impl<C: Claim> LineOffer<C> {
     /// The node is ours, and has been granted.
     unsafe fn has(&self) -> LineOfferState {
         // SAFETY: as promised by the caller.
-        LineOfferState::Has(unsafe { want_of(&self.node.value) })
+        LineOfferState::Has(unsafe { want_of(&self.node) })
     }
 }
 
-impl<C: Claim> Branch for LineOffer<C> {
-    type Output = C::Output;
-
+impl<C: Claim> Steps for LineOffer<C> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
         let got = self.claim.line().try_acquire(self.claim.want());
@@ -80,17 +77,16 @@ impl<C: Claim> Branch for LineOffer<C> {
     }
 
     /// # Safety
-    /// As for [`Branch::offer`].
+    /// As for [`Steps::offer`].
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
-        let wait_node = &self.node.value;
+        let wait_node = &self.node;
         wait_node.set_offer(choice.0);
         // SAFETY: the node is not queued, so its slot is ours.
         wait_node.slot.with_mut(|want| unsafe { (*want).write(self.claim.want()) });
         self.state.set(LineOfferState::Offered);
         let line = self.claim.line();
         // SAFETY: unlinked; does not move until it is withdrawn (contract).
-        let offered =
-            line.edit(|edit| unsafe { edit.offer(NonNull::from(&self.node), choice.0, line.order) });
+        let offered = line.edit(|edit| unsafe { edit.offer(self.node.queued(), choice.0, line.order) });
         match offered {
             Offered::Waiting => {}
             // SAFETY: the node was not queued, and has been granted.
@@ -108,8 +104,8 @@ impl<C: Claim> Branch for LineOffer<C> {
             LineOfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
         }
         // SAFETY: queued by the owner of this branch.
-        let has_left = unsafe { self.claim.line().leave(NonNull::from(&self.node)) };
-        let state = if !has_left && self.node.value.settled() == At::Met {
+        let has_left = unsafe { self.claim.line().leave(self.node.queued()) };
+        let state = if !has_left && self.node.settled() == At::Met {
             // SAFETY: taken out and ended, with a grant.
             unsafe { self.has() }
         } else {
@@ -121,6 +117,15 @@ impl<C: Claim> Branch for LineOffer<C> {
 
     fn decide(&self, _: bool) {}
 
+    fn refuse(&self) -> bool {
+        self.state.set(LineOfferState::Refused);
+        true
+    }
+}
+
+impl<C: Claim> Branch for LineOffer<C> {
+    type Output = C::Output;
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(&self, context: Option<&mut Context<'_>>) -> Poll<C::Output> {
         let got = match self.state.replace(LineOfferState::Done) {
@@ -129,11 +134,6 @@ impl<C: Claim> Branch for LineOffer<C> {
             _ => crate::bug::bug!("an offer that did not win gave a result"),
         };
         Poll::Ready(self.claim.output(got, context.is_some()))
-    }
-
-    fn refuse(&self) -> bool {
-        self.state.set(LineOfferState::Refused);
-        true
     }
 }
 

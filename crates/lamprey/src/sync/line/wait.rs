@@ -2,13 +2,12 @@
 
 use super::edit::Batch;
 use super::{Line, LockKind, want_of};
-use crate::channel::{At, NodeState, PendingWake, WaitNode};
+use crate::channel::{At, PendingWake, WaitNode};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
 use crate::sched::{self, Wait};
 use crate::sync_shim::{left_out, spin_loop};
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 use std::time::Instant;
 
 /// The end of a wait.
@@ -64,13 +63,13 @@ impl<S: LockKind> Line<S> {
         // Called only once: it runs ready parasites, and a parasite that blocks on this line after we have
         // been woken would wait for our next try.
         let me = sched::waiter();
-        let node = NodeState::node(Some(me), MaybeUninit::new(want));
+        let node = WaitNode::new(Some(me), MaybeUninit::new(want));
         let mut again = false;
         loop {
             // SAFETY: unlinked; does not move until the wait has ended.
-            if unsafe { self.join(NonNull::from(&node), again) } {
+            if unsafe { self.join(node.queued(), again) } {
                 // SAFETY: not queued.
-                return LineEnd::Has(unsafe { want_of(&node.value) });
+                return LineEnd::Has(unsafe { want_of(&node) });
             }
             if let Some(pending_wake) = queued.take().and_then(|queued| queued()) {
                 return self.out_of_line(&node, pending_wake, reason);
@@ -78,7 +77,7 @@ impl<S: LockKind> Line<S> {
             let mut left = None;
             let leave = || {
                 // SAFETY: queued by this thread.
-                let (has_left, batch) = unsafe { self.leave_owing(NonNull::from(&node)) };
+                let (has_left, batch) = unsafe { self.leave_owing(node.queued()) };
                 left = Some(batch);
                 has_left
             };
@@ -86,14 +85,14 @@ impl<S: LockKind> Line<S> {
             if waited != Waited::Woken {
                 return self.after_early(&node, waited, left);
             }
-            match node.value.at() {
+            match node.at() {
                 // SAFETY: taken out and ended, so the node is ours.
-                At::Met => return LineEnd::Has(unsafe { want_of(&node.value) }),
+                At::Met => return LineEnd::Has(unsafe { want_of(&node) }),
                 At::Closed => {}
                 _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
             }
             self.spin_while_held();
-            node.value.set_waiter(Some(me));
+            node.set_waiter(Some(me));
             again = true;
         }
     }
@@ -104,11 +103,11 @@ impl<S: LockKind> Line<S> {
     fn out_of_line(&self, node: &WaitNode<u32>, pending_wake: PendingWake, reason: Wait) -> LineEnd {
         // SAFETY: queued by this thread.
         let enter =
-            || if unsafe { self.leave(NonNull::from(node)) } { Entered::Done } else { Entered::WakePending };
+            || if unsafe { self.leave(node.queued()) } { Entered::Done } else { Entered::WakePending };
         let _: Waited = wait::wait_again(reason, None, enter, || true);
         pending_wake.deliver(Form::AsTask);
         // SAFETY: the node is ours again.
-        LineEnd::Has(unsafe { want_of(&node.value) })
+        LineEnd::Has(unsafe { want_of(node) })
     }
 
     /// The wait ended early; `left` has the pending wakes of `leave`.
@@ -118,9 +117,9 @@ impl<S: LockKind> Line<S> {
         if let Some(batch) = left {
             self.deliver(batch);
         }
-        let at = if matches!(waited, Waited::Late(_)) { node.value.at() } else { At::New };
+        let at = if matches!(waited, Waited::Late(_)) { node.at() } else { At::New };
         // SAFETY: the node is ours again.
-        let want = unsafe { want_of(&node.value) };
+        let want = unsafe { want_of(node) };
         if waited.is_cancelled() {
             match at {
                 At::Met if !left_out!(LineKeep) => self.release(want),

@@ -3,7 +3,7 @@
 use super::waiters::Waiters;
 use super::{Arrival, Offering, Side};
 use crate::bias::Bias;
-use crate::channel::rendezvous::wait_node::{NodeState, WaitNode};
+use crate::channel::rendezvous::wait_node::{NodeHead, NodeState};
 use crate::events::protocol::Choice;
 use crate::queue::list::List;
 use crate::sched::Waiter;
@@ -55,11 +55,11 @@ impl Mode for Plain {
 ///
 /// The fields that each operation reads come first: 16 bytes, in one cache line.
 #[repr(C)]
-pub(super) struct QueueState<T> {
-    word: AtomicPtr<WaitNode<T>>,
+pub(super) struct QueueState {
+    word: AtomicPtr<NodeHead>,
     pub(super) bias: Bias,
     pub(super) attach_inline: bool,
-    lists: UnsafeCell<Waiters<T>>,
+    lists: UnsafeCell<Waiters>,
 }
 
 pub(super) fn side_of<T>(word: *mut T) -> usize {
@@ -88,7 +88,7 @@ fn is_many<T>(word: *mut T) -> bool {
     word.addr() == MANY
 }
 
-impl<T> QueueState<T> {
+impl QueueState {
     pub(super) fn new(bias: Bias, attach_inline: bool) -> Self {
         let lists = UnsafeCell::new(Waiters::new());
         Self { word: AtomicPtr::new(bare(EMPTY)), bias, attach_inline, lists }
@@ -111,8 +111,8 @@ impl<T> QueueState<T> {
         &self,
         mode: M,
         side: Side,
-        mine: Option<NonNull<WaitNode<T>>>,
-    ) -> Arrival<T> {
+        mine: Option<NonNull<NodeHead>>,
+    ) -> Arrival {
         // Relaxed: a guess, confirmed by the CAS.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -155,10 +155,10 @@ impl<T> QueueState<T> {
     unsafe fn meet_in_list<M: Mode>(
         &self,
         mode: M,
-        word: *mut WaitNode<T>,
+        word: *mut NodeHead,
         side: Side,
-        mine: Option<NonNull<WaitNode<T>>>,
-    ) -> Result<Arrival<T>, *mut WaitNode<T>> {
+        mine: Option<NonNull<NodeHead>>,
+    ) -> Result<Arrival, *mut NodeHead> {
         if side_of(word) == CLOSED {
             if side == Side::Receiver {
                 return self.take_left_over(mode, word);
@@ -189,9 +189,9 @@ impl<T> QueueState<T> {
         &self,
         mode: M,
         side: Side,
-        mine: NonNull<WaitNode<T>>,
+        mine: NonNull<NodeHead>,
         choice: &Choice,
-    ) -> Offering<T> {
+    ) -> Offering {
         // Relaxed: a guess, confirmed by the CAS.
         let word = self.word.load(Ordering::Relaxed);
         if word.addr() == EMPTY
@@ -213,9 +213,9 @@ impl<T> QueueState<T> {
         &self,
         mode: M,
         side: Side,
-        mine: NonNull<WaitNode<T>>,
+        mine: NonNull<NodeHead>,
         choice: &Choice,
-    ) -> Offering<T> {
+    ) -> Offering {
         // Relaxed: a guess, confirmed by the CAS.
         let mut word = self.word.load(Ordering::Relaxed);
         let alone = loop {
@@ -250,7 +250,7 @@ impl<T> QueueState<T> {
     ///
     /// # Safety
     /// As for `WaitQueue::leave`.
-    pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<WaitNode<T>>) -> bool {
+    pub(super) unsafe fn leave<M: Mode>(&self, mode: M, side: Side, mine: NonNull<NodeHead>) -> bool {
         // Relaxed: a guess. If it does not show our node or its list, another thread has taken the node out,
         // and that thread's wake publishes what it did.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -287,7 +287,7 @@ impl<T> QueueState<T> {
     pub(super) unsafe fn renew<M: Mode>(
         &self,
         mode: M,
-        mine: NonNull<WaitNode<T>>,
+        mine: NonNull<NodeHead>,
         waiter: Waiter,
     ) -> Option<Waiter> {
         // Relaxed: a guess; a node that it does not show was taken, and the wake publishes the rest.
@@ -315,11 +315,7 @@ impl<T> QueueState<T> {
 
     /// A receiver at a closed channel: takes an undelivered value that was handed back after the last sender
     /// had gone, if there is one.
-    fn take_left_over<M: Mode>(
-        &self,
-        mode: M,
-        word: *mut WaitNode<T>,
-    ) -> Result<Arrival<T>, *mut WaitNode<T>> {
+    fn take_left_over<M: Mode>(&self, mode: M, word: *mut NodeHead) -> Result<Arrival, *mut NodeHead> {
         self.lock(mode, word)?;
         let handed_back = self.with_lists(|lists| lists.senders.pop());
         self.unlock_closed();
@@ -333,8 +329,8 @@ impl<T> QueueState<T> {
     pub(super) unsafe fn put_back<M: Mode>(
         &self,
         mode: M,
-        handed_back: NonNull<WaitNode<T>>,
-    ) -> Option<NonNull<WaitNode<T>>> {
+        handed_back: NonNull<NodeHead>,
+    ) -> Option<NonNull<NodeHead>> {
         // Relaxed: a guess, confirmed by the CAS in `lock`.
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -363,7 +359,7 @@ impl<T> QueueState<T> {
     }
 
     /// The body of [`WaitQueue::close`](super::WaitQueue::close).
-    pub(super) fn close<M: Mode>(&self, mode: M, side: Side) -> List<NodeState<T>> {
+    pub(super) fn close<M: Mode>(&self, mode: M, side: Side) -> List<NodeState> {
         // Relaxed: a guess, confirmed by the CAS in `lock`; CLOSED is final.
         let mut word = self.word.load(Ordering::Relaxed);
         while side == Side::Receiver || side_of(word) != CLOSED {
@@ -388,8 +384,8 @@ impl<T> QueueState<T> {
     fn lock<M: Mode>(
         &self,
         mode: M,
-        word: *mut WaitNode<T>,
-    ) -> Result<Option<NonNull<WaitNode<T>>>, *mut WaitNode<T>> {
+        word: *mut NodeHead,
+    ) -> Result<Option<NonNull<NodeHead>>, *mut NodeHead> {
         let mut now = word;
         if word.addr() & LOCK == 0 {
             match mode.change(&self.word, word, bare(side_of(word) | LOCK)) {
@@ -420,7 +416,7 @@ impl<T> QueueState<T> {
     }
 
     /// The lists, for the holder of LOCK.
-    fn with_lists<R>(&self, f: impl FnOnce(&Waiters<T>) -> R) -> R {
+    fn with_lists<R>(&self, f: impl FnOnce(&Waiters) -> R) -> R {
         // SAFETY: only the holder of LOCK calls this.
         self.lists.with_mut(|lists| f(unsafe { &*lists }))
     }

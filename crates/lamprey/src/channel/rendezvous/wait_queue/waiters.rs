@@ -2,29 +2,29 @@
 
 use super::state::side_of;
 use super::{Offering, Side};
-use crate::channel::rendezvous::wait_node::{At, NodeState, WaitNode};
+use crate::channel::rendezvous::wait_node::{At, NodeHead, NodeState};
 use crate::events::protocol::{Both, Choice};
 use crate::queue::list::List;
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
 /// The wait lists, one for each side.
-pub(super) struct Waiters<T> {
-    pub(super) senders: List<NodeState<T>>,
-    pub(super) receivers: List<NodeState<T>>,
+pub(super) struct Waiters {
+    pub(super) senders: List<NodeState>,
+    pub(super) receivers: List<NodeState>,
 }
 
-impl<T> Waiters<T> {
+impl Waiters {
     pub(super) fn new() -> Self {
         Self { senders: List::new(), receivers: List::new() }
     }
 
-    pub(super) fn of(&self, side: Side) -> &List<NodeState<T>> {
+    pub(super) fn of(&self, side: Side) -> &List<NodeState> {
         if side == Side::Sender { &self.senders } else { &self.receivers }
     }
 
     /// Takes out the oldest waiter of `side` that can be met.
-    pub(super) fn pop(&self, side: Side) -> Option<NonNull<WaitNode<T>>> {
+    pub(super) fn pop(&self, side: Side) -> Option<NonNull<NodeHead>> {
         loop {
             let node = self.of(side).pop()?;
             // SAFETY: just taken out.
@@ -38,7 +38,7 @@ impl<T> Waiters<T> {
     ///
     /// # Safety
     /// The lock has just been taken from this `word`.
-    pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<WaitNode<T>>>, word: *mut WaitNode<T>) {
+    pub(super) unsafe fn list_alone(&self, alone: Option<NonNull<NodeHead>>, word: *mut NodeHead) {
         if let Some(node) = alone {
             let list = if side_of(word) == Side::Sender as usize { &self.senders } else { &self.receivers };
             // SAFETY: a lone waiter is in no list; its owner waits until the node is taken out.
@@ -48,7 +48,7 @@ impl<T> Waiters<T> {
 
     /// Takes out the oldest waiter of `side` that `choice` can meet, with both choices synched. Skips offers
     /// of `choice` itself.
-    pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering<T> {
+    pub(super) fn meet_choice(&self, side: Side, choice: &Choice) -> Offering {
         let list = self.of(side);
         loop {
             let found = list.find(|node| match node.value.waiter() {
