@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 47] = [
+const BENCHES: [&str; 48] = [
     "switch",
     "yield",
     "spawn",
@@ -53,6 +53,7 @@ const BENCHES: [&str; 47] = [
     "savina_counting",
     "savina_fork_join_create",
     "savina_fork_join_throughput",
+    "compile",
 ];
 
 fn bench(arguments: &[&str]) -> Output {

@@ -7,6 +7,7 @@ pub mod budget;
 pub mod cancel;
 pub mod channels;
 pub mod choose_all;
+pub mod compile;
 pub mod condvar;
 pub mod damp;
 pub mod echo;
@@ -40,7 +41,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 47] = [
+pub const ALL: [&Bench; 48] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -88,6 +89,7 @@ pub const ALL: [&Bench; 47] = [
     &savina::counting::BENCH,
     &savina::fork_join::CREATE,
     &savina::fork_join::THROUGHPUT,
+    &compile::BENCH,
 ];
 
 /// Finds a bench by name.

@@ -16,7 +16,7 @@ pub const BENCH: Bench = Bench {
     about: "one of 2, 8 or 64 channels has 100 numbers (each time the next one); 100 times a thread chooses among the receives of \
             all; ns for each choice. `lamprey`: 100 parasites wait in send on a rendezvous channel, a choice takes from one and \
             makes it ready, and their going on is not timed; `recv`: the same without a choice. All others have a buffer of 100, \
-            filled before",
+            filled before. `poll`: a choice that must not wait, among 12 channels that have nothing",
     workers: &[1],
     size: Size::UntilTakes { first: BATCH, goal: Duration::from_millis(50) },
     runs: 21,
@@ -24,6 +24,7 @@ pub const BENCH: Bench = Bench {
         Variant::ours("lamprey", |w| ready(w, rendezvous)),
         Variant::ours("bounded", |w| ready(w, buffered)),
         Variant::ours("recv", plain),
+        Variant::ours("poll", in_vain),
         Variant::rival("tokio", tokio_events::select),
         Variant::rival("crossbeam", threads::select),
         Variant::go(),
@@ -72,6 +73,26 @@ fn plain(workers: usize) -> Result<Runner> {
         let took = runtime.run(move || waiting_senders(batches, |[(_, rx)]| rx.recv()));
         Ok(vec![Sample::ns_each("of_1", took, batches * BATCH)])
     }))
+}
+
+fn in_vain(workers: usize) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let [channel, bounded] = runtime.run(move || {
+            let ends: [_; 12] = from_fn(|_| (lamprey::channel::<u64>(), lamprey::bounded::<u64>(1)));
+            [
+                misses(n, || choose(ends.each_ref().map(|((_, rx), _)| rx.recv_evt())).poll().is_none()),
+                misses(n, || choose(ends.each_ref().map(|(_, (_, rx))| rx.recv_evt())).poll().is_none()),
+            ]
+        });
+        Ok(vec![Sample::ns_each("channel", channel, n), Sample::ns_each("bounded", bounded, n)])
+    }))
+}
+
+fn misses(n: u64, poll: impl Fn() -> bool) -> Duration {
+    let begun = Instant::now();
+    (0..n).for_each(|_| assert!(poll(), "nothing was sent"));
+    begun.elapsed()
 }
 
 #[inline(always)]

@@ -1,7 +1,8 @@
 //! The public face of the rendezvous channel: a send and a receive happen together, or wait for each other
 //! ([`exchange`](super::exchange)).
 
-use super::exchange::{Chan, Ended, deal};
+use super::deal::deal;
+use super::exchange::{Chan, Ended};
 use super::future::Exchange;
 use super::offer::{RecvEvt, SendEvt};
 use super::wait_queue::{Arrival, Side};

@@ -6,17 +6,19 @@
 //! 3. A parasite that is attached inside this call runs as its very last step ([`wake`]), when the call holds
 //!    nothing of the channel any more.
 
+#[cfg(not(loom))]
+use super::deal::deal_with_thread;
+use super::deal::{deal, deal_in_choice, notify};
 use super::ends::Sender;
-use super::wait_node::{At, NodeHead, NodeState, WaitNode};
+use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Side, WaitQueue};
 use crate::bias::Bias;
-use crate::sched::parasite::notify::Delivery;
-use crate::sched::parasite::task::{Form, Task};
+use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
 #[cfg(not(loom))]
-use crate::sched::{coop, thread::Thread, worker::Worker};
-use crate::sync_shim::{Arc, AtomicU32, left_out};
+use crate::sched::{coop, worker::Worker};
+use crate::sync_shim::{Arc, AtomicU32};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -238,6 +240,7 @@ impl<T> Chan<T> {
     /// Hands back a value that a receiver was given and did not return: it goes to another receiver, or waits
     /// for one.
     #[cold]
+    #[inline(never)]
     pub(super) fn put_back(chan: &Arc<Self>, slot: MaybeUninit<T>) {
         let handed_back =
             Box::new(Undelivered { node: WaitNode::new(None, slot), _sender: Sender::of(chan) });
@@ -247,7 +250,7 @@ impl<T> Chan<T> {
         unsafe {
             if let Some(receiver) = chan.wait_queue.put_back(node) {
                 let value = node.cast::<WaitNode<T>>().as_ref().take();
-                deal(Side::Sender, value, receiver, Form::Soon);
+                deal_in_choice(Side::Sender, value, receiver, Form::Soon);
                 free_undelivered::<T>(node, false);
             }
         }
@@ -307,7 +310,8 @@ fn end_all(wait_queue: &WaitQueue, side: Side) -> Vec<NonNull<NodeHead>> {
 /// # Safety
 /// The node is a [`Undelivered`]'s, taken out or never queued, and only the caller has it.
 #[cold]
-unsafe fn free_undelivered<T>(node: NonNull<NodeHead>, full: bool) {
+#[inline(never)]
+pub(super) unsafe fn free_undelivered<T>(node: NonNull<NodeHead>, full: bool) {
     // SAFETY: by contract; made by `put_back` as a box.
     unsafe {
         let handed_back = Box::from_raw(node.cast::<Undelivered<T>>().as_ptr());
@@ -345,136 +349,4 @@ fn cancelled<T>(side: Side, slot: MaybeUninit<T>) -> ! {
         drop(unsafe { slot.assume_init() });
     }
     sched::unwind_cancelled()
-}
-
-/// Moves the value between our slot and the peer's, and wakes the peer. Returns the new content of our slot.
-///
-/// # Safety
-/// The caller has just taken `peer` out, and is of `side`; `mine` is full if `side` is the sender's.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) unsafe fn deal<T>(
-    side: Side,
-    mine: MaybeUninit<T>,
-    peer: NonNull<NodeHead>,
-    form: Form,
-) -> MaybeUninit<T> {
-    #[cfg(not(loom))]
-    sched::count_communication();
-    // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
-    unsafe {
-        let wait_node = peer.cast::<WaitNode<T>>().as_ref();
-        let got = match side {
-            Side::Sender => {
-                wait_node.slot.with_mut(|slot| slot.write(mine));
-                MaybeUninit::uninit()
-            }
-            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
-        };
-        if side == Side::Receiver && wait_node.is_undelivered() {
-            free_undelivered::<T>(peer, false);
-            return got;
-        }
-        wake(peer, true, form);
-        got
-    }
-}
-
-/// [`deal`] with a thread, on a worker. The usual case, a host of the same worker, takes a few steps.
-///
-/// # Safety
-/// As for [`deal`]; the node's waiter is `thread`, and `worker` the calling kernel thread's.
-#[cfg(not(loom))]
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn deal_with_thread<T>(
-    worker: &Worker,
-    side: Side,
-    mine: MaybeUninit<T>,
-    peer: NonNull<NodeHead>,
-    thread: NonNull<Thread>,
-    form: Form,
-) -> MaybeUninit<T> {
-    worker.remote.counters.communications.add(1);
-    // SAFETY: the node is ours until it is ended (NodeState, invariant 2); its thread is woken after that,
-    // once.
-    unsafe {
-        let wait_node = peer.cast::<WaitNode<T>>().as_ref();
-        let got = match side {
-            Side::Sender => {
-                wait_node.slot.with_mut(|slot| slot.write(mine));
-                MaybeUninit::uninit()
-            }
-            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
-        };
-        wait_node.end(true);
-        if !worker.wake_neighbour(thread) {
-            sched::wake_thread(thread, form);
-            coop::call_is_done();
-        }
-        got
-    }
-}
-
-/// Ends a peer's wait and wakes it.
-///
-/// # Safety
-/// The caller has taken the node out, and it is no undelivered value. The node is its owner's again before
-/// the wake.
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn wake(node: NonNull<NodeHead>, met: bool, form: Form) {
-    // SAFETY: the node is ours until `end`; the waiter is copied out before that, and the node is held while
-    // a parasite is notified (NodeState, invariant 3).
-    unsafe {
-        let wait_node = &node.as_ref().value;
-        let waiter = wait_node.raw_waiter();
-        // Ordered tests instead of a jump table, for the reason given at `Waiter::as_task`.
-        if let Some(thread) = waiter.as_thread() {
-            wait_node.end(met);
-            sched::wake_thread(thread, form);
-        } else if let Some(task) = waiter.as_task() {
-            notify(wait_node, task, met).deliver(form);
-        } else if wait_node.is_offer() {
-            wake_choice(wait_node, met, form);
-        } else {
-            wait_node.end(met);
-            waiter.run_kept(form);
-        }
-    }
-}
-
-/// [`wake`] for an offer, whose choice the caller has synched.
-///
-/// # Safety
-/// As for [`wake`].
-#[inline(never)]
-unsafe fn wake_choice(wait_node: &NodeState, met: bool, form: Form) {
-    let At::Offer(choice) = wait_node.waiter() else { return };
-    // SAFETY: the choice lives until its node is ended; its waiter is the winner's, and is read before that.
-    unsafe {
-        if left_out!(EarlyWaiter) {
-            wait_node.end(met);
-            let Some(waiter) = choice.as_ref().waiter() else { return };
-            return waiter.run_kept(form);
-        }
-        let Some(waiter) = choice.as_ref().waiter() else { return wait_node.end(met) };
-        match waiter.as_task() {
-            Some(task) => notify(wait_node, task, met).deliver(form),
-            None => {
-                wait_node.end(met);
-                waiter.run_kept(form);
-            }
-        }
-    }
-}
-
-/// Ends a parasite's wait. The caller carries the delivery out when it holds nothing of the channel any more.
-///
-/// # Safety
-/// As for [`wake`]; `task` is the node's waiter.
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn notify(wait_node: &NodeState, task: NonNull<Task>, met: bool) -> Delivery {
-    wait_node.hold();
-    // SAFETY: the parasite is alive while the node is held (NodeState, invariant 3).
-    let delivery = unsafe { Task::notify(task) };
-    wait_node.end(met);
-    delivery
 }

@@ -10,8 +10,9 @@
 //! # Cancellation
 //! A value that a dropped receive future was given goes back into the channel.
 
+use super::deal::deal;
 use super::ends::full;
-use super::exchange::{Chan, deal, reason};
+use super::exchange::{Chan, reason};
 use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Side};
 use crate::channel::{RecvError, SendError};

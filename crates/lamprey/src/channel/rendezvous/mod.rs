@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `wait_node` | what a waiting thread or future shows to its peer: a word and a place for the value |
 //! | `wait_queue` | how a sender and a receiver find each other: one word, changed in one atomic step |
+//! | `deal` | the meeting itself: moves the value and wakes the peer |
 //! | `exchange` | the channel, and a send or a receive as a call |
 //! | `future` | a send or a receive as a future |
 //! | `offer` | a send or a receive as an event |
@@ -17,6 +18,7 @@
 //! host that makes each call as a future and waits for it pays about ten times as much for a message
 //! (`lamprey-bench run pingpong`, variant `awaited`).
 
+mod deal;
 mod ends;
 mod exchange;
 mod future;

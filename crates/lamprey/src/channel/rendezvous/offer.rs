@@ -13,8 +13,9 @@
 //! # Cancellation
 //! If a receive branch that has met is dropped before `finish`, its value goes back into the channel.
 
+use super::deal::deal_in_choice;
 use super::ends::{Receiver, Sender, full};
-use super::exchange::{Chan, Ended, deal};
+use super::exchange::{Chan, Ended};
 use super::wait_node::{At, NodeHead, WaitNode};
 use super::wait_queue::{Arrival, Offering, Side, WaitQueue};
 use crate::channel::{RecvError, SendError};
@@ -190,9 +191,9 @@ impl<E: End> Offer<E> {
         // ours, and full if it is a sender's.
         unsafe {
             match E::SIDE {
-                Side::Sender => drop(deal(E::SIDE, wait_node.take(), peer, form)),
+                Side::Sender => drop(deal_in_choice(E::SIDE, wait_node.take(), peer, form)),
                 Side::Receiver => {
-                    let got = deal(E::SIDE, MaybeUninit::uninit(), peer, form);
+                    let got = deal_in_choice(E::SIDE, MaybeUninit::uninit(), peer, form);
                     wait_node.slot.with_mut(|slot| slot.write(got));
                 }
             }
@@ -262,11 +263,13 @@ unsafe fn withdraw_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
-    match state.get() {
-        OfferState::New => return false,
-        OfferState::Met | OfferState::Closed => return true,
-        OfferState::Offered => {}
-        OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+    // Ordered tests instead of a jump table: the first state is the usual one.
+    let at = state.get();
+    if at != OfferState::Offered {
+        if at == OfferState::Done {
+            crate::bug::bug!("an offer was withdrawn after its end");
+        }
+        return at != OfferState::New;
     }
     // SAFETY: queued by the owner of this branch, with this side.
     let now = if unsafe { wait_queue.leave(side, node) } {

@@ -232,6 +232,7 @@ impl WaitQueue {
     ///
     /// # Safety
     /// As for [`meet`](Self::meet); the thread that takes the node out frees it. The caller has a receiver.
+    #[inline(never)]
     pub(super) unsafe fn put_back(&self, handed_back: NonNull<NodeHead>) -> Option<NonNull<NodeHead>> {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.put_back(mode, handed_back) })

@@ -154,6 +154,7 @@ impl<G: Group> Steps for Branches<G> {
         polls
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn parts(&self) -> usize {
         let mut parts = 0;
         for at in 0..self.group.len() {

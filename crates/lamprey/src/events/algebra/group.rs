@@ -158,6 +158,7 @@ macro_rules! tuple {
             fn polls(&self, at: usize) -> Polls {
                 match at { $($at => self.$at.polls(),)+ _ => beyond() }
             }
+            #[cfg_attr(not(debug_assertions), inline(always))]
             fn parts(&self, at: usize) -> usize {
                 match at { $($at => self.$at.parts(),)+ _ => beyond() }
             }

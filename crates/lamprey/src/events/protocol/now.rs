@@ -26,6 +26,11 @@
 //! A value of a buffered channel that is reserved for another waiter counts as taken, even if that waiter is
 //! about to leave it. A future of the program (`future_evt`) says itself what it is.
 //!
+//! # What it costs
+//! A host that looks in vain for something in 12 channels needs 76 ns (to look at one after the other took
+//! 32), in 12 buffered ones 910 (127), as their futures are boxed to be queued: `lamprey-bench run select`,
+//! variant `poll`. To find something costs what it did.
+//!
 //! # Rejected
 //! * To attempt the parts again until nothing has changed in between: each channel would have to count its
 //!   changes, in each operation, and beside busy channels it may never end.
@@ -44,13 +49,6 @@ pub(super) fn attempt<B: Steps>(branch: &B) -> bool {
     if branch.polls() != Polls::Always && branch.attempt(None) {
         return true;
     }
-    attempt_more(branch)
-}
-
-/// After an attempt without a context.
-#[cold]
-#[inline(never)]
-fn attempt_more(branch: &dyn Steps) -> bool {
     // What one part says is exact, unless it is a future that has not been polled.
     let is_exact = branch.parts() < 2 && branch.polls() != Polls::Always;
     !is_exact && !left_out!(NowOffers) && attempt_all(branch)

@@ -254,11 +254,11 @@ impl QueueState {
         // Relaxed: a guess. If it does not show our node or its list, another thread has taken the node out,
         // and that thread's wake publishes what it did.
         let mut word = self.word.load(Ordering::Relaxed);
+        let ours = mine.as_ptr().map_addr(|addr| addr | side as usize);
         loop {
-            let locked = word.addr() & LOCK != 0;
-            let outcome = if !locked && node_of(word) == Some(mine) {
+            let outcome = if word == ours {
                 mode.change(&self.word, word, bare(EMPTY)).map(|()| true)
-            } else if !locked && !is_many(word) {
+            } else if word.addr() & LOCK == 0 && !is_many(word) {
                 return false;
             } else {
                 self.lock(mode, word).map(|alone| {
