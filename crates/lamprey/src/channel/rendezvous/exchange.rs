@@ -3,8 +3,8 @@
 //! # Invariants
 //! 1. A waiter holds a reference to its own end of the channel, so its side is not gone while it waits.
 //! 2. The node's word decides a waiter's outcome, not the reason why its block ended.
-//! 3. A parasite that is attached inside this call runs as its very last step ([`wake`]), when the call holds
-//!    nothing of the channel any more.
+//! 3. A parasite that is attached inside this call runs as its very last step ([`deal`](super::deal)), when
+//!    the call holds nothing of the channel any more.
 
 #[cfg(not(loom))]
 use super::deal::deal_with_thread;

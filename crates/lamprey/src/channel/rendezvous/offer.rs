@@ -7,7 +7,7 @@
 //! ```
 //! # Invariants
 //! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
-//!    [`Branch::offer`]).
+//!    [`Steps::offer`]).
 //! 2. A sender's slot is full in all states but Met and Done; a receiver's is full in Met.
 //!
 //! # Cancellation

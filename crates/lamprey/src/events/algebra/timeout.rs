@@ -75,7 +75,7 @@ impl Steps for Due {
         self.0.is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// A deadline needs no offer: a blocked thread wakes up at the [`deadline`](Branch::deadline) and
+    /// A deadline needs no offer: a blocked thread wakes up at the [`deadline`](Steps::deadline) and
     /// attempts again.
     ///
     /// # Safety

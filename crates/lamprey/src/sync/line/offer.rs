@@ -7,7 +7,7 @@
 //! ```
 //! # Invariants
 //! 1. The node is queued in Offered only, and the branch does not move in that state (contract of
-//!    [`Branch::offer`]).
+//!    [`Steps::offer`]).
 //! 2. In Has the state of the line counts this branch as a holder. Dropping the branch in Has releases its
 //!    grant.
 
