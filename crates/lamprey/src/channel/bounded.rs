@@ -1,4 +1,4 @@
-//! The bounded channel: a ring of slots between senders and receivers.
+//! The bounded channel: a ring of places between senders and receivers.
 //!
 //! # Examples
 //! Two stages of a pipeline with a buffer between them. The first is held back when it is four lines ahead;
@@ -41,8 +41,11 @@
 //! ```
 //!
 //! # Invariants
-//! A slot is taken by a value, or granted to a sender that has been woken for it, or free. A value is free to
-//! be received, or granted to a receiver (`channel::gate`).
+//! 1. A place is taken by a value, or granted to a sender that has been woken for it, or free. A value is
+//!    free to be received, or granted to a receiver (`channel::gate`).
+//! 2. A thread that waits is served by its slot, a future by a grant. A receiver that waits gets a value from
+//!    the sender's section, the oldest one that is there; a sender that waits has its value put into the
+//!    buffer by the receiver's section that makes room, unless that might wake a second thread.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
@@ -52,10 +55,11 @@ use crate::events::algebra::{Try, tried_evt};
 #[cfg(not(loom))]
 use crate::events::{FutureEvt, TriedEvt, future_evt};
 use crate::sched::{Wait, coop};
-use crate::sync_shim::Arc;
+use crate::sync_shim::{Arc, UnsafeCell};
 use crate::time;
 use std::collections::VecDeque;
 use std::fmt;
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 const SENDERS: usize = 0;
@@ -110,6 +114,21 @@ pub struct Sender<T>(Arc<Gate<Buffer<T>>>);
 /// The receiving end of a [`bounded()`] channel.
 pub struct Receiver<T>(Arc<Gate<Buffer<T>>>);
 
+/// Where a thread that waits keeps the value that it sends, or is to receive: its slot (`channel::gate`).
+type Slot<T> = UnsafeCell<Option<T>>;
+
+/// The slot of a waiter of this channel.
+///
+/// # Safety
+/// `slot` was returned by `Section::hand_over` in the section that calls this, and the reference is not kept
+/// beyond it.
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn slot_of<'a, T>(slot: NonNull<()>) -> &'a Slot<T> {
+    // SAFETY: the waiters of a bounded channel have slots of this type (`send_until`, `recv_until`), which
+    // are valid while the waiter has not been woken.
+    unsafe { slot.cast().as_ref() }
+}
+
 /// One try to send the content of `value`, which stays there if it was not sent.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Option<Result<(), SendError<T>>> {
@@ -121,7 +140,13 @@ fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Optio
     }
     let value = value.take()?;
     section.state.values.push_back(value);
-    section.offer(RECEIVERS, section.state.values.len());
+    if let Some(slot) = section.hand_over(RECEIVERS) {
+        let oldest = section.state.values.pop_front();
+        // SAFETY: returned just now; the section has the slot until it ends.
+        unsafe { slot_of(slot).with_mut(|slot| *slot = oldest) };
+    } else {
+        section.offer(RECEIVERS, section.state.values.len());
+    }
     Some(Ok(()))
 }
 
@@ -134,7 +159,19 @@ fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>>
         return None;
     }
     let Some(value) = section.state.values.pop_front() else { return Some(Err(RecvError)) };
-    section.offer(SENDERS, section.state.capacity - section.state.values.len());
+    let free = section.state.capacity - section.state.values.len();
+    // A receiver that waits would have to get what the sender sends, which would be a second wake: only the
+    // sender is woken then, and sends itself.
+    if free > section.reserved(SENDERS)
+        && !section.is_waited(RECEIVERS)
+        && let Some(slot) = section.hand_over(SENDERS)
+    {
+        // SAFETY: returned just now; the section has the slot until it ends.
+        let theirs = unsafe { slot_of::<T>(slot).with_mut(|slot| (*slot).take()) };
+        section.state.values.extend(theirs);
+    } else {
+        section.offer(SENDERS, free);
+    }
     Some(Ok(value))
 }
 
@@ -183,8 +220,15 @@ impl<T> Try<Result<T, RecvError>> for &Receiver<T> {
 impl<T> Sender<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn send_until(&self, value: T, deadline: Option<Instant>) -> Result<(), SendTimeoutError<T>> {
-        let mut value = Some(value);
-        let result = self.0.wait(SEND, deadline, |section| send(section, &mut value));
+        let slot = Slot::new(Some(value));
+        // SAFETY: the slot is the caller's outside of the wait, and in its own sections.
+        let op = |section: &mut Section<'_, _>| slot.with_mut(|value| send(section, unsafe { &mut *value }));
+        // SAFETY: called when the node is in no queue; only the value's absence is read.
+        let done = || slot.with(|value| unsafe { &*value }.is_none()).then_some(Ok(()));
+        // SAFETY: the slot outlives the call, and is one of this channel.
+        let result = unsafe { self.0.wait_with_slot(SEND, deadline, (&raw const slot).cast(), op, done) };
+        // SAFETY: the slot is the caller's again.
+        let value = slot.with_mut(|value| unsafe { &mut *value }.take());
         or_cancelled(match (result, value) {
             (Ok(Ok(())), _) => Ok(()),
             (Ok(Err(SendError(value))), _) | (Err(Interrupted::Unwinding), Some(value)) => {
@@ -278,7 +322,12 @@ impl<T> Sender<T> {
 impl<T> Receiver<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn recv_until(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        or_cancelled(match self.0.wait(RECV, deadline, recv) {
+        let slot = Slot::<T>::new(None);
+        // SAFETY: called when the node is in no queue, so the slot is the caller's.
+        let done = || slot.with_mut(|value| unsafe { &mut *value }.take()).map(Ok);
+        // SAFETY: the slot outlives the call, and is one of this channel.
+        let result = unsafe { self.0.wait_with_slot(RECV, deadline, (&raw const slot).cast(), recv, done) };
+        or_cancelled(match result {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(RecvError)) | Err(Interrupted::Unwinding) => Err(RecvTimeoutError::Disconnected),
             Err(Interrupted::TimedOut) => Err(RecvTimeoutError::Timeout),

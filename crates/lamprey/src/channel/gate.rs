@@ -6,10 +6,15 @@
 //! state, reserved for the waiter. Operations that arrive later leave granted units alone, so they cannot
 //! overtake a waiter. A waiter that leaves with a grant passes it to the next waiter, so no unit is lost.
 //!
+//! A thread may instead wait with a **slot** (as Go's `sudog`): the operation that would grant it a unit does
+//! its operation for it, and the woken thread returns without a second section. Nothing is reserved
+//! meanwhile, so those that run use all of the buffer before they block.
+//!
 //! # States
 //! The lock's states are those of [`Guarded`]: a section works on the state, the queues and the linked nodes;
 //! its pending wakes are delivered after it ends. A node is NEW, LINKED (waiter set), or unlinked again: by
-//! its owner, GRANTED (it has a unit), or RELEASED by `wake_all`.
+//! its owner, GRANTED (it has a unit), DONE (its operation has been done through the slot), or RELEASED by
+//! `wake_all`.
 //!
 //! # Invariants
 //! 1. A section runs no user code: it drops and clones no `T`, calls no waker, and does not switch. Values to
@@ -25,17 +30,21 @@
 //! 5. `wake_all` terminates: in sections of a few nodes each, it takes out only nodes that were queued before
 //!    the increment of `round`. Those of them that were queued after the marking section have seen the new
 //!    state, and only try once more.
+//! 6. An operation that is DONE has happened, also if its owner was cancelled or timed out meanwhile. The
+//!    owner reads the slot after its wake only.
 //!
 //! # Who may touch what
 //! The state, the queues, and all fields of nodes that are or were queued: the section. A node that was never
-//! queued: its owner.
+//! queued: its owner. A slot: sections while its node is linked, before and after that its owner.
 //!
 //! # Orderings
-//! A section synchronises with all earlier ones ([`Guarded`]).
+//! A section synchronises with all earlier ones ([`Guarded`]). A slot is published by the wake.
 //!
 //! # Rejected
-//! * Moving the value into the waiter's node, as the rendezvous channel does: a dropped future must then put
-//!   it back at its old position, differently in each kind of channel. Here the value stays in the state.
+//! * Slots for futures: a dropped future must then put the value back at its old position, differently in
+//!   each kind of channel, or take back a value that was sent. Their values stay in the state.
+//! * Granting only: each of 40 producers and 40 consumers of 50 places had one place or value reserved, and
+//!   blocked for each item.
 //! * Waking without a grant: running threads overtake the waiter, in an `MVar` for ever.
 //! * Another state of a node (HELD, [`wait_node`](super::rendezvous::wait_node)): needed only if a CAS, not a
 //!   lock, takes nodes out.
@@ -235,6 +244,27 @@ impl<S> Section<'_, S> {
         if units > self.queues[queue].granted {
             self.grant(queue);
         }
+    }
+
+    /// Takes out the first waiter of `queue` if it waits with a slot, and returns the slot: the section does
+    /// that waiter's operation with it. Otherwise `None`, and the waiter is to be [offered](Self::offer) a
+    /// unit. At most one of the two in a section, once.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn hand_over(&mut self, queue: usize) -> Option<NonNull<()>> {
+        let list = &self.queues[queue].list;
+        // SAFETY: linked, so its owner is blocked or cannot be dropped without the lock, which is held.
+        let waiting = unsafe { &list.first()?.as_ref().value };
+        let slot = NonNull::new(waiting.slot.cast_mut())?;
+        list.pop();
+        debug_assert!(self.pending_wake.is_none(), "two are woken by one section");
+        *self.pending_wake = Some(waiting.take());
+        Some(slot)
+    }
+
+    /// True if a thread or future is queued in `queue`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_waited(&self, queue: usize) -> bool {
+        !self.queues[queue].list.is_empty()
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

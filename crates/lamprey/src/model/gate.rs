@@ -70,14 +70,46 @@ fn a_thread_waits_for_a_place() {
     });
 }
 
+fn a_value_comes_in_time_or_not() {
+    let (tx, rx) = bounded(1);
+    let (tx, rx) = (Quiet::new(tx), Quiet::new(rx));
+    let sender = thread::spawn(move || tx.try_send(Box::new(1)).is_ok());
+    let got = rx.recv_timeout(SOON).is_ok();
+    assert!(sender.join().unwrap());
+    assert_eq!(usize::from(got) + left(&rx), 1);
+}
+
 #[test]
 fn a_wait_ends_while_a_value_comes() {
+    check(a_value_comes_in_time_or_not);
+}
+
+#[test]
+fn a_wait_ends_while_a_place_becomes_free() {
     check(|| {
         let (tx, rx) = bounded(1);
-        let sender = thread::spawn(move || tx.try_send(Box::new(1)).is_ok());
-        let got = rx.recv_timeout(SOON).is_ok();
-        assert!(sender.join().unwrap());
-        assert_eq!(usize::from(got) + left(&rx), 1);
+        tx.try_send(Box::new(1)).unwrap();
+        let sender = thread::spawn(move || tx.send_timeout(Box::new(2), SOON).is_ok());
+        assert!(rx.try_recv().is_ok());
+        let sent = sender.join().unwrap();
+        assert_eq!(left(&rx), usize::from(sent));
+    });
+}
+
+/// A sender waits beside a future that was granted the only value, and a receiver behind that.
+#[test]
+fn a_place_becomes_free_while_a_receiver_waits() {
+    check_bounded(1, || {
+        let (tx, rx) = bounded(1);
+        let theirs = rx.clone();
+        let mut first = Box::pin(async move { theirs.recv_async().await.is_ok() });
+        assert!(with_strange_context(|cx| first.as_mut().poll(cx)).is_pending());
+        let sender = thread::spawn(move || (0..2).for_each(|_| tx.send(Box::new(1)).unwrap()));
+        let poller = thread::spawn(move || with_strange_context(|cx| first.as_mut().poll(cx)).is_ready());
+        assert!(rx.recv().is_ok());
+        let polled = poller.join().unwrap();
+        sender.join().unwrap();
+        assert_eq!(usize::from(polled) + left(&rx), 1);
     });
 }
 
@@ -255,6 +287,11 @@ fn a_grant_that_is_kept_is_caught() {
 #[test]
 fn a_wait_without_a_second_look_is_caught() {
     must_fail(Broken::GateRetry, || a_parasite(false));
+}
+
+#[test]
+fn a_value_in_a_slot_that_is_not_looked_at_is_caught() {
+    must_fail(Broken::GateDone, a_value_comes_in_time_or_not);
 }
 
 #[test]

@@ -110,6 +110,8 @@ pub(crate) enum Broken {
     GateDecline,
     /// A waiter of a gate does not try again when it is queued.
     GateRetry,
+    /// A thread whose wait at a gate ends early does not look whether its operation has been done.
+    GateDone,
     /// A parasite is notified after the lock of its gate was released.
     GateNotify,
     /// A receiver's end of a oneshot becomes visible before it has taken the watcher.

@@ -61,7 +61,7 @@ impl<S> Gate<S> {
             op,
             place,
             is_queued: false,
-            node: GateWaiter::node(None),
+            node: GateWaiter::node(None, std::ptr::null()),
             _pinned: PhantomPinned,
         }
     }

@@ -15,6 +15,9 @@ use std::task::Context;
 /// The content of a wait node.
 pub(super) struct GateWaiter {
     pub(super) waiter: Cell<Option<Waiter>>,
+    /// Where an operation of another thread puts this one's result, or finds its value, instead of granting
+    /// it a unit; null if it must be granted one. The owner keeps it valid while the node is linked.
+    pub(super) slot: *const (),
     /// A unit is reserved for it.
     pub(super) granted: Cell<bool>,
     /// The queue's `round` when it was queued.
@@ -34,8 +37,8 @@ pub(crate) enum PendingWake {
 
 impl GateWaiter {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn node(waiter: Option<Waiter>) -> Node<Self> {
-        Node::new(Self { waiter: Cell::new(waiter), granted: Cell::new(false), round: Cell::new(0) })
+    pub(super) fn node(waiter: Option<Waiter>, slot: *const ()) -> Node<Self> {
+        Node::new(Self { waiter: Cell::new(waiter), slot, granted: Cell::new(false), round: Cell::new(0) })
     }
 
     /// The wake of a node that was just taken out, in the same section.

@@ -5,7 +5,8 @@ use super::{Gate, Section, WaitSpec};
 use crate::queue::list::Node;
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, coop};
-use std::ptr::NonNull;
+use crate::sync_shim::left_out;
+use std::ptr::{self, NonNull};
 use std::time::Instant;
 
 /// Why an operation was not done.
@@ -27,12 +28,34 @@ impl<S> Gate<S> {
         &self,
         place: WaitSpec,
         deadline: Option<Instant>,
+        op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+    ) -> Result<R, Interrupted> {
+        // SAFETY: no slot.
+        unsafe { self.wait_with_slot(place, deadline, ptr::null(), op, || None) }
+    }
+
+    /// As [`wait`](Self::wait), with a slot: an operation of another thread may do this one, by
+    /// [`Section::hand_over`], while the caller waits. `done` then returns the result, and is called after
+    /// each wait, outside of sections.
+    ///
+    /// # Cancellation
+    /// As for `wait`. What another thread has done has happened: the caller then returns, cancelled or not.
+    ///
+    /// # Safety
+    /// `slot` is null, or valid until this call returns, and what callers of `hand_over` take it for.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn wait_with_slot<R>(
+        &self,
+        place: WaitSpec,
+        deadline: Option<Instant>,
+        slot: *const (),
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+        done: impl Fn() -> Option<R>,
     ) -> Result<R, Interrupted> {
         coop::call(coop::MESSAGE);
         match self.with(&mut op) {
             Some(result) => Ok(result),
-            None => self.wait_in_line(place, deadline, op),
+            None => self.wait_in_line(place, deadline, slot, op, done),
         }
     }
 
@@ -41,10 +64,12 @@ impl<S> Gate<S> {
         &self,
         mut place: WaitSpec,
         deadline: Option<Instant>,
+        slot: *const (),
         mut op: impl FnMut(&mut Section<'_, S>) -> Option<R>,
+        done: impl Fn() -> Option<R>,
     ) -> Result<R, Interrupted> {
         loop {
-            let (node, mut tried) = (GateWaiter::node(None), None);
+            let (node, mut tried) = (GateWaiter::node(None, slot), None);
             let enter = |me| {
                 node.value.waiter.set(Some(me));
                 tried = self.try_or_queue(place, &node, &mut op);
@@ -53,10 +78,16 @@ impl<S> Gate<S> {
             // SAFETY: the node was queued by this thread at this place.
             let leave = |_| self.with(|section| unsafe { section.leave(place, &node) });
             let waited = wait::wait(place.reason, deadline, enter, leave);
-            match (waited, tried) {
-                (Waited::Done, Some(result)) => return Ok(result),
-                (Waited::Woken, _) => {}
-                _ => self.after_early(place, &node, waited)?,
+            if let (Waited::Done, Some(result)) = (waited, tried) {
+                return Ok(result);
+            }
+            if !(left_out!(GateDone) && waited != Waited::Woken)
+                && let Some(result) = done()
+            {
+                return Ok(result);
+            }
+            if waited != Waited::Woken {
+                self.after_early(place, &node, waited)?;
             }
             let result = self.with(|section| {
                 // A waiter whose grant was not enough is queued in front again.
