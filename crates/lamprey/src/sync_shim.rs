@@ -43,7 +43,7 @@ pub(crate) use left_out;
 pub(crate) mod plain {
     #[cfg(loom)]
     pub(crate) use std::sync::atomic::AtomicUsize;
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 }
 
 #[cfg(not(loom))]
@@ -52,7 +52,7 @@ pub(crate) use std_form::*;
 #[cfg(not(loom))]
 mod std_form {
     pub(crate) use std::cell::Cell;
-    pub(crate) use std::hint::spin_loop;
+    use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
         compiler_fence, fence,
@@ -308,6 +308,4 @@ mod loom_form {
     pub(crate) fn back_off(_rounds: &mut u32) {
         loom::thread::yield_now();
     }
-
-    pub(crate) use loom::hint::spin_loop;
 }

@@ -137,6 +137,20 @@ fn one_behind_two_turns() {
     assert_eq!(total(&lock), 2);
 }
 
+/// As above with two, the second of which waits for the first to try.
+fn two_behind_two_turns() {
+    let lock = lock();
+    let held = lock.lock().unwrap();
+    let threads = [(); 2].map(|()| {
+        let lock = lock.clone();
+        thread::spawn(move || add(&lock))
+    });
+    drop(held);
+    add(&lock);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(total(&lock), 3);
+}
+
 fn time_out_against_unlock() {
     let lock = lock();
     let theirs = lock.clone();
@@ -380,6 +394,7 @@ fn two_wait_for_one() {
 #[test]
 fn a_waiter_is_overtaken() {
     check_bounded(4, one_behind_two_turns);
+    check_bounded(1, two_behind_two_turns);
 }
 
 #[test]
@@ -436,7 +451,7 @@ fn a_waiter_that_does_not_look_when_it_queues_is_caught() {
 
 #[test]
 fn one_who_came_again_without_a_word_is_caught() {
-    must_fail(Broken::LineWoken, one_behind_two_turns);
+    must_fail(Broken::LineWoken, two_behind_two_turns);
 }
 
 #[test]
@@ -446,7 +461,7 @@ fn a_grant_that_is_kept_is_caught() {
 
 #[test]
 fn one_who_goes_instead_of_trying_is_caught() {
-    must_fail(Broken::LinePass, time_out_and_then_another);
+    must_fail(Broken::LinePass, time_out_before_another);
 }
 
 #[test]

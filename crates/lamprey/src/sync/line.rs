@@ -4,7 +4,7 @@
 //! ```text
 //! last    the waiters; the first one follows the last. A lone node is linked to itself
 //! HELD    the state refuses every acquisition: a thread may queue without reading the state
-//! WOKEN   a waiter was taken out to try again, and has not tried yet
+//! WOKEN   a waiter was taken out to try again, and has not tried yet, while others wait
 //! EDIT    a thread works on ring and state, and will store the next word
 //! ```
 //! A node is a [`WaitNode`]. After it was taken out it ends MET (its owner has what it wants), CLOSED (its
@@ -15,7 +15,8 @@
 //!    So no thread queues behind a release that did not see it.
 //! 2. When EDIT ends (in a batch: the last one), the first waiter cannot have what it wants, or WOKEN is set.
 //!    A thread that changes the state, leaves the queue or clears WOKEN checks the first waiter again
-//!    ([`Edit::serve`]), under the same EDIT.
+//!    ([`Edit::serve`]), under the same EDIT. (If nobody else waits, WOKEN is not set, so the lock is taken
+//!    and released in one step again before the woken thread has run.)
 //! 3. **Handing over**: a waiter that is taken out with MET has what it wants; the state already says so. A
 //!    waiter that no longer wants it (cancelled, a dropped future, an unfinished branch) releases it as a
 //!    holder would.
@@ -58,7 +59,10 @@
 //! `tests/sync/mutex.rs`, `tests/lock_stress.rs`.
 
 mod edit;
+mod hold;
 mod offer;
+mod patience;
+mod turns;
 mod wait;
 
 pub(crate) use self::edit::Comes;
@@ -66,8 +70,9 @@ pub use self::offer::{Claim, LineOffer};
 pub(crate) use self::wait::LineEnd;
 
 use self::edit::{Batch, Edit};
+use self::patience::Patience;
 use super::policy::{Order, Wake};
-use crate::bias::{Access, Bias};
+use crate::bias::Bias;
 use crate::channel::slot;
 use crate::channel::{NodeHead, PendingWake, WaitNode};
 use crate::queue::list::List;
@@ -123,6 +128,7 @@ pub struct Line<S> {
     bias: Bias,
     order: Order,
     wake: Wake,
+    patience: Patience,
     state: UnsafeCell<S>,
 }
 
@@ -164,7 +170,14 @@ impl<S> Line<S> {
     crate::sync_shim::const_fn! {
         /// [`new`](Self::new) with a bias, so that a worker may own the line.
         pub(crate) const fn with_bias(state: S, order: Order, wake: Wake, bias: Bias) -> Self {
-            Self { word: AtomicPtr::new(ptr::null_mut()), bias, order, wake, state: UnsafeCell::new(state) }
+            Self {
+                word: AtomicPtr::new(ptr::null_mut()),
+                bias,
+                order,
+                wake,
+                patience: Patience::new(),
+                state: UnsafeCell::new(state),
+            }
         }
     }
 
@@ -183,32 +196,6 @@ impl<S> Line<S> {
         self.word.load(Ordering::Relaxed).addr() & !HELD != 0
     }
 
-    /// Sets HELD if it is not set and no thread waits. For kinds whose state is only HELD.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn try_hold(&self) -> bool {
-        if !self.bias.is_shared() {
-            return self.change_if_owned(0, HELD);
-        }
-        let held = ptr::without_provenance_mut(HELD);
-        // Acquire pairs with the Release CAS in `let_go`, and the Release store at the end of an EDIT.
-        // Relaxed on failure: nothing read.
-        self.word.compare_exchange(ptr::null_mut(), held, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    /// Changes the word by a plain store, if the calling worker owns the line and the word is `from`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn change_if_owned(&self, from: usize, to: usize) -> bool {
-        // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
-        let Access::Owner(_section) = (unsafe { self.bias.enter(slot()) }) else { return false };
-        // Relaxed: no other thread is in the section; the bias orders it with the sections before and after.
-        let is_from = self.word.load(Ordering::Relaxed).addr() == from;
-        if is_from {
-            // Relaxed: within the section, which the bias orders with the others.
-            self.word.store(ptr::without_provenance_mut(to), Ordering::Relaxed);
-        }
-        is_from
-    }
-
     /// To be called before any atomic step: waits until no other worker is in a section. (The owner's own
     /// atomic steps need no section: its plain steps are on the same kernel thread, and a thread that revokes
     /// the line uses atomic steps.)
@@ -217,63 +204,6 @@ impl<S> Line<S> {
         if !self.bias.is_shared() && !left_out!(LineShare) {
             // SAFETY: the slot is this kernel thread's, and the section ends here, so it enters no other.
             drop(unsafe { self.bias.enter(slot()) });
-        }
-    }
-
-    /// [`try_hold`](Self::try_hold) that ignores waiters.
-    pub(crate) fn barge(&self) -> bool {
-        self.share();
-        let mut spins = 0;
-        loop {
-            // Relaxed: a guess, confirmed by the CAS.
-            let word = self.word.load(Ordering::Relaxed);
-            if bits(word) & HELD != 0 {
-                return false;
-            }
-            let held = word.map_addr(|addr| addr | HELD);
-            // Acquire pairs with the Release in `let_go` and at the end of an EDIT. Relaxed on failure:
-            // nothing read.
-            if bits(word) & EDIT == 0
-                && self.word.compare_exchange(word, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
-                return true;
-            }
-            relax(&mut spins);
-        }
-    }
-
-    /// Clears HELD if no thread waits; otherwise does nothing and returns false. For kinds whose state is
-    /// only HELD.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn let_go(&self) -> bool {
-        if !self.bias.is_shared() {
-            return self.change_if_owned(HELD, 0);
-        }
-        let held = ptr::without_provenance_mut(HELD);
-        // Release pairs with the Acquire CASes that take HELD or EDIT. Relaxed on failure: nothing read.
-        self.word.compare_exchange(held, ptr::null_mut(), Ordering::Release, Ordering::Relaxed).is_ok()
-    }
-
-    /// [`let_go`](Self::let_go) that also succeeds if a waiter was woken to try again: that one serves the
-    /// others.
-    pub(crate) fn let_go_to_woken(&self) -> bool {
-        self.share();
-        let mut spins = 0;
-        loop {
-            // Relaxed: a guess, confirmed by the CAS.
-            let word = self.word.load(Ordering::Relaxed);
-            if bits(word) & EDIT == 0 {
-                if bits(word) & WOKEN == 0 && !last(word).is_null() {
-                    return false;
-                }
-                let free = word.map_addr(|addr| addr & !HELD);
-                // Release pairs with the Acquire CASes that take HELD or EDIT. Relaxed on failure: nothing
-                // read.
-                if self.word.compare_exchange(word, free, Ordering::Release, Ordering::Relaxed).is_ok() {
-                    return true;
-                }
-            }
-            relax(&mut spins);
         }
     }
 

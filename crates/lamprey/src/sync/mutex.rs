@@ -303,7 +303,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock when that could not be done in one step.
     #[inline(never)]
     fn wait(&self, deadline: Option<Instant>) -> LineEnd<()> {
-        if self.line.barge() || (self.line.spin_while_held() && self.line.barge()) {
+        if self.line.barge() || self.line.spin(|| self.line.barge()) {
             return LineEnd::Has(());
         }
         self.line.acquire(TRIES, deadline, Wait::Lock).without_want()

@@ -150,7 +150,8 @@ impl<S: LockKind> Edit<'_, S> {
             unsafe { self.list.remove(node) };
             // If `accept` returns false, the node of the stale offer may be freed already.
             if wait_node.accept() {
-                (*self.state, self.held, self.woken) = (state, held, turn == Decision::Tries);
+                (*self.state, self.held) = (state, held);
+                self.woken = turn == Decision::Tries && !self.list.is_empty();
                 end(wait_node, turn == Decision::Has).into_iter().for_each(|wake| batch.push(wake));
             }
         }

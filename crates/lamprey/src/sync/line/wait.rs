@@ -6,7 +6,7 @@ use crate::channel::{At, PendingWake, WaitNode};
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Entered, Waited};
 use crate::sched::{self, Wait};
-use crate::sync_shim::{left_out, spin_loop};
+use crate::sync_shim::left_out;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
@@ -91,7 +91,9 @@ impl<S: LockKind> Line<S> {
                 At::Closed => {}
                 _ => crate::bug::bug!("a thread was woken although nobody took it out of its line"),
             }
-            self.spin_while_held();
+            if self.is_held() {
+                self.spin(|| true);
+            }
             node.set_waiter(Some(me));
             again = true;
         }
@@ -143,21 +145,4 @@ impl<S: LockKind> Line<S> {
         });
         if has { LineEnd::Has(want) } else { LineEnd::TimedOut }
     }
-
-    /// Spins a moment for a holder on another kernel thread. A runtime with one worker has no other: there a
-    /// host that holds the lock is blocked, and 90 % of `sysbench_threads` went into spinning. (If an OS
-    /// thread holds the lock, the caller just blocks.)
-    pub(crate) fn spin_while_held(&self) -> bool {
-        let mut looks = if sched::is_alone() { 0 } else { SPINS };
-        while looks > 0 && self.is_held() {
-            spin_loop();
-            looks -= 1;
-        }
-        looks > 0
-    }
 }
-
-/// The number of spins before a thread blocks: about 100 ns. Eight hosts on two workers took 18 ns an
-/// operation without spinning, 15 with 10 spins, 13 with 40. But spinning on a holder of the same worker,
-/// which is blocked, is wasted.
-const SPINS: u32 = if cfg!(loom) { 0 } else { 10 };
