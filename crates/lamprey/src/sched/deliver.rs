@@ -40,6 +40,7 @@ impl WorkerShared {
     pub(crate) fn notify(&self) -> bool {
         let sleeps = self.parking.claim();
         if sleeps {
+            self.called.now();
             let notifier = self.notifier.get().expect("set before the first sleep");
             // The caller has just handed an entry over to the worker, and must not unwind.
             const WHO: &str = "the notifier of a source";

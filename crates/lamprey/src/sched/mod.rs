@@ -21,6 +21,7 @@
 
 pub(crate) mod block;
 pub(crate) mod blocking;
+mod called;
 pub(crate) mod cancel;
 pub(crate) mod completion;
 pub(crate) mod coop;

@@ -176,7 +176,8 @@ impl Worker {
         if others_awake {
             self.take_watch();
         }
-        let slept = self.sleep_on_watch(sources, longest.into_iter().chain(due).min());
+        let start = Instant::now();
+        self.sleep_on_watch(sources, longest.into_iter().chain(due).min());
         if self.shared.claim_idle(&self.remote) {
             watch.refresh();
         }
@@ -184,8 +185,10 @@ impl Worker {
         idle::get_up(&self.shared.awake);
         self.see_to_watch();
         if !self.remote.inbox.is_empty() {
-            watch.expect_messages(slept);
-        } else if self.stacks.untrimmed.get() && !others_awake && slept >= stacks::PERIOD {
+            if let Some(called) = self.remote.called.since(start) {
+                watch.spin.slept(called - start, called.elapsed());
+            }
+        } else if self.stacks.untrimmed.get() && !others_awake && start.elapsed() >= stacks::PERIOD {
             self.trim_all();
         }
         self.shared.ticker.rewind();

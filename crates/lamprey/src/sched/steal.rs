@@ -14,8 +14,9 @@
 //! ```
 //! One of the dozing workers is [on watch](super::watch) for everything else that can run.
 //!
-//! How long a worker spins for a message before it sleeps depends on whether spinning has paid lately: from
-//! zero (a worker that waits for sockets) to 40 us (two workers whose hosts communicate).
+//! How long a worker spins for a message before it sleeps depends on whether spinning has paid lately: not at all (a
+//! worker that waits for sockets), or for as long as a few wakes take (two workers whose hosts communicate;
+//! [`spin`](super::worker::spin)).
 //!
 //! # Invariants
 //! 1. `Shared::awake` counts the workers that are neither dozing nor idle; `Shared::idle` those whose
@@ -33,13 +34,16 @@ use super::idle;
 use super::shared::Shared;
 use super::waiter::Waiter;
 use super::worker::Worker;
-use super::worker::looks::{LONGEST_SPIN, QueueLooks};
+use super::worker::looks::QueueLooks;
 use super::worker_shared::WorkerShared;
 use crate::sync_shim::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long an unstarted host must have waited before it may be stolen: about what a steal costs.
 const PATIENCE: Duration = Duration::from_micros(50);
+
+/// How long a worker spins before it lets other kernel threads run in between.
+const ALONE: Duration = Duration::from_micros(20);
 
 /// Most hosts taken at once.
 const BATCH: usize = 256;
@@ -51,7 +55,10 @@ impl Worker {
         let watch = unsafe { &mut *self.watch.get() };
         // Relaxed: a hint (see Orderings).
         let others_awake = self.shared.awake.load(Ordering::Relaxed) > 1;
-        if self.stopping.get() || self.watching.appointed.get() || (!others_awake && watch.spin.is_zero()) {
+        if self.stopping.get()
+            || self.watching.appointed.get()
+            || (!others_awake && watch.spin.next().is_zero())
+        {
             return false;
         }
         let start = Instant::now();
@@ -61,18 +68,19 @@ impl Worker {
         let promising = others_awake && watch.look(self.shared.remotes(), start);
         let asked = others_awake && self.ask_for_offers();
         let least = if asked { super::parasite::offer::PATIENCE } else { Duration::ZERO };
-        let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.max(least) };
+        let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.next().max(least) };
         // Its request for parasites stays while it dozes: a worker that computes for long answers late.
-        if self.spin(until) {
-            watch.spin = LONGEST_SPIN;
+        if self.spin(start, until) {
+            watch.spin.paid();
             return true;
         }
-        watch.spin = if watch.spin < LONGEST_SPIN / 16 { Duration::ZERO } else { watch.spin / 2 };
+        watch.spin.failed();
         promising && self.steal_aged(watch, Instant::now())
     }
 
-    /// Spins for a message; true if one has come.
-    fn spin(&self, until: Instant) -> bool {
+    /// Spins for a message; true if one has come. A spin that lasts lets other kernel threads run meanwhile: who is to
+    /// answer may be one of them.
+    fn spin(&self, start: Instant, until: Instant) -> bool {
         loop {
             for _ in 0..32 {
                 if !self.remote.inbox.is_empty() {
@@ -80,8 +88,12 @@ impl Worker {
                 }
                 std::hint::spin_loop();
             }
-            if Instant::now() >= until {
+            let now = Instant::now();
+            if now >= until {
                 return false;
+            }
+            if now - start >= ALONE {
+                std::thread::yield_now();
             }
         }
     }

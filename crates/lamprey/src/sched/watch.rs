@@ -87,7 +87,7 @@ impl Worker {
     /// Sleeps for at most `timeout`; a worker on watch looks at the others meanwhile. The first part of every
     /// sleep is brief, after which the worker checks that some worker is on watch. So workers that wake each
     /// other all the time need not be appointed, which would cost one more wake-up each.
-    pub(super) fn sleep_on_watch(&self, sources: &mut Sources, timeout: Option<Duration>) -> Duration {
+    pub(super) fn sleep_on_watch(&self, sources: &mut Sources, timeout: Option<Duration>) {
         let start = Instant::now();
         let mut is_brief = self.is_parallel();
         loop {
@@ -98,7 +98,7 @@ impl Worker {
             let called = self.park(sources, part);
             let is_over = called || left == part || self.has_something();
             if is_over || (self.watching.on_watch.get() && self.look_after_others()) {
-                return start.elapsed();
+                return;
             }
             // Relaxed: a hint; `park` reads it again before the sleep.
             if self.shared.awake.load(Ordering::Relaxed) != 0 {

@@ -3,6 +3,7 @@
 //! It outlives its worker: a kernel thread that has seen one of the worker's threads may still hold it, and
 //! then finds the inbox closed.
 
+use super::called::Called;
 use super::cancel::reach::Reach;
 use super::parasite::attention::Attention;
 use super::parasite::ready_queue::ReadyShared;
@@ -24,6 +25,8 @@ pub(crate) struct WorkerShared {
     /// The runtime's address. Only compared.
     runtime: *const (),
     pub(crate) parking: Parking,
+    /// When its sleep was last ended by another thread.
+    pub(super) called: Called,
     pub(crate) unstarted: StealQueue<Entry>,
     pub(crate) notifier: OnceLock<Notifier>,
     /// What another worker may do for this worker's sources while this one computes ([`super::watch`]).
@@ -61,6 +64,7 @@ impl WorkerShared {
             attention: Attention::new(),
             inbox: Inbox::new(),
             parking: Parking::new(),
+            called: Called::new(),
             unstarted: StealQueue::new(),
             notifier: OnceLock::new(),
             helpers: OnceLock::new(),

@@ -1,13 +1,12 @@
-//! What an idle worker has seen of the other workers' queues, and how long it spins and dozes
+//! What an idle worker has seen of the other workers' queues, and how long it dozes
 //! ([`steal`](crate::sched::steal)).
 
+use super::spin::Spin;
 use crate::queue::steal_queue::Look;
 use crate::sched::worker_shared::WorkerShared;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest spin for a message from another worker before sleeping.
-pub(in crate::sched) const LONGEST_SPIN: Duration = Duration::from_micros(40);
 /// Shortest and longest doze (a sleep with a deadline).
 const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
 
@@ -15,13 +14,13 @@ const DOZES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mi
 pub(in crate::sched) struct QueueLooks {
     pub(in crate::sched) looks: Vec<Look>,
     pub(in crate::sched) looked: Option<Instant>,
-    pub(in crate::sched) spin: Duration,
+    pub(in crate::sched) spin: Spin,
     doze: Duration,
 }
 
 impl QueueLooks {
     pub(in crate::sched) fn new(workers: usize) -> Self {
-        Self { looks: vec![Look::default(); workers], looked: None, spin: Duration::ZERO, doze: DOZES.0 }
+        Self { looks: vec![Look::default(); workers], looked: None, spin: Spin::new(), doze: DOZES.0 }
     }
 
     /// Remembers the ends of all stealable queues; true if any has an entry.
@@ -40,14 +39,6 @@ impl QueueLooks {
         let doze = self.doze;
         self.doze = (doze * 2).min(DOZES.1);
         doze
-    }
-
-    /// A message ended a sleep of this length. More may follow soon, so the next idle time begins with a spin: with
-    /// the longest one where that would have been about enough. (Two workers whose threads answer each other, each
-    /// by a wake of the other, would else go on so: a wake takes longer than a short spin.)
-    pub(in crate::sched) fn expect_messages(&mut self, slept: Duration) {
-        let spin = if slept < 2 * LONGEST_SPIN { LONGEST_SPIN } else { LONGEST_SPIN / 4 };
-        self.spin = self.spin.max(spin);
     }
 
     /// The worker found work: the next doze is short again.

@@ -11,6 +11,7 @@
 pub(in crate::sched) mod looks;
 mod placing;
 pub(in crate::sched) mod rounds;
+pub(in crate::sched) mod spin;
 pub(in crate::sched) mod stacks;
 pub(in crate::sched) mod turns;
 pub(in crate::sched) mod watching;
