@@ -53,6 +53,7 @@ pub(crate) use std_form::*;
 mod std_form {
     pub(crate) use std::cell::Cell;
     use std::hint::spin_loop;
+    use std::sync::LazyLock;
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
         compiler_fence, fence,
@@ -60,6 +61,7 @@ mod std_form {
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
     pub(crate) use std::thread_local;
+    use std::time::Instant;
 
     /// `std::cell::UnsafeCell` with loom's closures, so that the checker sees each access as a whole.
     #[derive(Debug, Default)]
@@ -204,16 +206,30 @@ mod std_form {
     }
 
     /// As [`relax`], for a spin on what the other kernel thread uses again and again: waits four times as long
-    /// after each look, up to 256 pauses (6 us here), and yields the CPU once it has waited so for 15 us. The
-    /// one that has the cache line uses the object meanwhile at the price of an uncontended one.
+    /// after each look, up to 6 us, and yields the CPU once it has waited so for 15 us. The one that has the cache
+    /// line uses the object meanwhile at the price of an uncontended one.
     pub(crate) fn back_off(rounds: &mut u32) {
         if *rounds >= 7 {
             thread::yield_now();
         }
-        for _ in 0..1 << (2 * *rounds).min(8) {
+        pause(1 << (2 * *rounds).min(8));
+        *rounds += 1;
+    }
+
+    /// Spins for `parts` times 25 ns, roughly. What a pause takes differs: 15 ns on one kind of CPU, 50 ns on another.
+    pub(crate) fn pause(parts: u32) {
+        static IN_256: LazyLock<u32> = LazyLock::new(|| (0..3).map(|_| pauses_in_256()).max().unwrap_or(1));
+        for _ in 0..(parts * *IN_256 / 256).max(1) {
             spin_loop();
         }
-        *rounds += 1;
+    }
+
+    /// The pauses in 256 parts. Too few if the kernel thread is interrupted meanwhile.
+    fn pauses_in_256() -> u32 {
+        const PAUSES: u32 = 128;
+        let start = Instant::now();
+        (0..PAUSES).for_each(|_| spin_loop());
+        (PAUSES * 256 * 25 / start.elapsed().as_nanos().max(1) as u32).max(1)
     }
 }
 
@@ -306,6 +322,10 @@ mod loom_form {
     }
 
     pub(crate) fn back_off(_rounds: &mut u32) {
+        loom::thread::yield_now();
+    }
+
+    pub(crate) fn pause(_parts: u32) {
         loom::thread::yield_now();
     }
 }

@@ -4,15 +4,16 @@
 //! it had to wait before begins with a longer wait, and waits four times as long after each look. The other
 //! worker uses the lock meanwhile at the price of an uncontended one: they take turns of a microsecond instead
 //! of turns of one operation (as with a cohort lock, without a word for it in the lock). A thread that seldom
-//! has to wait looks again after 4 pauses, which is about as long as the shortest sections take.
+//! has to wait looks again after 100 ns, which is about as long as the shortest sections take.
 //!
 //! # Who may touch what
 //! Each kernel thread has its own state, for all locks.
 //!
 //! # Rejected
-//! * To begin with 4 pauses always: whether the first look finds the lock free between two sections of the
+//! * To begin with 100 ns always: whether the first look finds the lock free between two sections of the
 //!   other worker depends on where code and data lie. `mutex` with two workers took 14 ns in one build, and 50
 //!   in the next one.
+//! * A number of the CPU's pause instructions: one takes 15 ns on one kind of CPU and 50 ns on another.
 //! * A wait that is soon if it comes within some times the length of the last one: long waits then bring about
 //!   longer ones.
 //! * The same for [`EDIT`](super): its sections follow each other too closely, and hosts that meet at
@@ -21,6 +22,7 @@
 //! # Checked by
 //! `bench` (`mutex`). The checker's threads do not spin.
 
+use crate::sync_shim::pause;
 use crate::time::clock;
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -31,11 +33,11 @@ pub(super) struct Turns {
     rounds: u32,
 }
 
-/// Pauses are `4 ^ rounds`; 256 are about 6 us here.
+/// A wait is `4 ^ rounds` times 25 ns: at most 6 us.
 const LONGEST: u32 = 4;
 /// The CPU is yielded at each look after so many: the holder may need it.
 const SPINS: u32 = 7;
-/// A wait that begins so soon after the last one begins with more pauses.
+/// A wait that begins so soon after the last one begins with a longer pause.
 static SOON: LazyLock<u64> = LazyLock::new(|| clock::in_ticks(Duration::from_micros(1)));
 
 thread_local! {
@@ -58,9 +60,7 @@ impl Turns {
         if self.rounds >= SPINS {
             std::thread::yield_now();
         }
-        for _ in 0..1 << (2 * self.rounds.min(LONGEST)) {
-            std::hint::spin_loop();
-        }
+        pause(1 << (2 * self.rounds.min(LONGEST)));
         self.rounds += 1;
     }
 
