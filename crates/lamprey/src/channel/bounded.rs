@@ -210,10 +210,17 @@ named_future! {
 }
 
 #[cfg(not(loom))]
-impl<T> Try<Result<T, RecvError>> for &Receiver<T> {
+impl<'a, T> Try for &'a Receiver<T> {
+    type Output = Result<T, RecvError>;
+    type Future = RecvFuture<'a, T>;
+
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn attempt(&self) -> Option<Result<T, RecvError>> {
+    fn attempt(&self) -> Option<Self::Output> {
         self.0.with(recv)
+    }
+
+    fn future(self) -> RecvFuture<'a, T> {
+        self.recv_async()
     }
 }
 
@@ -369,8 +376,8 @@ impl<T> Receiver<T> {
 
     /// [`recv`](Self::recv) as an event.
     #[cfg(not(loom))]
-    pub fn recv_evt(&self) -> TriedEvt<RecvFuture<'_, T>, &Self> {
-        tried_evt(self.recv_async(), self)
+    pub fn recv_evt(&self) -> TriedEvt<&Self> {
+        tried_evt(self)
     }
 
     /// Takes the oldest value if there is one that is not reserved for a receiver that waits already.

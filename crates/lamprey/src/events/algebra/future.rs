@@ -43,10 +43,10 @@ impl<F> fmt::Debug for FutureEvt<F> {
 awaitable!({F: Future} FutureEvt<F>, F::Output);
 
 impl<F: Future> Event for FutureEvt<F> {
-    type Branch = Polled<F, Untried>;
+    type Branch = Polled<Untried<F>>;
 
     fn branch(self) -> Self::Branch {
-        Polled::new(self.0, Untried)
+        Polled::new(Untried(self.0))
     }
 
     fn sync(self) -> F::Output {
@@ -54,102 +54,122 @@ impl<F: Future> Event for FutureEvt<F> {
     }
 }
 
-/// A [`FutureEvt`] whose communication can also be tried without its future (`T`: by what), which is cheaper.
-/// The future is polled only to wait.
-pub struct TriedEvt<F, T> {
-    future: F,
-    attempt: T,
-}
+/// A [`FutureEvt`] whose communication can also be tried without its future, which is cheaper (`T`: by what). The
+/// future is made and polled only to wait.
+pub struct TriedEvt<T>(T);
 
-/// `attempt` does at once what `future`, which has not been polled, waits for; `None` if that is not possible
-/// now.
+/// The event of what `attempt` does.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn tried_evt<F: Future, T: Try<F::Output>>(future: F, attempt: T) -> TriedEvt<F, T> {
-    TriedEvt { future, attempt }
+pub(crate) fn tried_evt<T: Try>(attempt: T) -> TriedEvt<T> {
+    TriedEvt(attempt)
 }
 
-impl<F, T> fmt::Debug for TriedEvt<F, T> {
+impl<T> fmt::Debug for TriedEvt<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TriedEvt")
     }
 }
 
-awaitable!({F: Future, T: Try<F::Output>} TriedEvt<F, T>, F::Output);
+awaitable!({T: Try} TriedEvt<T>, T::Output);
 
-impl<F: Future, T: Try<F::Output>> Event for TriedEvt<F, T> {
-    type Branch = Polled<F, T>;
+impl<T: Try> Event for TriedEvt<T> {
+    type Branch = Polled<T>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn branch(self) -> Self::Branch {
-        Polled::new(self.future, self.attempt)
+        Polled::new(self.0)
     }
 }
 
-/// How the event of a future can be tried without the future.
-pub trait Try<O> {
+/// What a future does, before it is a future.
+pub trait Try {
+    /// The result.
+    type Output;
+    /// Waits for it.
+    type Future: Future<Output = Self::Output>;
+    /// When the future is needed.
     const POLLS: Polls = Polls::ToWait;
-    fn attempt(&self) -> Option<O>;
+    /// Does it at once; `None` if that is not possible now. Runs no code of the program.
+    fn attempt(&self) -> Option<Self::Output>;
+    /// The future, which does it once.
+    fn future(self) -> Self::Future;
 }
 
-/// Not at all.
-pub struct Untried;
+/// A future that is all there is.
+pub struct Untried<F>(F);
 
-impl<O> Try<O> for Untried {
+impl<F: Future> Try for Untried<F> {
+    type Output = F::Output;
+    type Future = F;
     const POLLS: Polls = Polls::Always;
-    fn attempt(&self) -> Option<O> {
+
+    fn attempt(&self) -> Option<F::Output> {
         None
+    }
+
+    fn future(self) -> F {
+        self.0
     }
 }
 
 /// The branch of both. Invariant: the cell is touched by the owner of the branch only, and not while the
 /// future is polled or dropped.
-pub struct Polled<F: Future, T> {
-    stage: UnsafeCell<Stage<F>>,
-    attempt: T,
+pub struct Polled<T: Try> {
+    stage: UnsafeCell<Stage<T>>,
 }
 
 // SAFETY: only the owner accesses the cell, on any kernel thread; its contents are `Send` by the bounds.
-unsafe impl<F: Future + Send, T: Send> Send for Polled<F, T> where F::Output: Send {}
+unsafe impl<T: Try + Send> Send for Polled<T>
+where
+    T::Output: Send,
+    T::Future: Send,
+{
+}
 
-enum Stage<F: Future> {
+enum Stage<T: Try> {
     /// Not polled yet.
-    Fresh(F),
+    Fresh(T),
     /// Boxed, because a branch may move before it is offered.
-    Pending(Pin<Box<F>>),
-    Ready(F::Output),
+    Pending(Pin<Box<T::Future>>),
+    Ready(T::Output),
     Gone,
 }
 
-impl<F: Future, T: Try<F::Output>> Polled<F, T> {
+impl<T: Try> Polled<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn new(future: F, attempt: T) -> Self {
-        Self { stage: UnsafeCell::new(Stage::Fresh(future)), attempt }
+    fn new(attempt: T) -> Self {
+        Self { stage: UnsafeCell::new(Stage::Fresh(attempt)) }
     }
 
     /// Moves the content out: code of the program that calls back in finds it gone.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn take(&self) -> Stage<F> {
+    fn take(&self) -> Stage<T> {
         // SAFETY: only the owner accesses the cell, and holds no reference into it (invariant).
         unsafe { std::mem::replace(&mut *self.stage.get(), Stage::Gone) }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn put(&self, stage: Stage<F>) {
+    fn put(&self, stage: Stage<T>) {
         // SAFETY: only the owner accesses the cell (invariant). The previous content is Gone, or a future
         // that was never polled.
         unsafe { *self.stage.get() = stage };
     }
 
+    /// Communicates without the future. Not once that waits: the operation may already have been assigned to it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn is_fresh(&self) -> bool {
-        // SAFETY: only the owner accesses the cell (invariant); the reference ends here.
-        matches!(unsafe { &*self.stage.get() }, Stage::Fresh(_))
+    fn attempt_fresh(&self) -> Option<T::Output> {
+        // SAFETY: only the owner accesses the cell (invariant), and the attempt runs no code that could; the
+        // reference ends here.
+        match unsafe { &*self.stage.get() } {
+            Stage::Fresh(attempt) => attempt.attempt(),
+            _ => None,
+        }
     }
 
     #[cold]
     fn poll(&self, context: &mut Context<'_>) -> bool {
         let mut future = match self.take() {
-            Stage::Fresh(future) => Box::pin(future),
+            Stage::Fresh(attempt) => Box::pin(attempt.future()),
             Stage::Pending(future) => future,
             _ => crate::bug::bug!("a future was attempted after its end"),
         };
@@ -163,13 +183,10 @@ impl<F: Future, T: Try<F::Output>> Polled<F, T> {
     }
 }
 
-impl<F: Future, T: Try<F::Output>> Steps for Polled<F, T> {
+impl<T: Try> Steps for Polled<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn attempt(&self, context: Option<&mut Context<'_>>) -> bool {
-        // Not once the future waits: the operation may already have been assigned to it.
-        if self.is_fresh()
-            && let Some(output) = self.attempt.attempt()
-        {
+        if let Some(output) = self.attempt_fresh() {
             self.put(Stage::Ready(output));
             return true;
         }
@@ -201,11 +218,11 @@ impl<F: Future, T: Try<F::Output>> Steps for Polled<F, T> {
     }
 }
 
-impl<F: Future, T: Try<F::Output>> Branch for Polled<F, T> {
-    type Output = F::Output;
+impl<T: Try> Branch for Polled<T> {
+    type Output = T::Output;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<F::Output> {
+    fn finish(&self, _: Option<&mut Context<'_>>) -> Poll<T::Output> {
         match self.take() {
             Stage::Ready(output) => Poll::Ready(output),
             _ => crate::bug::bug!("a future gave its result twice, or never"),
