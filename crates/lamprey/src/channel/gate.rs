@@ -202,7 +202,7 @@ impl Queue {
         // SAFETY: it was linked, so its owner is blocked or cannot be dropped without the lock, which is
         // held.
         let waiting = unsafe { &node.as_ref().value };
-        waiting.granted.set(true);
+        waiting.granted.set(1);
         Some(waiting.take())
     }
 
@@ -313,7 +313,7 @@ impl<S> Section<'_, S> {
     /// unit. Returns whether it had one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn accept(&mut self, place: WaitSpec, node: &Node<GateWaiter>) -> bool {
-        let granted = node.value.granted.replace(false);
+        let granted = node.value.granted.replace(0) != 0;
         if granted {
             self.queues[place.queue].granted -= 1;
         }
