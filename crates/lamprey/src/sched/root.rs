@@ -186,7 +186,8 @@ impl Worker {
         self.see_to_watch();
         if !self.remote.inbox.is_empty() {
             if let Some(called) = self.remote.called.since(start) {
-                watch.spin.slept(called - start, called.elapsed());
+                let now = Instant::now();
+                watch.spin.slept(called - start, now.saturating_duration_since(called), now);
             }
         } else if self.stacks.untrimmed.get() && !others_awake && start.elapsed() >= stacks::PERIOD {
             self.trim_all();

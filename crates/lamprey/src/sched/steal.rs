@@ -70,27 +70,29 @@ impl Worker {
         let least = if asked { super::parasite::offer::PATIENCE } else { Duration::ZERO };
         let until = start + if promising { PATIENCE + PATIENCE / 4 } else { watch.spin.next().max(least) };
         // Its request for parasites stays while it dozes: a worker that computes for long answers late.
-        if self.spin(start, until) {
-            watch.spin.paid();
+        let (found, waited) = self.spin(start, until);
+        if found {
+            watch.spin.paid(waited);
             return true;
         }
-        watch.spin.failed();
+        watch.spin.failed(waited);
         promising && self.steal_aged(watch, Instant::now())
     }
 
-    /// Spins for a message; true if one has come. A spin that lasts lets other kernel threads run meanwhile: who is to
-    /// answer may be one of them.
-    fn spin(&self, start: Instant, until: Instant) -> bool {
+    /// Spins for a message; true if one has come, and for how long, roughly. A spin that lasts lets other kernel
+    /// threads run meanwhile: who is to answer may be one of them.
+    fn spin(&self, start: Instant, until: Instant) -> (bool, Duration) {
+        let mut now = start;
         loop {
             for _ in 0..32 {
                 if !self.remote.inbox.is_empty() {
-                    return true;
+                    return (true, now - start);
                 }
                 std::hint::spin_loop();
             }
-            let now = Instant::now();
+            now = Instant::now();
             if now >= until {
-                return false;
+                return (false, now - start);
             }
             if now - start >= ALONE {
                 std::thread::yield_now();
