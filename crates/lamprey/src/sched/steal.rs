@@ -42,8 +42,9 @@ use std::time::{Duration, Instant};
 /// How long an unstarted host must have waited before it may be stolen: about what a steal costs.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// How long a worker spins before it lets other kernel threads run in between.
-const ALONE: Duration = Duration::from_micros(20);
+/// How long a worker spins before it lets other kernel threads run in between. The kernel may have put the one that is to
+/// answer on this CPU although another is idle, and then leaves it there for some 50 ms (Linux 6.18, two virtual CPUs).
+const ALONE: Duration = Duration::from_micros(2);
 
 /// Most hosts taken at once.
 const BATCH: usize = 256;
