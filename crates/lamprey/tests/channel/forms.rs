@@ -127,7 +127,7 @@ fn futures_and_events_have_names() {
         (tx.send_evt(1), rx.recv_evt());
     let (tx, rx) = bounded::<u8>(1);
     let _: FutureEvt<bounded::SendFuture<'_, u8>> = tx.send_evt(1);
-    let _: TriedEvt<bounded::RecvFuture<'_, u8>, &bounded::Receiver<u8>> = rx.recv_evt();
+    let _: TriedEvt<&bounded::Receiver<u8>> = rx.recv_evt();
     let _: FutureEvt<mailbox::RecvFuture<'_, u8>> = mailbox().1.recv_evt();
     let _: FutureEvt<broadcast::RecvFuture<'_, u8>> = broadcast(1).1.recv_evt();
     let _: FutureEvt<multicast::RecvFuture<'_, u8>> = multicast().1.recv_evt();

@@ -65,6 +65,24 @@ unsafe fn wake_out_of_line(node: NonNull<NodeHead>, form: Form) {
     unsafe { wake(node, true, form) }
 }
 
+/// Moves the value between our slot and that of a peer. Returns the new content of ours.
+///
+/// # Safety
+/// The node is the caller's, who is of `side`; `mine` is full if `side` is the sender's.
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn trade<T>(side: Side, mine: MaybeUninit<T>, peer: &WaitNode<T>) -> MaybeUninit<T> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match side {
+            Side::Sender => {
+                peer.slot.with_mut(|slot| slot.write(mine));
+                MaybeUninit::uninit()
+            }
+            Side::Receiver => peer.slot.with(|slot| slot.read()),
+        }
+    }
+}
+
 /// The first half of [`deal`]. True if the peer is to be woken; otherwise it was an undelivered value.
 ///
 /// # Safety
@@ -76,13 +94,7 @@ unsafe fn move_value<T>(side: Side, mine: MaybeUninit<T>, peer: NonNull<NodeHead
     // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
     unsafe {
         let wait_node = peer.cast::<WaitNode<T>>().as_ref();
-        let got = match side {
-            Side::Sender => {
-                wait_node.slot.with_mut(|slot| slot.write(mine));
-                MaybeUninit::uninit()
-            }
-            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
-        };
+        let got = trade(side, mine, wait_node);
         if side == Side::Receiver && wait_node.is_undelivered() {
             free_undelivered::<T>(peer, false);
             return (got, false);
@@ -110,13 +122,7 @@ pub(super) unsafe fn deal_with_thread<T>(
     // once.
     unsafe {
         let wait_node = peer.cast::<WaitNode<T>>().as_ref();
-        let got = match side {
-            Side::Sender => {
-                wait_node.slot.with_mut(|slot| slot.write(mine));
-                MaybeUninit::uninit()
-            }
-            Side::Receiver => wait_node.slot.with(|slot| slot.read()),
-        };
+        let got = trade(side, mine, wait_node);
         wait_node.end(true);
         if !worker.wake_neighbour(thread) {
             sched::wake_thread(thread, form);
