@@ -72,6 +72,11 @@ use std::time::{Duration, Instant};
 /// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits
 /// until a server has taken the request and replied to it.
 ///
+/// A call between hosts of one worker costs two switches. Between hosts of two workers it costs two messages between
+/// kernel threads, and the waking of one that sleeps. Clients that do little else are cheapest as parasites
+/// ([`call_async`](Client::call_async)), which run where they are woken, or on the server's worker
+/// ([`Builder::worker`](crate::Builder::worker)).
+///
 /// # Examples
 /// ```
 /// # lamprey::run(|| {

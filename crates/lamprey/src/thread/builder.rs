@@ -21,8 +21,11 @@ use std::sync::Arc;
 /// there). A host that has started stays on its worker (kernel thread), so it may use thread-locals and
 /// values that are not `Send`.
 ///
+/// The order in which new hosts start is no promise. A worker starts those that were spawned since the last start, in
+/// order, before older ones, and now and then the oldest; other workers take some.
+///
 /// Two hosts that exchange messages all the time belong on one worker: a message costs tens of nanoseconds
-/// there, and microseconds between two workers, which have to wake each other. Where that matters, and other
+/// there, some hundreds between two workers that both run, and microseconds where one has to wake the other. Where that matters, and other
 /// hosts of the worker wait for timers or I/O, place them with [`Builder::worker`].
 ///
 /// A waker that Lamprey calls for a future which was polled outside of every runtime runs on an internal

@@ -45,6 +45,9 @@ pub fn choose<G: Events>(events: G) -> Choose<G> {
 /// [`choose`] with priorities: of the events that are ready when the synchronisation begins, the first one is
 /// taken.
 ///
+/// A sender that was woken and has not run since is not ready. In a loop over channels without room, whose senders are always
+/// busy, the last sender to be served may be the only one that is back: buffers give priorities something to choose from.
+///
 /// # Examples
 /// ```
 /// # use lamprey::event::{Event, always, prefer};
