@@ -161,11 +161,11 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
             worker.blame_spawner(start);
         }
         if self.over.get() {
-            // SAFETY: the parasite has ended and written its outcome, once; its context is not freed yet.
+            // SAFETY: the parasite has ended and written its outcome, once. Its context may run another one by now.
             return unsafe {
                 match (*self.outcome.get()).assume_init_ref() {
                     Ok(value) => ParasiteHandle::value(ptr::read(value)),
-                    Err(error) => failed(ptr::read(error), context.as_ref()),
+                    Err(error) => ParasiteHandle::failed(ptr::read(error)),
                 }
             };
         }
@@ -195,6 +195,7 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
             match join_cell {
                 Some(join_cell) => StackfulJoinCell::store(join_cell, outcome),
                 None => {
+                    let outcome = outcome.map_err(|error| of_thread(error, context));
                     (*this.as_ref().outcome.get()).write(outcome);
                     this.as_ref().over.set(true);
                 }
@@ -217,11 +218,11 @@ impl<F: FnOnce() -> T, T> Started<F, T> {
     }
 }
 
-/// The handle of a parasite that panicked, or was cancelled, before it had one.
+/// The error of the parasite that runs in `context`, with its name: it has no join cell that could tell later.
 #[cold]
 #[inline(never)]
-fn failed<T>(error: JoinError, context: &Context) -> ParasiteHandle<T> {
-    ParasiteHandle::failed(error.of(|| context.thread.info(None)))
+fn of_thread(error: JoinError, context: &Context) -> JoinError {
+    error.of(|| context.thread.info(None))
 }
 
 /// Runs `f` on top of the running thread until it ends or blocks.

@@ -80,6 +80,7 @@ impl Worker {
         parasite.attached_at.set(self.remote.ticks());
         parasite.ready_before.set(self.parasites.ready.pending.get() as u32);
         parasite.below.set(me);
+        me.in_a_row.set(0);
         self.switch_to(me, NonNull::from(parasite));
     }
 

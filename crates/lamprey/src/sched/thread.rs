@@ -4,7 +4,7 @@
 //! # Who may touch what
 //! | field | who |
 //! |---|---|
-//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `ready_before`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
+//! | `sp`, `state`, `woke`, `eager`, `reason`, `stack`, `older`, `newer`, `below`, `polling`, `low_water`, `room`, `attached_at`, `ready_before`, `in_a_row`, `nesting`, `penalty`, `frames`, `killed` | the home worker's kernel thread only |
 //! | `link` | the thread that pushes the descriptor into an inbox, then that inbox's owner |
 //! | `home`, `ask` | see [`reach`](super::cancel::reach): the home is written when the thread starts, before it can be a waiter; wakers read it |
 //! | the rest | constant |
@@ -113,6 +113,9 @@ pub(crate) struct Thread {
     /// runs ([`super::parasite`], `on_top`).
     #[cfg(not(loom))]
     pub(crate) ready_before: Cell<u32>,
+    /// How many parasites have run on top of this thread, in the place of others, since it last ran.
+    #[cfg(not(loom))]
+    pub(crate) in_a_row: Cell<u8>,
     /// Number of inline attaches under way on this stack. It cannot overflow: each takes some of the stack.
     #[cfg(not(loom))]
     pub(crate) nesting: Cell<u32>,
@@ -370,6 +373,7 @@ impl Thread {
             low_water: Cell::new(0),
             attached_at: Cell::new(0),
             ready_before: Cell::new(0),
+            in_a_row: Cell::new(0),
             nesting: Cell::new(0),
             inflated: Cell::new(false),
             attach_inline: Cell::new(false),

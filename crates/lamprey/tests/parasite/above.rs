@@ -2,9 +2,10 @@
 //! unblocked.
 
 use crate::common::{FOREVER, count, counter, run, run_at_once, tick, within};
-use lamprey::{Builder, JoinError, Sender, channel, parasite_fn, spawn, yield_now};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use lamprey::{Builder, JoinError, Sender, WakeToken, channel, parasite_fn, spawn, suspend, yield_now};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[test]
 fn those_that_it_has_unblocked_run_before_its_spawner_goes_on() {
@@ -113,6 +114,91 @@ fn a_spawner_goes_on_although_others_wake_each_other_for_ever() {
             other.join().unwrap();
         });
     });
+}
+
+/// Two that wake each other without channels, of which one starts others that sleep: each of these blocks above it.
+#[test]
+fn a_spawner_goes_on_although_those_above_it_start_others() {
+    within(FOREVER, || {
+        run(1, || {
+            let over = Arc::new(AtomicBool::new(false));
+            let places: [Arc<Mutex<Option<WakeToken>>>; 2] = Default::default();
+            let turns = |me: usize, starts: bool| {
+                let ([mine, other], over) = ([places[me].clone(), places[1 - me].clone()], over.clone());
+                parasite_fn(move || {
+                    for turn in 0.. {
+                        if let Some(token) = { other.lock().unwrap().take() } {
+                            token.wake();
+                        }
+                        if over.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        if starts && turn % 20 == 0 {
+                            parasite_fn(|| lamprey::sleep(Duration::from_micros(50))).detach();
+                        }
+                        let _ = suspend(|token| *mine.lock().unwrap() = Some(token));
+                    }
+                })
+            };
+            let (one, other) = (turns(0, true), turns(1, false));
+            let (_never_tx, never) = channel::<()>();
+            let first = places[0].clone();
+            let wakes = parasite_fn(move || {
+                if let Some(token) = { first.lock().unwrap().take() } {
+                    token.wake();
+                }
+                let _ = never.recv_timeout(Duration::from_millis(1));
+            });
+            over.store(true, Ordering::Relaxed);
+            wakes.join().unwrap();
+            for place in &places {
+                if let Some(token) = { place.lock().unwrap().take() } {
+                    token.wake();
+                }
+            }
+            one.join().unwrap();
+            other.join().unwrap();
+        });
+    });
+}
+
+/// It blocks; one that runs in its place starts a third, which unblocks it; so it ends above that one's starter, whose
+/// next starts use its context again, or free it, before its own spawner goes on.
+#[test]
+fn the_error_of_one_that_ended_before_its_spawner_went_on_names_it() {
+    for name in [None, Some("first")] {
+        run_at_once(1, move || {
+            let builder = || name.map_or_else(Builder::new, |name| Builder::new().name(name));
+            let ((tx, rx), (go_tx, go)) = (channel::<()>(), channel::<()>());
+            let (_keep, never) = channel::<()>();
+            let id = Arc::new(AtomicU64::new(0));
+            let theirs = id.clone();
+            let starter = parasite_fn(move || {
+                rx.recv().unwrap();
+                let unblocks = parasite_fn(move || {
+                    go_tx.send(()).unwrap();
+                    let _ = never.recv();
+                });
+                for n in 0..4 {
+                    let again =
+                        name.map_or_else(Builder::new, |_| Builder::new().name(format!("another {n}")));
+                    again.parasite_fn(|| ()).unwrap().join().unwrap();
+                }
+                unblocks
+            });
+            let ends = builder().parasite_fn(move || {
+                tx.send(()).unwrap();
+                go.recv().unwrap();
+                theirs.store(lamprey::current().id(), Ordering::Relaxed);
+                std::panic::resume_unwind(Box::new("thrown without a word"))
+            });
+            let error: JoinError = ends.unwrap().join().map(|()| ()).unwrap_err();
+            let thread = error.thread().expect("it ran").clone();
+            assert_eq!(thread.name(), name);
+            assert_eq!(thread.id(), id.load(Ordering::Relaxed));
+            drop(starter.join().unwrap());
+        });
+    }
 }
 
 /// How many nodes of a tree have started and not ended, now and at most.

@@ -91,7 +91,9 @@ pub trait Event: IntoFuture<IntoFuture = Synced<Self>> + Sized {
     /// The commit point is the moment when one of the offers wins, also while this call is blocked. A thread
     /// that is cancelled before that unwinds from here, and no communication has happened; after it the
     /// result is returned, and the thread unwinds at its next blocking call. (A branch that only fails
-    /// because its other side has disconnected does not count: a cancelled thread unwinds.)
+    /// because its other side has disconnected does not count: a cancelled thread unwinds.) The values and closures of
+    /// the branches that lost are dropped before the result is returned. A destructor of theirs that unwinds takes the
+    /// result with it, and one that blocks does so in a cancelled thread.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding from a panic

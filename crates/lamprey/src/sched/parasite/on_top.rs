@@ -21,9 +21,12 @@
 //! First the stackful parasites that have become ready since it was attached, on top of the same spawner
 //! ([`Worker::next_above`]), then the spawner. So parasites that wait for each other end, and their stacks are used
 //! again, while the thread that started them goes on starting: a tree of a million parasites needs as many
-//! stacks as it is deep and wide, not a million. The spawner waits for [`IN_A_ROW`] of them at most. Those that
-//! were ready before are left alone: the spawner may hold a lock of `std` that they take. One that was started
-//! here and is over goes straight to its spawner, which reads its outcome.
+//! stacks as it is deep and wide, not a million. Each thread waits for [`IN_A_ROW`] of them at most, which it counts itself: what
+//! others do above one of them does not make the row longer. Those that were ready before are left alone: the spawner may
+//! hold a lock of `std` that they take. One that is over before its spawner has gone on goes straight to the thread below
+//! it, so the spawner soon reads its outcome. That need not be the thread below: where a parasite blocked, and another that ran
+//! in its place unblocked it, it ran above a third one. Then its context may have been used again when its spawner goes
+//! on, who therefore reads the outcome only.
 
 use super::contexts::{Context, TopCall};
 use crate::sched::policy::Ready;
@@ -39,7 +42,7 @@ use swapstack::Stack;
 /// Most idle contexts that a worker keeps.
 const KEEP: usize = 256;
 /// After this many parasites in a row the thread below goes on.
-const IN_A_ROW: u32 = 64;
+const IN_A_ROW: u8 = 64;
 
 impl Worker {
     /// A context of the cache, or a new one.
@@ -209,7 +212,6 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::sched) fn next_above(&self, me: &Thread, below: NonNull<Thread>) -> NonNull<Thread> {
         if self.parasites.ready.pending.get() <= me.ready_before.get() as usize {
-            self.parasites.in_a_row.set(0);
             return below;
         }
         self.take_above(me, below)
@@ -218,11 +220,13 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn take_above(&self, me: &Thread, below: NonNull<Thread>) -> NonNull<Thread> {
-        let (in_a_row, before) = (self.parasites.in_a_row.get(), me.ready_before.get());
-        if in_a_row < IN_A_ROW
+        // SAFETY: runnable, and in no queue: it waits for what is above it.
+        let in_a_row = unsafe { &below.as_ref().in_a_row };
+        let before = me.ready_before.get();
+        if in_a_row.get() < IN_A_ROW
             && let Some(parasite) = self.parasites.ready.pop_thread_above(before as usize)
         {
-            self.parasites.in_a_row.set(in_a_row + 1);
+            in_a_row.set(in_a_row.get() + 1);
             // SAFETY: ready, so alive until it has run.
             let entry = unsafe { parasite.as_ref() };
             entry.attached_at.set(self.remote.ticks());
@@ -230,7 +234,6 @@ impl Worker {
             entry.below.set(below.as_ptr());
             return parasite;
         }
-        self.parasites.in_a_row.set(0);
         below
     }
 }

@@ -40,9 +40,6 @@ pub(crate) struct Parasites {
     pub(crate) spent: Contexts,
     pub(in crate::sched) carriers: Carriers,
     pub(in crate::sched) starts: Starts,
-    /// How many stackful parasites have run in a row on top of one thread, in place of another that blocked
-    /// ([`on_top`](super::on_top)).
-    pub(in crate::sched) in_a_row: Cell<u32>,
 }
 
 impl Parasites {
@@ -57,7 +54,6 @@ impl Parasites {
             spent: Contexts::new(),
             carriers: Carriers::new(),
             starts: Starts::new(),
-            in_a_row: Cell::new(0),
         }
     }
 }
