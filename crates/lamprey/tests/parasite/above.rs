@@ -192,8 +192,8 @@ fn the_error_of_one_that_ended_before_its_spawner_went_on_names_it() {
                 theirs.store(lamprey::current().id(), Ordering::Relaxed);
                 std::panic::resume_unwind(Box::new("thrown without a word"))
             });
-            let error: JoinError = ends.unwrap().join().map(|()| ()).unwrap_err();
-            let thread = error.thread().expect("it ran").clone();
+            let outcome: Result<(), JoinError> = ends.unwrap().join();
+            let thread = outcome.unwrap_err().thread().expect("it ran").clone();
             assert_eq!(thread.name(), name);
             assert_eq!(thread.id(), id.load(Ordering::Relaxed));
             drop(starter.join().unwrap());
