@@ -217,7 +217,7 @@ mod std_form {
     }
 
     /// Spins for `parts` times 25 ns, roughly. What a pause takes differs: 15 ns on one kind of CPU, 50 ns on another.
-    pub(crate) fn pause(parts: u32) {
+    fn pause(parts: u32) {
         static IN_256: LazyLock<u32> = LazyLock::new(|| (0..3).map(|_| pauses_in_256()).max().unwrap_or(1));
         for _ in 0..(parts * *IN_256 / 256).max(1) {
             spin_loop();
@@ -322,10 +322,6 @@ mod loom_form {
     }
 
     pub(crate) fn back_off(_rounds: &mut u32) {
-        loom::thread::yield_now();
-    }
-
-    pub(crate) fn pause(_parts: u32) {
         loom::thread::yield_now();
     }
 }

@@ -282,7 +282,7 @@ impl<S> Section<'_, S> {
     /// operation queues there any more.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn wake_all(&mut self, queue: usize) {
-        if !self.queues[queue].list.is_empty() {
+        if self.is_waited(queue) {
             *self.all |= 1 << queue;
         }
     }

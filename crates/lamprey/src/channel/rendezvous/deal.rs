@@ -26,14 +26,8 @@ pub(super) unsafe fn deal<T>(
     peer: NonNull<NodeHead>,
     form: Form,
 ) -> MaybeUninit<T> {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let (got, is_waiting) = move_value(side, mine, peer);
-        if is_waiting {
-            wake(peer, true, form);
-        }
-        got
-    }
+    // SAFETY: as promised by the caller, also for the wake, which comes once.
+    unsafe { deal_by(side, mine, peer, || wake(peer, true, form)) }
 }
 
 /// [`deal`] for events: the wake, which is most of it, is compiled once.
@@ -47,14 +41,8 @@ pub(super) unsafe fn deal_in_choice<T>(
     peer: NonNull<NodeHead>,
     form: Form,
 ) -> MaybeUninit<T> {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let (got, is_waiting) = move_value(side, mine, peer);
-        if is_waiting {
-            wake_out_of_line(peer, form);
-        }
-        got
-    }
+    // SAFETY: as promised by the caller, also for the wake, which comes once.
+    unsafe { deal_by(side, mine, peer, || wake_out_of_line(peer, form)) }
 }
 
 /// # Safety
@@ -83,12 +71,17 @@ unsafe fn trade<T>(side: Side, mine: MaybeUninit<T>, peer: &WaitNode<T>) -> Mayb
     }
 }
 
-/// The first half of [`deal`]. True if the peer is to be woken; otherwise it was an undelivered value.
+/// [`deal`], with the wake of the peer. An undelivered value has nobody to wake.
 ///
 /// # Safety
 /// As for `deal`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn move_value<T>(side: Side, mine: MaybeUninit<T>, peer: NonNull<NodeHead>) -> (MaybeUninit<T>, bool) {
+unsafe fn deal_by<T>(
+    side: Side,
+    mine: MaybeUninit<T>,
+    peer: NonNull<NodeHead>,
+    wake: impl FnOnce(),
+) -> MaybeUninit<T> {
     #[cfg(not(loom))]
     sched::count_communication();
     // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
@@ -97,9 +90,10 @@ unsafe fn move_value<T>(side: Side, mine: MaybeUninit<T>, peer: NonNull<NodeHead
         let got = trade(side, mine, wait_node);
         if side == Side::Receiver && wait_node.is_undelivered() {
             free_undelivered::<T>(peer, false);
-            return (got, false);
+        } else {
+            wake();
         }
-        (got, true)
+        got
     }
 }
 

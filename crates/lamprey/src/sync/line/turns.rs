@@ -22,7 +22,7 @@
 //! # Checked by
 //! `bench` (`mutex`). The checker's threads do not spin.
 
-use crate::sync_shim::pause;
+use crate::sync_shim::back_off;
 use crate::time::clock;
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -33,10 +33,8 @@ pub(super) struct Turns {
     rounds: u32,
 }
 
-/// A wait is `4 ^ rounds` times 25 ns: at most 6 us.
+/// The most rounds that a wait begins with: those of the longest wait ([`back_off`]).
 const LONGEST: u32 = 4;
-/// The CPU is yielded at each look after so many: the holder may need it.
-const SPINS: u32 = 7;
 /// A wait that begins so soon after the last one begins with a longer pause.
 static SOON: LazyLock<u64> = LazyLock::new(|| clock::in_ticks(Duration::from_micros(1)));
 
@@ -57,11 +55,7 @@ impl Turns {
 
     /// Waits; the caller looks again afterwards.
     pub(super) fn wait(&mut self) {
-        if self.rounds >= SPINS {
-            std::thread::yield_now();
-        }
-        pause(1 << (2 * self.rounds.min(LONGEST)));
-        self.rounds += 1;
+        back_off(&mut self.rounds);
     }
 
     /// The caller has what it has waited for.
