@@ -127,6 +127,21 @@ impl Bias {
         }
     }
 
+    /// [`enter`](Self::enter) where no state must change first; `None` elsewhere. The caller then needs no
+    /// registers that a call would have to save.
+    ///
+    /// # Safety
+    /// As for `enter`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn enter_if_settled(&self, slot: Option<&'static Slot>) -> Option<Access<'_>> {
+        // SAFETY: as promised by the caller.
+        match unsafe { self.look(slot) } {
+            Ok(section) => Some(Access::Owner(section)),
+            Err(SHARED) => Some(Access::Shared),
+            Err(_) => None,
+        }
+    }
+
     /// A section, if the caller owns the object; otherwise the word.
     ///
     /// # Safety

@@ -239,10 +239,30 @@ unsafe fn queue_offer(
     node: NonNull<NodeHead>,
     choice: &Choice,
 ) -> Offering {
-    // SAFETY: not queued, and alive (contract).
-    unsafe { node.as_ref() }.value.set_offer(choice);
     state.set(OfferState::Offered);
-    // SAFETY: unlinked; does not move until it is withdrawn (contract).
+    // SAFETY: not queued, alive, and does not move until it is withdrawn (contract).
+    unsafe {
+        node.as_ref().value.set_offer(choice);
+        if wait_queue.offer_first(side, node) {
+            return Offering::Waiting;
+        }
+        queue_offer_behind(wait_queue, side, state, node, choice)
+    }
+}
+
+/// The rest of [`queue_offer`], in a function of its own: the usual case then saves no registers.
+///
+/// # Safety
+/// As for `queue_offer`.
+#[inline(never)]
+unsafe fn queue_offer_behind(
+    wait_queue: &WaitQueue,
+    side: Side,
+    state: &Cell<OfferState>,
+    node: NonNull<NodeHead>,
+    choice: &Choice,
+) -> Offering {
+    // SAFETY: as promised by the caller.
     let offering = unsafe { wait_queue.offer(side, node, choice) };
     match offering {
         Offering::Waiting | Offering::Peer(_) => {}
@@ -263,24 +283,37 @@ unsafe fn withdraw_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
-    // Ordered tests instead of a jump table: the first state is the usual one.
-    let at = state.get();
-    if at != OfferState::Offered {
-        if at == OfferState::Done {
-            crate::bug::bug!("an offer was withdrawn after its end");
-        }
-        return at != OfferState::New;
+    // By far the usual case: queued by the owner of this branch, with this side.
+    if state.get() == OfferState::Offered && wait_queue.leave_alone(side, node) {
+        state.set(OfferState::New);
+        return false;
     }
-    // SAFETY: queued by the owner of this branch, with this side.
-    let now = if unsafe { wait_queue.leave(side, node) } {
-        OfferState::New
-    } else {
+    // SAFETY: as promised by the caller.
+    unsafe { settle_offer(wait_queue, side, state, node) }
+}
+
+/// The rest of [`withdraw_offer`], in a function of its own for the same reason.
+///
+/// # Safety
+/// As for `withdraw_offer`.
+#[inline(never)]
+unsafe fn settle_offer(
+    wait_queue: &WaitQueue,
+    side: Side,
+    state: &Cell<OfferState>,
+    node: NonNull<NodeHead>,
+) -> bool {
+    let now = match state.get() {
+        OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+        // SAFETY: queued by the owner of this branch, with this side.
+        OfferState::Offered if unsafe { wait_queue.leave(side, node) } => OfferState::New,
         // SAFETY: alive (contract).
-        match unsafe { node.as_ref() }.value.settled() {
+        OfferState::Offered => match unsafe { node.as_ref() }.value.settled() {
             At::Met => OfferState::Met,
             At::Closed => OfferState::Closed,
             _ => OfferState::New,
-        }
+        },
+        at => at,
     };
     state.set(now);
     now != OfferState::New
@@ -298,13 +331,18 @@ impl<E: End> Steps for Offer<E> {
     unsafe fn offer(&self, choice: &ChoiceRef<'_>) -> Offered {
         let (wait_queue, node) = (&self.end.chan().wait_queue, self.node.queued());
         // SAFETY: as promised by the caller.
-        match unsafe { queue_offer(wait_queue, E::SIDE, &self.state, node, choice.0) } {
-            Offering::Waiting => Offered::Waiting,
+        let offering = unsafe { queue_offer(wait_queue, E::SIDE, &self.state, node, choice.0) };
+        // Ordered tests instead of a jump table: the first result is the usual one.
+        if let Offering::Waiting = offering {
+            return Offered::Waiting;
+        }
+        match offering {
             Offering::Peer(peer) => {
                 // SAFETY: the peer was just taken out for us, and our node was not queued.
                 unsafe { self.meet_late(peer) };
                 Offered::Won
             }
+            Offering::Waiting => Offered::Waiting,
             Offering::Closed => Offered::Won,
             Offering::Lost => Offered::Lost,
         }

@@ -124,14 +124,10 @@ pub(crate) fn slot() -> Option<&'static Slot> {
     crate::model::slot()
 }
 
-/// Runs `$call` on the place in the present mode: plain steps in an owner's section, or atomic steps.
-macro_rules! enter {
-    ($self:ident, $mode:ident => $call:expr) => {
-        enter!($self, slot(), $mode => $call)
-    };
-    ($self:ident, $slot:expr, $mode:ident => $call:expr) => {
-        // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
-        match unsafe { $self.0.bias.enter($slot) } {
+/// Runs `$call` on the place in the mode of `$access`: plain steps in an owner's section, or atomic steps.
+macro_rules! run {
+    ($access:expr, $mode:ident => $call:expr) => {
+        match $access {
             Access::Owner(section) => {
                 let $mode = Plain;
                 let result = $call;
@@ -142,6 +138,28 @@ macro_rules! enter {
                 let $mode = Atomic;
                 $call
             }
+        }
+    };
+}
+
+/// [`run`] in the present mode.
+macro_rules! enter {
+    ($self:ident, $mode:ident => $call:expr) => {
+        enter!($self, slot(), $mode => $call)
+    };
+    ($self:ident, $slot:expr, $mode:ident => $call:expr) => {
+        // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
+        run!(unsafe { $self.0.bias.enter($slot) }, $mode => $call)
+    };
+}
+
+/// [`enter`] if the mode is settled; `false` otherwise.
+macro_rules! enter_if_settled {
+    ($self:ident, $mode:ident => $call:expr) => {
+        // SAFETY: the slot is this kernel thread's, and nothing in a section enters another.
+        match unsafe { $self.0.bias.enter_if_settled(slot()) } {
+            Some(access) => run!(access, $mode => $call),
+            None => false,
         }
     };
 }
@@ -196,21 +214,35 @@ impl WaitQueue {
         self.0.is_empty()
     }
 
+    /// Queues `mine` if no other node waits; false if that could not be done in a few steps.
+    ///
+    /// # Safety
+    /// As for [`offer`](Self::offer).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) unsafe fn offer_first(&self, side: Side, mine: NonNull<NodeHead>) -> bool {
+        // SAFETY: as promised by the caller.
+        enter_if_settled!(self, mode => unsafe { self.0.offer_first(mode, side, mine) })
+    }
+
     /// Offers to meet the other side in the name of `choice`.
     ///
     /// # Safety
     /// As for [`meet`](Self::meet), and `mine` is an offer of `choice`, which is the calling thread's.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer(&self, side: Side, mine: NonNull<NodeHead>, choice: &Choice) -> Offering {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.offer(mode, side, mine, choice) })
+    }
+
+    /// Takes `mine` out if no other node waits; false if that could not be done in a few steps.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn leave_alone(&self, side: Side, mine: NonNull<NodeHead>) -> bool {
+        enter_if_settled!(self, mode => self.0.leave_alone(mode, side, mine))
     }
 
     /// Takes `mine` out again; false if another thread has taken it and will wake its owner.
     ///
     /// # Safety
     /// `mine` was queued here by the calling thread with this `side`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn leave(&self, side: Side, mine: NonNull<NodeHead>) -> bool {
         // SAFETY: as promised by the caller.
         enter!(self, mode => unsafe { self.0.leave(mode, side, mine) })

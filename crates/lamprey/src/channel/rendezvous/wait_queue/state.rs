@@ -180,11 +180,22 @@ impl QueueState {
         Ok(arrival)
     }
 
+    /// Queues `mine` if no other node waits; true if that was done.
+    ///
+    /// # Safety
+    /// As for [`WaitQueue::offer`](super::WaitQueue::offer).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) unsafe fn offer_first<M: Mode>(&self, mode: M, side: Side, mine: NonNull<NodeHead>) -> bool {
+        // Relaxed: a guess, confirmed by the CAS.
+        let word = self.word.load(Ordering::Relaxed);
+        word.addr() == EMPTY
+            && mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side as usize)).is_ok()
+    }
+
     /// The body of [`WaitQueue::offer`](super::WaitQueue::offer).
     ///
     /// # Safety
     /// As for `WaitQueue::offer`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn offer<M: Mode>(
         &self,
         mode: M,
@@ -192,23 +203,19 @@ impl QueueState {
         mine: NonNull<NodeHead>,
         choice: &Choice,
     ) -> Offering {
-        // Relaxed: a guess, confirmed by the CAS.
-        let word = self.word.load(Ordering::Relaxed);
-        if word.addr() == EMPTY
-            && mode.change(&self.word, word, mine.as_ptr().map_addr(|addr| addr | side as usize)).is_ok()
-        {
-            return Offering::Waiting;
-        }
         // SAFETY: as promised by the caller.
-        unsafe { self.offer_in_list(mode, side, mine, choice) }
+        unsafe {
+            if self.offer_first(mode, side, mine) {
+                return Offering::Waiting;
+            }
+            self.offer_in_list(mode, side, mine, choice)
+        }
     }
 
     /// The rarer half of [`offer`](Self::offer): another waiter is there, or the channel is closed.
     ///
     /// # Safety
     /// As for [`offer`](Self::offer).
-    #[cold]
-    #[inline(never)]
     unsafe fn offer_in_list<M: Mode>(
         &self,
         mode: M,
@@ -244,6 +251,14 @@ impl QueueState {
             self.unlock()
         }
         offering
+    }
+
+    /// Takes `mine` out if it is in the word; true if that was done.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn leave_alone<M: Mode>(&self, mode: M, side: Side, mine: NonNull<NodeHead>) -> bool {
+        let ours = mine.as_ptr().map_addr(|addr| addr | side as usize);
+        // Relaxed: a guess, confirmed by the CAS.
+        self.word.load(Ordering::Relaxed) == ours && mode.change(&self.word, ours, bare(EMPTY)).is_ok()
     }
 
     /// The body of [`WaitQueue::leave`](super::WaitQueue::leave).
