@@ -162,10 +162,10 @@ impl<T: ?Sized> Mutex<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
-        coop::turn();
+        let is_reported = coop::turn_of_lock();
         let site = Location::caller();
         self.id.before_lock(site);
-        self.lock_again(site)
+        self.lock_in_order(site, is_reported)
     }
 
     /// [`lock`](Self::lock), if the mutex is free.
@@ -191,7 +191,7 @@ impl<T: ?Sized> Mutex<T> {
             return coop::tried(Err(TryLockError::WouldBlock), Result::is_err);
         }
         self.id.locked(Location::caller());
-        self.guard().map_err(TryLockError::Poisoned)
+        self.guard(false).map_err(TryLockError::Poisoned)
     }
 
     /// [`lock`](Self::lock), waiting at most `timeout`.
@@ -210,7 +210,7 @@ impl<T: ?Sized> Mutex<T> {
         &self,
         timeout: Duration,
     ) -> Result<MutexGuard<'_, T>, LockTimeoutError<MutexGuard<'_, T>>> {
-        coop::turn();
+        let is_reported = coop::turn_of_lock();
         let ended = if self.line.try_hold() { LineEnd::Has(()) } else { self.wait(time::deadline(timeout)) };
         match ended {
             LineEnd::Has(()) => {}
@@ -218,7 +218,7 @@ impl<T: ?Sized> Mutex<T> {
             LineEnd::Unwinding => return Err(LockTimeoutError::Unwinding),
         }
         self.id.locked(Location::caller());
-        self.guard().map_err(LockTimeoutError::Poisoned)
+        self.guard(is_reported).map_err(LockTimeoutError::Poisoned)
     }
 
     /// [`lock`](Self::lock) for async code. The guard may be kept across an `await`, and travels with a
@@ -311,9 +311,9 @@ impl<T: ?Sized> Mutex<T> {
 
     /// The guard of a lock that the caller has just taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn guard(&self) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
+    fn guard(&self, is_reported: bool) -> Result<MutexGuard<'_, T>, Poisoned<MutexGuard<'_, T>>> {
         // SAFETY: the caller has just taken HELD.
-        let guard = unsafe { MutexGuard::new(self) };
+        let guard = unsafe { MutexGuard::new(self, is_reported) };
         self.poison.check(guard)
     }
 
@@ -353,14 +353,24 @@ impl<T: ?Sized> Mutex<T> {
         None
     }
 
-    /// [`lock`](Self::lock) again, after a wait that released it: the order of locks has been checked before.
+    /// [`lock`](Self::lock) again, after a wait that released it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lock_again(&self, site: Site) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
+        self.lock_in_order(site, false)
+    }
+
+    /// The rest of [`lock`](Self::lock): the order of locks has been checked.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lock_in_order(
+        &self,
+        site: Site,
+        is_reported: bool,
+    ) -> Result<MutexGuard<'_, T>, LockError<MutexGuard<'_, T>>> {
         if !self.line.try_hold() && self.wait(None) != LineEnd::Has(()) {
             return Err(LockError::Unwinding);
         }
         self.id.locked(site);
-        self.guard().map_err(LockError::Poisoned)
+        self.guard(is_reported).map_err(LockError::Poisoned)
     }
 }
 

@@ -88,6 +88,46 @@ fn locks() {
     });
 }
 
+/// A guard that is never dropped is waited for, but not for ever.
+#[test]
+fn locks_that_are_never_released() {
+    serves_others(|| {
+        Box::new(|| {
+            let mutex: &'static _ = Box::leak(Box::new(Mutex::new(0)));
+            std::mem::forget(mutex.lock().unwrap());
+        })
+    });
+}
+
+/// A host whose time is over while it holds a mutex yields after it has released that, whichever of its calls
+/// finds out: else others would wait for the lock until the host's next turn, and others for theirs.
+#[test]
+fn who_holds_a_lock_does_not_give_way_in_the_next_one() {
+    for parity in 0..2 {
+        run(1, move || {
+            let locks = Arc::new([Mutex::new(0), Mutex::new(0)]);
+            let (theirs, done) = (locks.clone(), Arc::new(AtomicBool::new(false)));
+            let is_done = done.clone();
+            let busy = spawn(move || {
+                (0..parity).for_each(|_| *theirs[0].lock().unwrap() += 1);
+                while !is_done.load(Ordering::Relaxed) {
+                    let mut outer = theirs[0].lock().unwrap();
+                    *outer += 1;
+                    *theirs[1].lock().unwrap() += 1;
+                }
+            });
+            let is_held = |_: &u32| {
+                lamprey::yield_now();
+                locks.iter().any(|lock| lock.try_lock().is_err())
+            };
+            let held = (0..TIMES).filter(is_held).count();
+            done.store(true, Ordering::Relaxed);
+            busy.join().unwrap();
+            assert!(held <= TIMES as usize / 4, "held {held} times of {TIMES}");
+        });
+    }
+}
+
 #[test]
 fn events() {
     serves_others(|| Box::new(|| assert_eq!(choose((always(1), never())).sync(), 1)));

@@ -12,6 +12,8 @@ pub(in crate::sched) const LIMIT: Duration = Duration::from_micros(200);
 /// How many failed tries in a row, and over what time, count as waiting.
 pub(in crate::sched) const TRIES: u32 = 64;
 pub(in crate::sched) const TRY_LIMIT: Duration = Duration::from_millis(2);
+/// How long a thread that is to yield may go on because it holds a lock.
+pub(in crate::sched) const LOCK_LIMIT: Duration = Duration::from_millis(2);
 
 /// The counters, and what the last look at the clock found.
 #[derive(Debug)]
@@ -26,14 +28,26 @@ pub(in crate::sched) struct Turns {
     pub(in crate::sched) looker: Cell<(*const Thread, u32)>,
     /// When that was, in ticks.
     pub(in crate::sched) looked: Cell<u64>,
+    /// What is known of the locks of the running thread, if it is to yield.
+    pub(in crate::sched) locks: Cell<Locks>,
     /// [`LIMIT`] in ticks.
     pub(in crate::sched) limit: u64,
+}
+
+/// What is known of the locks of a thread that is to yield.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::sched) enum Locks {
+    Unknown,
+    /// It holds one that it took when its time was over, at this tick.
+    HeldSince(u64),
+    /// It has released that one.
+    Released,
 }
 
 impl Turns {
     pub(in crate::sched) fn new() -> Self {
         let limit = clock::in_ticks(LIMIT);
         let looker = Cell::new((std::ptr::null(), 0));
-        Self { calls: 1.into(), tries: TRIES.into(), window: 1.into(), looker, looked: 0.into(), limit }
+        Self { calls: 1.into(), tries: TRIES.into(), window: 1.into(), looker, looked: 0.into(), locks: Cell::new(Locks::Unknown), limit }
     }
 }

@@ -58,7 +58,7 @@ impl<'a, T: ?Sized> Claim for LockEvt<'a, T> {
         if !is_future {
             self.mutex.id.locked(self.site);
         }
-        self.mutex.guard().map_err(LockError::Poisoned)
+        self.mutex.guard(false).map_err(LockError::Poisoned)
     }
 }
 

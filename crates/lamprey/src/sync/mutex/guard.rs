@@ -3,6 +3,7 @@
 use super::super::poison::{Since, shown_as_its_value};
 use super::Mutex;
 use crate::channel::PendingWake;
+use crate::sched::coop;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -18,6 +19,8 @@ use std::ops::{Deref, DerefMut};
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     since: Since,
+    /// The scheduler is to be told when the lock is released ([`coop::turn_of_lock`]).
+    is_reported: bool,
     /// For `Send` and `Sync`: the guard is as this reference.
     value: PhantomData<&'a mut T>,
 }
@@ -26,8 +29,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// # Safety
     /// The caller has HELD of this mutex, and passes it to the guard.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn new(mutex: &'a Mutex<T>) -> Self {
-        Self { mutex, since: Since::now(), value: PhantomData }
+    pub(super) unsafe fn new(mutex: &'a Mutex<T>, is_reported: bool) -> Self {
+        Self { mutex, since: Since::now(), is_reported, value: PhantomData }
     }
 
     /// Drops the guard where no code of the program may run: see `Mutex::unlock_quietly`. The caller does not
@@ -44,7 +47,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     #[cfg(all(test, loom))]
     pub(crate) unsafe fn held(mutex: &'a Mutex<T>) -> Self {
         // SAFETY: as promised by the caller.
-        unsafe { Self::new(mutex) }
+        unsafe { Self::new(mutex, false) }
     }
 
     /// The mutex that is held.
@@ -76,6 +79,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         self.mutex.poison.set_if_unwinding(self.since);
         self.mutex.unlock();
+        if self.is_reported {
+            coop::released();
+        }
     }
 }
 
