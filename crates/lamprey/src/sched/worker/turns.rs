@@ -48,6 +48,14 @@ impl Turns {
     pub(in crate::sched) fn new() -> Self {
         let limit = clock::in_ticks(LIMIT);
         let looker = Cell::new((std::ptr::null(), 0));
-        Self { calls: 1.into(), tries: TRIES.into(), window: 1.into(), looker, looked: 0.into(), locks: Cell::new(Locks::Unknown), limit }
+        Self {
+            calls: 1.into(),
+            tries: TRIES.into(),
+            window: 1.into(),
+            looker,
+            looked: 0.into(),
+            locks: Cell::new(Locks::Unknown),
+            limit,
+        }
     }
 }

@@ -59,11 +59,17 @@ impl<S> Line<S> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn let_go(&self) -> bool {
         if !self.bias.is_shared() {
-            return self.change_if_owned(HELD, 0);
+            return self.let_go_if_owned();
         }
         let held = ptr::without_provenance_mut(HELD);
         // Release pairs with the Acquire CASes that take HELD or EDIT. Relaxed on failure: nothing read.
         self.word.compare_exchange(held, ptr::null_mut(), Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    // Not inlined, so that the drop of a guard is small enough to be.
+    #[inline(never)]
+    fn let_go_if_owned(&self) -> bool {
+        self.change_if_owned(HELD, 0)
     }
 
     /// [`let_go`](Self::let_go) that also succeeds if a waiter was woken to try again: that one serves the
