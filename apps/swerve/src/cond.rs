@@ -8,15 +8,17 @@ use crate::date;
 
 /// The conditions of a request: the values of its fields, unchanged.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Conditions<'a> {
-    pub(crate) if_none_match: Option<&'a [u8]>,
-    pub(crate) if_modified_since: Option<&'a [u8]>,
+pub struct Conditions<'a> {
+    /// `If-None-Match`.
+    pub if_none_match: Option<&'a [u8]>,
+    /// `If-Modified-Since`.
+    pub if_modified_since: Option<&'a [u8]>,
 }
 
 impl Conditions<'_> {
     /// Whether 304 is the answer for a file with this entity tag (with its quotes, and `W/` if it is weak),
     /// last modified at `modified` (seconds since 1970).
-    pub(crate) fn met_by(&self, tag: &[u8], modified: u64) -> bool {
+    pub fn met_by(&self, tag: &[u8], modified: u64) -> bool {
         match (self.if_none_match, self.if_modified_since) {
             (Some(list), _) => contains(list, tag),
             (None, Some(value)) => date::parse(value).is_some_and(|since| modified <= since),

@@ -67,6 +67,17 @@ mod signals;
 mod status;
 mod transmit;
 
+/// HTTP without connections, for servers of another build: what a header block asks for, which file that is, and
+/// the texts of an answer.
+pub mod http {
+    pub use crate::cond::Conditions;
+    pub use crate::mime::of as media_type;
+    pub use crate::path::{resolve, split};
+    pub use crate::request::{Body, Method, Request, parse};
+    pub use crate::scan::{Scan, scan};
+    pub use crate::status::Status;
+}
+
 pub use config::{Config, Limits};
 pub use error::Error;
 pub use server::{Server, Stopper};

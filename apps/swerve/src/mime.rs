@@ -4,7 +4,7 @@
 const UNKNOWN: &str = "application/octet-stream";
 
 /// The media type of the file at `path`, and its parameter: `; charset=utf-8` for text, otherwise empty.
-pub(crate) fn of(path: &[u8]) -> (&'static str, &'static str) {
+pub fn of(path: &[u8]) -> (&'static str, &'static str) {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     let ending = match name.iter().rposition(|&byte| byte == b'.') {
         Some(dot) if dot > 0 => std::str::from_utf8(&name[dot + 1..]).unwrap_or(""),

@@ -12,7 +12,7 @@ const INDEX: &[u8] = b"index.html";
 
 /// Splits a target in origin form (`/a?b`) or absolute form (`http://host/a?b`) into the path and the query
 /// with its `?`.
-pub(crate) fn split(target: &str) -> Result<(&str, &str), Status> {
+pub fn split(target: &str) -> Result<(&str, &str), Status> {
     let local = match without_authority(target) {
         Some(rest) if rest.is_empty() || rest.starts_with('?') => return Ok(("/", rest)),
         Some(rest) => rest,
@@ -36,7 +36,7 @@ fn without_authority(target: &str) -> Option<&str> {
 }
 
 /// Writes into `name` the name of the file at `path` (which begins with a slash), relative to the folder.
-pub(crate) fn resolve(path: &str, name: &mut Vec<u8>) -> Result<(), Status> {
+pub fn resolve(path: &str, name: &mut Vec<u8>) -> Result<(), Status> {
     name.clear();
     let inner = path.strip_prefix('/').ok_or(Status::BadRequest)?;
     let mut segments = inner.split('/').peekable();

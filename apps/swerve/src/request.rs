@@ -14,41 +14,52 @@ const MOST_FIELDS: usize = 100;
 
 /// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub enum Method {
+    /// The file.
     Get,
+    /// Its header alone.
     Head,
     /// Known, but not allowed for files.
     Other,
+    /// Of no standard.
     Unknown,
 }
 
 /// How the body is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Body {
+pub enum Body {
+    /// There is none.
     None,
+    /// So many bytes.
     Length(u64),
+    /// Chunks, each with its length.
     Chunked,
 }
 
 /// The header block of a request, borrowed from the bytes that it was parsed from.
 #[derive(Debug)]
-pub(crate) struct Request<'a> {
-    pub(crate) method: Method,
-    pub(crate) target: &'a str,
+pub struct Request<'a> {
+    /// What is asked for.
+    pub method: Method,
+    /// The address, as it came.
+    pub target: &'a str,
     /// Whether the peer speaks HTTP/1.1 rather than HTTP/1.0.
-    pub(crate) is_http_1_1: bool,
-    pub(crate) keep_alive: bool,
-    pub(crate) body: Body,
+    pub is_http_1_1: bool,
+    /// Whether another request may follow.
+    pub keep_alive: bool,
+    /// How long its body is.
+    pub body: Body,
     /// Whether the client waits for `100 Continue` before it sends the body.
-    pub(crate) expects_continue: bool,
-    pub(crate) conditions: Conditions<'a>,
+    pub expects_continue: bool,
+    /// When the file is not to be sent.
+    pub conditions: Conditions<'a>,
 }
 
 /// Parses a whole header block: `block` ends with the empty line.
 ///
 /// # Errors
 /// The status to answer with. The connection must end after it, because the end of the request is unknown.
-pub(crate) fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
+pub fn parse(block: &[u8]) -> Result<Request<'_>, Status> {
     let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
     let mut raw = httparse::Request::new(&mut []);
     match raw.parse_with_uninit_headers(block, &mut fields) {

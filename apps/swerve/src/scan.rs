@@ -4,7 +4,7 @@ use crate::config::Limits;
 use crate::status::Status;
 
 /// What a buffer begins with.
-pub(crate) enum Scan {
+pub enum Scan {
     /// A header block of this many bytes.
     Whole(usize),
     /// The beginning of a header block.
@@ -14,7 +14,7 @@ pub(crate) enum Scan {
 }
 
 /// Looks for the end of the header block; the first `searched` bytes have been searched before.
-pub(crate) fn scan(bytes: &[u8], searched: usize, limits: &Limits) -> Scan {
+pub fn scan(bytes: &[u8], searched: usize, limits: &Limits) -> Scan {
     // Another protocol (TLS, for example) is refused at its first byte, not after the time limit.
     if bytes.first().is_some_and(|byte| !byte.is_ascii_alphanumeric() && !b"!#$%&'*+-.^_`|~".contains(byte)) {
         return Scan::Wrong(Status::BadRequest);

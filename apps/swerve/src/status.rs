@@ -3,32 +3,47 @@
 /// The status of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
-pub(crate) enum Status {
+pub enum Status {
+    /// 200 OK.
     Ok = 200,
+    /// 301 Moved Permanently.
     MovedPermanently = 301,
+    /// 304 Not Modified.
     NotModified = 304,
+    /// 400 Bad Request.
     BadRequest = 400,
+    /// 403 Forbidden.
     Forbidden = 403,
+    /// 404 Not Found.
     NotFound = 404,
+    /// 405 Method Not Allowed.
     MethodNotAllowed = 405,
+    /// 408 Request Timeout.
     RequestTimeout = 408,
+    /// 414 URI Too Long.
     UriTooLong = 414,
+    /// 417 Expectation Failed.
     ExpectationFailed = 417,
+    /// 431 Request Header Fields Too Large.
     HeadersTooLarge = 431,
+    /// 500 Internal Server Error.
     Internal = 500,
+    /// 501 Not Implemented.
     NotImplemented = 501,
+    /// 503 Service Unavailable.
     Unavailable = 503,
+    /// 505 HTTP Version Not Supported.
     VersionNotSupported = 505,
 }
 
 impl Status {
     /// The number.
-    pub(crate) fn code(self) -> u16 {
+    pub fn code(self) -> u16 {
         self as u16
     }
 
     /// The number and its phrase, as in the status line.
-    pub(crate) fn line(self) -> &'static str {
+    pub fn line(self) -> &'static str {
         match self {
             Status::Ok => "200 OK",
             Status::MovedPermanently => "301 Moved Permanently",
@@ -70,7 +85,7 @@ impl Status {
     }
 
     /// The page for this status.
-    pub(crate) fn page(self) -> String {
+    pub fn page(self) -> String {
         let (line, explanation) = (self.line(), self.explanation());
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{line}</title>\n\

@@ -7,7 +7,10 @@
 //! For all other file operations run the standard library's call on the pool: `lamprey::block(||
 //! std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
 
+mod aligned;
 mod future;
+
+pub use self::aligned::AlignedBuf;
 
 use std::fmt;
 use std::fs::{Metadata, OpenOptions};

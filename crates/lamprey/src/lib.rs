@@ -31,6 +31,7 @@
 //! | locks, semaphores, barriers | [`sync`] |
 //! | a value for each host | [`host_local!`] |
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
+//! | write a scheduler | [`trace`] |
 //!
 //! # What to know before you use it
 //! * A started host never changes its kernel thread, so it may keep references to thread-locals and values
@@ -126,6 +127,8 @@ pub mod process;
 mod runtime;
 #[cfg(not(loom))]
 pub mod scope;
+#[cfg(not(loom))]
+pub mod trace;
 /// The part that the checker builds.
 #[cfg(loom)]
 pub(crate) mod scope {

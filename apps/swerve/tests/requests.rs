@@ -1,0 +1,5 @@
+//! Requests and their answers.
+
+mod common;
+#[path = "common/requests.rs"]
+mod requests;
