@@ -36,12 +36,13 @@ pub mod stream;
 pub mod switch;
 pub mod sysbench;
 pub mod timers;
+pub mod trace;
 pub mod yielding;
 
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 48] = [
+pub const ALL: [&Bench; 50] = [
     &switch::BENCH,
     &yielding::BENCH,
     &spawn::BENCH,
@@ -51,6 +52,8 @@ pub const ALL: [&Bench; 48] = [
     &parasite::BENCH,
     &async_send::BENCH,
     &parasite_crowd::BENCH,
+    &trace::STEPS,
+    &trace::CROWD,
     &parasite_fib::BENCH,
     &inflation::BENCH,
     &offering::BENCH,
