@@ -173,7 +173,7 @@ pub use {
     driver::{block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
-    sched::policy::{Hybrid, Policy, Ready, Unstarted, Why},
+    sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},

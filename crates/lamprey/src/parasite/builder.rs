@@ -53,9 +53,9 @@ impl Builder {
         let future = ManuallyDrop::new(future);
         // SAFETY: the future is `Send + 'static`.
         Ok(unsafe {
-            match self.given_name() {
+            match self.given() {
                 None => spawn::start(worker, future, is_shared, flags),
-                Some(name) => spawn::start_named(worker, future, is_shared, flags, name),
+                Some(given) => spawn::start_given(worker, future, is_shared, flags, given),
             }
         })
     }
@@ -89,18 +89,18 @@ impl Builder {
         T: Send + 'static,
     {
         let (worker, site) = (Self::worker_of("parasite_fn")?, Location::caller());
-        let (name, size) = (self.given_name(), self.asked_stack_size()?);
+        let (given, size) = (self.given(), self.asked_stack_size()?);
         let place = self.asked_worker(&worker.shared)?;
         // SAFETY: closure and result are 'static.
         unsafe {
             if let Some(index) = place.filter(|&index| index != worker.remote.index) {
                 return stackful::start_as(self.worker(index), worker, f, site);
             }
-            if place.is_none() && name.is_none() && size.is_none() {
+            if place.is_none() && given.is_none() && size.is_none() {
                 return Ok(stackful::start_or_host(worker, f, site, self.is_attached_inline()));
             }
-            let own =
-                (name.is_some() || size.is_some()).then(|| (name, size.unwrap_or(worker.shared.stack_size)));
+            let own = (given.is_some() || size.is_some())
+                .then(|| (given, size.unwrap_or(worker.shared.stack_size)));
             stackful::start_built(self, own, place.is_some(), worker, f, site)
         }
     }

@@ -123,7 +123,7 @@ impl<T> StackfulJoinCell<T> {
         // SAFETY: fresh memory of this layout.
         unsafe {
             Self::init(join_cell, &raw const context.thread, home, label.id.get(), Some(spawn_site));
-            join_cell.as_ref().head.give_name(label.name.clone());
+            join_cell.as_ref().head.give_name(label.name().cloned());
         }
         join_cell
     }

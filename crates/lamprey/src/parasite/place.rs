@@ -11,6 +11,7 @@ use super::handle::Outcome;
 use super::kept::{Kept, KeptError};
 use crate::memory::slab;
 use crate::sched::completion::Completion;
+use crate::sched::hints::Given;
 use crate::sched::locals;
 use crate::sched::parasite::finish::acting_as;
 use crate::sched::parasite::life::Life;
@@ -114,9 +115,9 @@ impl<F: Future> Table<F> {
 ///
 /// # Safety
 /// A task that `place` has made of this type, and that only the caller knows.
-pub(super) unsafe fn give_name<F: Future>(task: NonNull<Task>, name: Arc<str>) {
+pub(super) unsafe fn give<F: Future>(task: NonNull<Task>, given: Arc<Given>) {
     let body = TaskBody { free: free_named::<F>, ..*Table::<F>::BODY };
-    let named = NonNull::from(Box::leak(Box::new(Named { body, name })));
+    let named = NonNull::from(Box::leak(Box::new(Named { body, given })));
     // SAFETY: the table is ours until it is stored in the task, which only the caller knows.
     unsafe {
         (*named.as_ptr()).body.named = Some(NamedPtr(named));
@@ -129,7 +130,7 @@ pub(super) unsafe fn give_name<F: Future>(task: NonNull<Task>, name: Arc<str>) {
 /// # Safety
 /// As for [`free`].
 unsafe fn free_named<F: Future>(task: NonNull<Task>) {
-    // SAFETY: no claim on the task is left (contract); the table was leaked by `give_name`, and its task is
+    // SAFETY: no claim on the task is left (contract); the table was leaked by `give`, and its task is
     // gone.
     unsafe {
         let named = task.as_ref().body.named;

@@ -3,6 +3,7 @@
 use super::handle::ParasiteHandle;
 use super::place::{self, LastWord, Placed};
 use crate::sched::Waiter;
+use crate::sched::hints::Given;
 use crate::sched::parasite::life::Life;
 use crate::sched::parasite::offer::Start;
 use crate::sched::parasite::task::{Form, HEAVY, Task};
@@ -227,12 +228,12 @@ pub(super) unsafe fn start<F: Future>(
 /// # Safety
 /// As for [`start`].
 #[cfg_attr(debug_assertions, track_caller)]
-pub(super) unsafe fn start_named<F: Future>(
+pub(super) unsafe fn start_given<F: Future>(
     worker: &Worker,
     future: ManuallyDrop<F>,
     is_shared: bool,
     flags: u8,
-    name: Arc<str>,
+    given: Arc<Given>,
 ) -> ParasiteHandle<F::Output> {
     // SAFETY: moved out once.
     let Some(task) = (unsafe { place::place(worker, &future, Life::running(is_shared), flags) }) else {
@@ -241,7 +242,7 @@ pub(super) unsafe fn start_named<F: Future>(
     };
     // SAFETY: just placed, and no other thread knows it; a running life is the right to run.
     unsafe {
-        place::give_name::<F>(task, name);
+        place::give::<F>(task, given);
         match worker.how_to_start(is_shared) {
             Start::Now => start_now::<F, true>(worker, task),
             how => start_later::<F, true>(worker, task, how),

@@ -15,6 +15,7 @@
 use super::handle::{Outcome, ParasiteHandle};
 use super::join_cell::StackfulJoinCell;
 use super::spawn::outside;
+use crate::sched::hints::Given;
 use crate::sched::info::{ThreadInfo, ThreadKind};
 use crate::sched::locals;
 use crate::sched::parasite::contexts::{Context, TopCall};
@@ -128,8 +129,8 @@ struct Started<F, T> {
     over: Cell<bool>,
 }
 
-/// The settings of a context that is not from the pool: a name, and bytes of stack.
-pub(super) type Own = (Option<Arc<str>>, u32);
+/// The settings of a context that is not from the pool: what it was given, and bytes of stack.
+pub(super) type Own = (Option<Arc<Given>>, u32);
 
 impl<F: FnOnce() -> T, T> Started<F, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -259,17 +260,17 @@ unsafe fn start_in_own<F: FnOnce() -> T, T>(
     f: F,
     site: &'static Location<'static>,
     attach_inline: bool,
-    (name, stack_size): Own,
+    (given, stack_size): Own,
 ) -> ParasiteHandle<T> {
     if worker.must_not_switch() {
         return refuse(f);
     }
     worker.remote.counters.stackful.add(1);
     let started = Started::new(f);
-    match worker.own_context(name.clone(), stack_size) {
+    match worker.own_context(given.clone(), stack_size) {
         // SAFETY: as promised by the caller; the context is new.
         Ok(context) => unsafe { started.run_in(worker, context, site, attach_inline) },
-        Err(error) => started.without_stack(error, name, site),
+        Err(error) => started.without_stack(error, given.and_then(|given| given.name.clone()), site),
     }
 }
 
@@ -365,7 +366,7 @@ pub(super) unsafe fn start_as<F: FnOnce() -> T + Send, T: Send>(
     let join_cell = join_cell_of_host(worker, site);
     let handle = ParasiteHandle::of_join_cell(join_cell);
     // SAFETY: the handle's share keeps the join cell alive.
-    unsafe { join_cell.as_ref() }.head.give_name(builder.given_name());
+    unsafe { join_cell.as_ref() }.head.give_name(builder.given().and_then(|given| given.name.clone()));
     let hosted = Hosted { join_cell, closure: Some(f) };
     // SAFETY: what `f` and its result borrow outlives the parasite (contract); the handle's share keeps the
     // join cell alive.

@@ -106,7 +106,7 @@ impl Thread {
         let label = &self.label;
         ThreadInfo {
             id: label.id.get(),
-            name: label.name.clone().into(),
+            name: label.name().cloned().into(),
             kind: if self.kind == Kind::Parasite { ThreadKind::Parasite } else { ThreadKind::Host },
             worker,
             spawn_site: Some(label.spawn_site.get()),

@@ -27,6 +27,7 @@ pub(crate) mod completion;
 pub(crate) mod coop;
 pub(crate) mod duty;
 pub(crate) mod guard;
+pub(crate) mod hints;
 pub(crate) mod idle;
 pub(crate) mod inspect;
 mod join;
@@ -57,7 +58,7 @@ pub(crate) mod locals;
 #[cfg(not(loom))]
 mod placement;
 #[cfg(not(loom))]
-pub(crate) mod policy;
+pub mod policy;
 #[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]

@@ -54,7 +54,7 @@ const SELDOM: u64 = 16;
 impl WorkerShared {
     /// The number of hosts that live on the worker, or wait to start there.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn population(&self) -> usize {
+    pub(super) fn population(&self) -> usize {
         let look = self.unstarted.look();
         // Relaxed: a hint.
         self.hosts.load(Ordering::Relaxed) + look.tail.wrapping_sub(look.head)
@@ -106,7 +106,7 @@ impl Worker {
     fn place(&self, thread: NonNull<Thread>, fewer: Option<&WorkerShared>) -> bool {
         // SAFETY: picked, so alive until it has run.
         let entry = unsafe { thread.as_ref() };
-        if !entry.label.pinned && !entry.label.is_placed.get() && !self.stopping.get() {
+        if !entry.label.pinned.get() && !entry.label.is_placed.get() && !self.stopping.get() {
             let other = fewer.map(|remote| (remote, self.unstarted() / 2));
             let other = other.or_else(|| self.free_other(entry).map(|remote| (remote, self.unstarted())));
             if let Some((remote, with_it)) = other {

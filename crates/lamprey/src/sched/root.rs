@@ -57,7 +57,7 @@ impl Worker {
         let next = if self.parasites.ready.pending.get() != 0 {
             self.pick_parasite()
         } else {
-            self.policy.next(&self.remote.unstarted).map(|ready| ready.0)
+            self.next_by_policy()
         };
         // Relaxed: a hint for the placement of new hosts.
         self.remote.is_working.store(next.is_some(), Ordering::Relaxed);

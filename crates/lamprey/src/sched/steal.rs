@@ -31,6 +31,7 @@
 //! ([`steal_queue`](crate::queue::steal_queue)).
 
 use super::idle;
+use super::policy::Idle;
 use super::shared::Shared;
 use super::waiter::Waiter;
 use super::worker::Worker;
@@ -54,6 +55,14 @@ impl Worker {
     pub(super) fn look_for_work(&self) -> bool {
         // SAFETY: only the root reaches the watch, one call at a time.
         let watch = unsafe { &mut *self.watch.get() };
+        match self.policy.idle() {
+            Idle::LookForWork => {}
+            Idle::Spin(time) if !self.stopping.get() => {
+                let now = Instant::now();
+                return self.spin(now, now + time).0;
+            }
+            Idle::Spin(_) | Idle::Sleep => return false,
+        }
         // Relaxed: a hint (see Orderings).
         let others_awake = self.shared.awake.load(Ordering::Relaxed) > 1;
         if self.stopping.get()

@@ -18,7 +18,7 @@
 
 use super::guard;
 use super::parasite::task::Form;
-use super::policy::{Ready, Why};
+use super::policy::{Place, Ready, Why};
 use super::thread::Woke;
 use super::thread::{Abandoned, Entry, Fate, Thread, ThreadState};
 use super::waiter::Waiter;
@@ -44,7 +44,7 @@ impl Worker {
         }
         let next = if me.below.get().is_null() { self.pick_other() } else { Some(self.descend(me)) };
         if let Some(next) = next {
-            self.policy.ready(Ready(thread), Why::Yielded);
+            self.policy.ready(Ready::thread(thread), Why::Yielded);
             self.switch_to(me, next);
         }
         false
@@ -65,6 +65,9 @@ impl Worker {
             return self.attach_thread(entry);
         }
         let ready = Waiter::thread(NonNull::from(entry));
+        if self.policy.queues_parasites() {
+            return self.policy.ready(Ready::parasite(ready), Why::Woken);
+        }
         // It will run in the place of the parasite that wakes it, before any host, so the budget does not matter.
         if self.running_ref().below.get().is_null() || !self.parasites.ready.push(ready) {
             self.push_ready(ready);
@@ -87,13 +90,13 @@ impl Worker {
     /// Puts a host that has been woken or interrupted into the run queue.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
-        self.policy.ready(Ready(thread), Why::Woken);
+        self.policy.ready(Ready::thread(thread), Why::Woken);
     }
 
     /// Yields to the root; the running host `me` goes to the run queue.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
         self.placing.gave_way.set(me);
-        self.policy.ready(Ready(self.running()), Why::Yielded);
+        self.policy.ready(Ready::thread(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
 
@@ -114,7 +117,7 @@ impl Worker {
         if self.parasites.ready.pending.get() != 0 {
             return self.pick_parasite();
         }
-        self.policy.next(&self.remote.unstarted).map(|ready| ready.0)
+        self.next_by_policy()
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -230,12 +233,48 @@ impl Worker {
     pub(crate) unsafe fn admit(&self, thread: NonNull<Thread>) {
         // SAFETY: unstarted and owned (contract); this is the owning kernel thread.
         unsafe {
-            if thread.as_ref().label.pinned {
-                return self.policy.ready(Ready(thread), Why::Spawned);
+            if thread.as_ref().label.pinned.get() {
+                return self.policy.ready(Ready::thread(thread), Why::Spawned);
+            }
+            match self.policy.place(thread.as_ref(), self.remote.index, &self.shared) {
+                Place::Anywhere => self.remote.unstarted.push(Entry(thread)),
+                place => return self.admit_as(thread, place),
+            }
+        }
+        self.shared.ask_for_help();
+    }
+
+    /// As [`admit`](Self::admit), for a host that the policy keeps here, or sends to another worker.
+    ///
+    /// # Safety
+    /// As for `admit`.
+    #[cold]
+    unsafe fn admit_as(&self, thread: NonNull<Thread>, place: Place) {
+        let remotes = self.shared.remotes();
+        let there = match place {
+            Place::On(index) if index != self.remote.index => remotes.get(index),
+            _ => None,
+        };
+        // SAFETY: unstarted and owned (contract), given up by one of these calls.
+        unsafe {
+            // A worker that is not there gets nothing; nor does one that has ended.
+            let is_there = !matches!(place, Place::On(index) if index >= remotes.len());
+            thread.as_ref().label.pinned.set(is_there);
+            if there.is_some_and(|remote| remote.deliver(Waiter::thread(thread)).is_ok()) {
+                return;
+            }
+            if is_there {
+                return self.policy.ready(Ready::thread(thread), Why::Spawned);
             }
             self.remote.unstarted.push(Entry(thread));
         }
         self.shared.ask_for_help();
+    }
+
+    /// The thread that the policy picks, if any is ready.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn next_by_policy(&self) -> Option<NonNull<Thread>> {
+        self.policy.next(&self.remote.unstarted, |parasite| self.carry_picked(parasite.0))
     }
 }
 

@@ -29,6 +29,7 @@ use std::ptr::{self, NonNull};
 
 #[cfg(not(loom))]
 use {
+    super::hints::{Given, Hints},
     std::panic::Location,
     std::sync::Arc,
     swapstack::{PooledStack, StackPointer},
@@ -148,12 +149,12 @@ pub(crate) struct Thread {
 #[cfg(not(loom))]
 pub(crate) struct Label {
     pub(crate) id: Cell<u64>,
-    pub(crate) name: Option<Arc<str>>,
+    pub(crate) given: Option<Arc<Given>>,
     pub(crate) spawn_site: Cell<&'static Location<'static>>,
     /// Bytes of stack asked for.
     pub(crate) stack_size: u32,
     /// Placed on a worker by the program: cannot be stolen.
-    pub(crate) pinned: bool,
+    pub(crate) pinned: Cell<bool>,
     /// It has been sent to the worker that it starts on ([`super::placement`]).
     pub(crate) is_placed: Cell<bool>,
 }
@@ -395,15 +396,25 @@ fn nested() -> ! {
 
 #[cfg(not(loom))]
 impl Label {
+    /// The name that it was given.
+    pub(crate) fn name(&self) -> Option<&Arc<str>> {
+        self.given.as_ref()?.name.as_ref()
+    }
+
+    /// What the program has said of it.
+    pub(crate) fn hints(&self) -> &Hints {
+        self.given.as_ref().map_or(&Hints::NONE, |given| &given.hints)
+    }
+
     /// The label of a thread that the program has not spawned; 0 where there is no id or no stack.
     #[track_caller]
     pub(super) fn internal(id: u64, stack_size: u32) -> Self {
         Self {
             id: Cell::new(id),
-            name: None,
+            given: None,
             spawn_site: Cell::new(Location::caller()),
             stack_size,
-            pinned: true,
+            pinned: Cell::new(true),
             is_placed: Cell::new(false),
         }
     }

@@ -181,7 +181,7 @@ impl Worker {
                 Who::Task(task) => unsafe { task.as_ref() }.life.is_shared(),
                 // SAFETY: a thread in an inbox is alive. Both fields are constant until it starts.
                 Who::Thread(thread) => unsafe {
-                    thread.as_ref().reach().home().is_null() && !thread.as_ref().label.pinned
+                    thread.as_ref().reach().home().is_null() && !thread.as_ref().label.pinned.get()
                 },
                 Who::RemoteMessage(_) | Who::Foreign(_) => false,
             };

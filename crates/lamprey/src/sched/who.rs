@@ -124,6 +124,13 @@ impl Waiter {
         }
     }
 
+    /// The thread that this points at, which it does.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn as_plain_thread(self) -> NonNull<Thread> {
+        debug_assert_eq!(self.0.addr().get() & TAGS, 0, "no thread");
+        self.0.cast()
+    }
+
     /// The thread that this points at, if it does.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_thread(self) -> Option<NonNull<Thread>> {

@@ -3,6 +3,7 @@
 use super::join::JoinHandle;
 use super::member::Member;
 use super::{join_cell, stack_size};
+use crate::sched::hints::Given;
 use crate::sched::shared::Shared;
 use crate::sched::thread::{Label, Thread};
 use crate::sched::worker::Worker;
@@ -11,6 +12,7 @@ use std::io;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Starts a host in the calling host's runtime.
 ///
@@ -101,10 +103,10 @@ where
 {
     let label = Label {
         id: Cell::new(worker.new_id()),
-        name: None,
+        given: None,
         spawn_site: Cell::new(site),
         stack_size: worker.shared.stack_size,
-        pinned: false,
+        pinned: Cell::new(false),
         is_placed: Cell::new(false),
     };
     let head = join_cell::new(f, label, member);
@@ -125,12 +127,13 @@ fn outside() -> ! {
 /// | | host | stackful parasite | stackless parasite |
 /// |---|---|---|---|
 /// | [`name`](Self::name) | for messages and dumps, [`current`](crate::current), its handle, errors | the same | the same |
+/// | [`priority`](Self::priority), [`class`](Self::class), [`deadline`](Self::deadline), [`affinity`](Self::affinity) | for a [`Policy`](crate::Policy) of the program's | the same | the same |
 /// | [`stack_size`](Self::stack_size) | of its stack | of its stack | it has none: no effect, but is checked |
 /// | [`worker`](Self::worker), [`spread`](Self::spread) | starts there, and stays | the same: if it is not the caller's worker it starts there as a host, and not at once | the same |
 /// | [`attach_inline`](Self::attach_inline) | no effect | how it is resumed | how it is resumed |
 ///
-/// A stackful parasite with a name or a stack size gets a stack of its own instead of a pooled one, which
-/// costs about as much as a host. A stackless one with a name gets a table of its own on the heap. Options
+/// A stackful parasite with a name, a hint or a stack size gets a stack of its own instead of a pooled one, which
+/// costs about as much as a host. A stackless one with a name or a hint gets a table of its own on the heap. Options
 /// that are not set cost nothing.
 ///
 /// # Examples
@@ -146,7 +149,7 @@ fn outside() -> ! {
 #[derive(Debug, Clone, Default)]
 #[must_use = "a builder starts nothing before one of its spawning calls"]
 pub struct Builder {
-    name: Option<Arc<str>>,
+    given: Given,
     stack_size: Option<usize>,
     place: Placement,
     attach_inline: bool,
@@ -168,7 +171,35 @@ impl Builder {
 
     /// Names the host or parasite, for messages and dumps.
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
-        self.name = Some(name.as_ref().into());
+        self.given.name = Some(name.as_ref().into());
+        self
+    }
+
+    /// The higher, the earlier: a hint for the [`Policy`](crate::Policy) of the runtime, as
+    /// [`Priority`](crate::policy::Priority) takes it. The default policy takes none. Default: 0.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.given.hints.priority = priority;
+        self
+    }
+
+    /// What kind of work it does, in numbers of the program's own: a hint for its [`Policy`](crate::Policy). Default: 0.
+    pub fn class(mut self, class: u32) -> Self {
+        self.given.hints.class = class;
+        self
+    }
+
+    /// When it should have ended: a hint for the [`Policy`](crate::Policy) of the runtime, as
+    /// [`EarliestDeadline`](crate::policy::EarliestDeadline) takes it. Nothing ends it then
+    /// ([`with_deadline`](crate::with_deadline) does).
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.given.hints.deadline = Some(deadline);
+        self
+    }
+
+    /// Threads with the same number share data: a hint for the [`Policy`](crate::Policy) of the runtime, which may
+    /// start them on one worker ([`Policy::place`](crate::Policy::place)).
+    pub fn affinity(mut self, group: u64) -> Self {
+        self.given.hints.affinity = Some(group);
         self
     }
 
@@ -206,8 +237,9 @@ impl Builder {
         self
     }
 
-    pub(crate) fn given_name(&self) -> Option<Arc<str>> {
-        self.name.clone()
+    /// What it was given, if anything.
+    pub(crate) fn given(&self) -> Option<Arc<Given>> {
+        self.given.clone().kept()
     }
 
     /// The stack size that was set, if any, checked and rounded.
@@ -318,10 +350,10 @@ impl Builder {
         let place = self.asked_worker(shared)?;
         let label = Label {
             id: Cell::new(here.map_or_else(|| shared.new_id(), Worker::new_id)),
-            name: self.name,
+            given: self.given(),
             spawn_site: Cell::new(site),
             stack_size,
-            pinned: place.is_some(),
+            pinned: Cell::new(place.is_some()),
             is_placed: Cell::new(false),
         };
         let head = join_cell::new(f, label, member);

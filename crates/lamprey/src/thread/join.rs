@@ -219,7 +219,7 @@ impl<T> JoinHandle<T> {
 
     /// The host's name, if it was given one.
     pub fn name(&self) -> Option<&str> {
-        self.head().thread.label.name.as_deref()
+        self.head().thread.label.name().map(|name| &**name)
     }
 }
 

@@ -233,7 +233,7 @@ unsafe fn free<T, F, M>(thread: NonNull<Thread>) {
 /// Drops an outcome that no thread joined, and reports a panic in it, once.
 pub(super) fn drop_outcome<T>(label: &Label, outcome: Outcome<T>) {
     super::join::report_unjoined(outcome, || {
-        let name = label.name.as_deref().unwrap_or("unnamed");
+        let name = label.name().map_or("unnamed", |name| name);
         format!("host {} ({name}), spawned at {},", label.id.get(), label.spawn_site.get())
     });
 }

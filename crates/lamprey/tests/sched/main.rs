@@ -5,6 +5,7 @@ mod common;
 
 mod coop;
 mod placement;
+mod policies;
 mod policy;
 mod progress;
 mod several;

@@ -134,7 +134,7 @@ impl Worker {
             sample.take(unsafe { Registers::suspended(thread.sp.get()) });
             found.push(Found {
                 id: thread.label.id.get(),
-                name: thread.label.name.clone(),
+                name: thread.label.name().cloned(),
                 kind: thread.kind,
                 worker: self.remote.index,
                 spawn_site: thread.spawn_site(),

@@ -39,7 +39,7 @@ impl Thread {
             _ => "host",
         };
         let label = &self.label;
-        let name = label.name.as_deref().unwrap_or("unnamed");
+        let name = label.name().map_or("unnamed", |name| name);
         match self.spawn_site() {
             Some(site) => write!(out, "{kind} {} `{name}` spawned at {site}", label.id.get()),
             None => out.write_str("a host of the runtime's own"),

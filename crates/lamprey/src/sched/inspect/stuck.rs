@@ -161,7 +161,7 @@ impl Seen {
     fn of(thread: &Thread, is_running: bool) -> Self {
         Self {
             id: thread.label.id.get(),
-            name: Short::of(thread.label.name.as_deref().unwrap_or("")),
+            name: Short::of(thread.label.name().map_or("", |name| name)),
             kind: thread.kind,
             spawn_site: thread.spawn_site(),
             wait: if is_running { None } else { wait_of(thread) },

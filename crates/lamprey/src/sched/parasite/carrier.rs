@@ -19,6 +19,7 @@ use super::ready_queue::ReadyQueue;
 use super::task::Task;
 use crate::sched::policy::{Ready, Why};
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
+use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use std::ptr::{self, NonNull};
 
@@ -46,12 +47,12 @@ impl Worker {
     pub(in crate::sched) fn pick_parasite(&self) -> Option<NonNull<Thread>> {
         self.parasites.ready.settle();
         if self.parasites.ready.pending.get() == 0 {
-            return self.policy.next(&self.remote.unstarted).map(|ready| ready.0);
+            return self.next_by_policy();
         }
         if self.parasites.turn.get() == 0 {
             self.begin_turn();
-            if let Some(host) = self.policy.next(&self.remote.unstarted) {
-                return Some(host.0);
+            if let Some(host) = self.next_by_policy() {
+                return Some(host);
             }
         }
         let parasite = match self.parasites.carriers.oldest.get() {
@@ -67,6 +68,16 @@ impl Worker {
             return Some(parasite);
         }
         self.take_parked().or_else(|| Some(new_carrier(self)))
+    }
+
+    /// A parasite without a stack that the policy has picked: queues it again, where only a carrier takes from, and
+    /// returns the carrier.
+    #[cold]
+    pub(in crate::sched) fn carry_picked(&self, parasite: Waiter) -> NonNull<Thread> {
+        if !self.parasites.ready.push(parasite) {
+            crate::bug::bug!("a policy has picked more parasites than one at a time");
+        }
+        self.take_parked().unwrap_or_else(|| new_carrier(self))
     }
 
     /// Takes out the parked carrier, which the caller must run.
@@ -99,7 +110,7 @@ impl Worker {
                 continue;
             }
             if self.stopping.get() && me.state.get() == ThreadState::Runnable {
-                self.policy.ready(Ready(thread), Why::Yielded);
+                self.policy.ready(Ready::thread(thread), Why::Yielded);
             }
             self.switch_to(me, next);
         }
@@ -165,7 +176,7 @@ impl Worker {
         self.parasites.ready.count(-1);
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
-            self.policy.ready(Ready(parked), Why::Woken);
+            self.policy.ready(Ready::thread(parked), Why::Woken);
         }
     }
 }

@@ -29,6 +29,7 @@
 //! on, who therefore reads the outcome only.
 
 use super::contexts::{Context, TopCall};
+use crate::sched::hints::Given;
 use crate::sched::policy::Ready;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
 use crate::sched::worker::Worker;
@@ -95,11 +96,11 @@ impl Worker {
     #[cold]
     pub(crate) fn own_context(
         &self,
-        name: Option<Arc<str>>,
+        given: Option<Arc<Given>>,
         stack_size: u32,
     ) -> io::Result<NonNull<Context>> {
         self.free_spent();
-        self.make_context(Label { name, ..Label::internal(0, stack_size) }, own_context_main)
+        self.make_context(Label { given, ..Label::internal(0, stack_size) }, own_context_main)
     }
 
     fn make_context(
@@ -284,7 +285,7 @@ impl Worker {
         let me = self.running_ref();
         self.inflate_thread(me);
         if !me.below.get().is_null() {
-            self.policy.ready(Ready(self.running()), crate::sched::policy::Why::Yielded);
+            self.policy.ready(Ready::thread(self.running()), crate::sched::policy::Why::Yielded);
             let next = self.descend(me);
             self.switch_to(me, next);
         }

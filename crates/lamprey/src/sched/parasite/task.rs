@@ -19,6 +19,7 @@
 use super::life::Life;
 use crate::queue::inbox::Linked;
 use crate::sched::completion::Completion;
+use crate::sched::hints::{Given, Hints};
 use crate::sched::waiter::Waiter;
 use crate::sync_shim::Cell;
 use std::ops::Range;
@@ -77,14 +78,14 @@ pub(crate) struct TaskBody {
     pub(crate) elsewhere: unsafe fn(NonNull<Task>) -> Range<usize>,
     /// The name of the future's type.
     pub(crate) name: fn() -> &'static str,
-    /// Of a parasite that was given a name: the object that this table is a part of.
+    /// Of a parasite that was given a name or a hint: the object that this table is a part of.
     pub(crate) named: Option<NamedPtr>,
 }
 
-/// The table of one parasite that was given a name: a parasite without one has nothing to store.
+/// The table of one parasite that was given a name or a hint: others have nothing to store.
 pub(crate) struct Named {
     pub(crate) body: TaskBody,
-    pub(crate) name: Arc<str>,
+    pub(crate) given: Arc<Given>,
 }
 
 /// Leaked when the parasite is placed, freed with its block.
@@ -112,8 +113,17 @@ pub(crate) enum Form {
 impl Task {
     /// The name that it was given.
     pub(crate) fn given_name(&self) -> Option<&Arc<str>> {
-        // SAFETY: it lives as long as the task.
-        self.body.named.map(|named| unsafe { &(*named.0.as_ptr()).name })
+        self.given()?.name.as_ref()
+    }
+
+    /// What the program has said of it.
+    pub(crate) fn hints(&self) -> &Hints {
+        self.given().map_or(&Hints::NONE, |given| &given.hints)
+    }
+
+    fn given(&self) -> Option<&Given> {
+        // SAFETY: it lives as long as the task, and does not change.
+        self.body.named.map(|named| unsafe { &*named.0.as_ref().given })
     }
 
     /// The waiter of the host of a HOSTED task.

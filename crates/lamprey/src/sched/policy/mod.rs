@@ -1,14 +1,35 @@
-//! Policies: which ready thread a worker runs next (the order of Go's local run queue).
+//! Policies: which ready thread a worker runs next (the order of Go's local run queue), where new ones start, and
+//! what a worker does that has none.
 //!
 //! A worker keeps the threads that have not started yet in a queue of its own ([`Unstarted`]): only those can
 //! be stolen by other workers. The policy keeps the rest and decides when to take from that queue.
+//!
+//! One file for each policy: [`Hybrid`], the default; [`Fifo`], [`Lifo`], [`Random`], [`Priority`],
+//! [`EarliestDeadline`].
 
+mod answers;
 mod call;
+mod deadline;
+mod fifo;
 mod hybrid;
+mod lifo;
+mod priority;
+mod random;
 
+pub use super::hints::Hints;
+pub use answers::{Idle, NewThread, Parasites, Place, Workers};
+pub use deadline::EarliestDeadline;
+pub use fifo::Fifo;
 pub use hybrid::Hybrid;
+pub use lifo::Lifo;
+pub use priority::Priority;
+pub use random::Random;
 
+use super::info::ThreadKind;
+use super::parasite::task::Task;
+use super::thread::Kind;
 use super::thread::{Entry, Thread, ThreadState};
+use super::waiter::Waiter;
 use crate::queue::steal_queue::StealQueue;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -54,19 +75,36 @@ use std::sync::Arc;
 /// # Panics
 /// A panic in a policy aborts the process: the worker could not continue.
 #[doc(alias = "Scheduler")]
+#[allow(clippy::len_without_is_empty, reason = "no method that another one tells")]
 pub trait Policy: 'static {
     /// A thread has become ready to run.
     fn ready(&mut self, thread: Ready, why: Why);
 
-    /// The thread to run now: one of those that came in through `ready`, or one that has not started yet.
+    /// The thread to run now: one of those that came in through `ready`, or one that has not started yet. None
+    /// if there is none; while [`len`](Policy::len) is not zero, it may not be.
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready>;
 
     /// How many threads the policy holds (those in `unstarted` not counted).
     fn len(&self) -> usize;
 
-    /// True when the policy holds no thread.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Whether parasites that have been woken come through [`ready`](Policy::ready) like hosts. Asked once, when the
+    /// worker starts. By default they do not: they run ahead of the hosts, on the stack of the thread that has
+    /// woken them, as long as their budget lasts.
+    fn parasites(&self) -> Parasites {
+        Parasites::Ahead
+    }
+
+    /// On which worker a new host starts, and whether others may take it; asked on the worker that spawns it, or
+    /// where it comes in from outside, unless the program has said so itself
+    /// ([`Builder::worker`](crate::Builder::worker)). (A parasite starts at once, where it is spawned.)
+    fn place(&mut self, new: &NewThread<'_>, workers: &Workers<'_>) -> Place {
+        let _ = (new, workers);
+        Place::Anywhere
+    }
+
+    /// Nothing is ready here: what the worker does before it sleeps.
+    fn idle(&mut self) -> Idle {
+        Idle::LookForWork
     }
 }
 
@@ -82,42 +120,77 @@ pub enum Why {
     Yielded,
 }
 
-/// A thread that can run now. It is the right to run the thread, so it cannot be copied; the thread can run
-/// only on this worker, so it cannot leave the kernel thread:
+/// A thread that can run now, a host or a parasite. It is the right to run the thread, so it cannot be copied; the
+/// thread can run only on this worker, so it cannot leave the kernel thread:
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: lamprey::Ready) {
 ///     std::thread::spawn(move || drop(thread));
 /// }
 /// ```
+// A thread (not a parasite without a stack) is a plain pointer: `Hybrid`, which gets no others, need not decode it.
 #[derive(Debug)]
 #[repr(transparent)]
 #[must_use = "a ready thread that is dropped never runs again"]
-pub struct Ready(pub(crate) NonNull<Thread>);
+pub struct Ready(pub(crate) Waiter, PhantomData<*mut ()>);
 
 impl Ready {
-    fn thread(&self) -> &Thread {
-        // SAFETY: a ready thread is alive until it has run, which needs this very value.
-        unsafe { self.0.as_ref() }
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn thread(thread: NonNull<Thread>) -> Self {
+        Self(Waiter::thread(thread), PhantomData)
     }
 
-    /// The thread's number, unique in its runtime.
+    pub(crate) fn parasite(parasite: Waiter) -> Self {
+        Self(parasite, PhantomData)
+    }
+
+    /// What the right is for.
+    fn who(&self) -> Result<&Thread, &Task> {
+        if let Some(thread) = self.0.as_thread() {
+            // SAFETY: a ready thread is alive until it has run, which needs this very value.
+            return Ok(unsafe { thread.as_ref() });
+        }
+        let task = self.0.as_task().unwrap_or_else(|| crate::bug::bug!("neither thread nor task is ready"));
+        // SAFETY: the right to run, which this is, keeps the parasite alive.
+        Err(unsafe { task.as_ref() })
+    }
+
+    /// The thread's number, unique in its runtime; of a parasite without a stack, unique among those that live.
     pub fn id(&self) -> u64 {
-        self.thread().label.id.get()
+        self.who().map_or_else(|task| std::ptr::from_ref(task).addr() as u64, |thread| thread.label.id.get())
+    }
+
+    /// Whether it is a host or a parasite.
+    pub fn kind(&self) -> ThreadKind {
+        match self.who() {
+            Ok(thread) if thread.kind != Kind::Parasite => ThreadKind::Host,
+            _ => ThreadKind::Parasite,
+        }
     }
 
     /// The name given to [`Builder::name`](crate::Builder::name).
     pub fn name(&self) -> Option<&str> {
-        self.thread().label.name.as_ref().map(Arc::as_ref)
+        self.who().map_or_else(Task::given_name, |thread| thread.label.name()).map(Arc::as_ref)
     }
 
-    /// Where it was spawned.
-    pub fn spawn_site(&self) -> &'static Location<'static> {
-        self.thread().label.spawn_site.get()
+    /// What the program has said of it ([`Builder::priority`](crate::Builder::priority) and the calls beside it).
+    pub fn hints(&self) -> &Hints {
+        self.who().map_or_else(Task::hints, |thread| thread.label.hints())
+    }
+
+    /// Where it was spawned; None of a parasite without a stack, in builds without debug assertions.
+    pub fn spawn_site(&self) -> Option<&'static Location<'static>> {
+        match self.who() {
+            Ok(thread) => Some(thread.label.spawn_site.get()),
+            #[cfg(debug_assertions)]
+            Err(task) => Some(task.spawn_site),
+            #[cfg(not(debug_assertions))]
+            Err(_) => None,
+        }
     }
 
     /// True once it has run for the first time: it stays on its worker from then on.
     pub fn is_started(&self) -> bool {
-        self.thread().state.get() != ThreadState::Unstarted
+        self.who().map_or(true, |thread| thread.state.get() != ThreadState::Unstarted)
     }
 }
 
@@ -137,7 +210,7 @@ impl Unstarted<'_> {
     pub fn pop(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
-        unsafe { self.0.pop_oldest() }.map(|entry| Ready(entry.0))
+        unsafe { self.0.pop_oldest() }.map(|entry| Ready::thread(entry.0))
     }
 
     /// Takes one of those that were spawned since the last call, the first of them; if there are none, one of
@@ -147,7 +220,7 @@ impl Unstarted<'_> {
     pub fn pop_newest(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
-        unsafe { self.0.next() }.map(|entry| Ready(entry.0))
+        unsafe { self.0.next() }.map(|entry| Ready::thread(entry.0))
     }
 
     /// True when there is none.
@@ -165,5 +238,5 @@ impl Unstarted<'_> {
 /// a switch.
 pub(crate) enum PolicySlot {
     Hybrid(UnsafeCell<Hybrid>),
-    Program(Cell<Option<Box<dyn Policy>>>),
+    Program(Cell<Option<Box<dyn Policy>>>, Parasites),
 }
