@@ -86,6 +86,7 @@ pub struct RuntimeBuilder {
     blocking_threads: usize,
     policy: Option<PolicyFactory>,
     sources: Vec<SourceFactory>,
+    source_threads: Vec<SourceFactory>,
     options: Options,
 }
 
@@ -106,6 +107,7 @@ impl Runtime {
             blocking_threads: pool::MOST_THREADS,
             policy: None,
             sources: Vec::new(),
+            source_threads: Vec::new(),
             options: Options::default(),
         }
     }
@@ -263,7 +265,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds an event loop: `make` is called once for each worker, on its kernel thread.
+    /// Adds an event loop within the workers: `make` is called once for each worker, on its kernel thread.
     #[doc(alias = "driver")]
     #[doc(alias = "event_loop")]
     pub fn source(
@@ -274,12 +276,28 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Adds an event loop beside the workers: `make` is called once, on a kernel thread of the event loop's own, which
+    /// then calls the source's [`wait`](Source::wait) again and again. The source must have a
+    /// [`notifier`](Source::notifier); its [`poll`](Source::poll) and [`helper`](Source::helper) are not called.
+    ///
+    /// Within the workers ([`source`](Self::source)), an event costs no wake from one kernel thread to another, but
+    /// waits while its worker computes, and each worker looks at every source; beside them it is the other way
+    /// round. (events-and-threads-haskell, Figure 14, has its loops on threads of their own.) The thread ends after
+    /// the last worker has.
+    pub fn source_thread(
+        mut self,
+        make: impl Fn() -> std::io::Result<Box<dyn Source>> + Send + Sync + 'static,
+    ) -> Self {
+        self.source_threads.push(Arc::new(make));
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
-    /// 0 blocking threads), and for a `LAMPREY_STACK` that is not a size; the system's error if it refuses
-    /// kernel threads, memory or descriptors.
+    /// 0 blocking threads), for a `LAMPREY_STACK` that is not a size, and for a source on a thread of its own that has
+    /// no notifier; the system's error if it refuses kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
         if !(1..=1024).contains(&self.workers) {
@@ -298,6 +316,7 @@ impl RuntimeBuilder {
             blocking_threads: self.blocking_threads,
             policy: self.policy,
             sources: self.sources,
+            source_threads: self.source_threads,
             options: self.options,
         })?;
         Ok(Runtime { shared, is_over: false })

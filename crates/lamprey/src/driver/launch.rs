@@ -7,6 +7,7 @@ use crate::sched::panic_hook::install_hook;
 use crate::sched::runtime::{Config, PolicyFactory};
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::SourceFactory;
+use crate::sched::source_thread;
 use crate::sched::timers::{self, TimerSource};
 use std::io;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub(crate) struct Launch {
     pub(crate) policy: Option<PolicyFactory>,
     /// The program's own event loops, polled before the others.
     pub(crate) sources: Vec<SourceFactory>,
+    /// Those that have kernel threads of their own.
+    pub(crate) source_threads: Vec<SourceFactory>,
     pub(crate) options: Options,
 }
 
@@ -36,6 +39,9 @@ pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
     mark_generators();
     let pool = Pool::new(launch.blocking_threads);
     let mut sources = launch.sources;
+    for make in launch.source_threads {
+        sources.push(source_thread::start(make)?);
+    }
     sources.push(Arc::new(|| Ok(Box::new(TimerSource::new()))));
     sources.push(Arc::new(move || {
         pool.install();

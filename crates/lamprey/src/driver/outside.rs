@@ -66,6 +66,7 @@ fn start() -> io::Result<Outside> {
         blocking_threads: pool::MOST_THREADS,
         policy: None,
         sources: Vec::new(),
+        source_threads: Vec::new(),
         options: Options::default(),
     })?;
     let look_around = || {

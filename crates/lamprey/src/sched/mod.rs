@@ -68,6 +68,8 @@ pub(crate) mod shared;
 #[cfg(not(loom))]
 pub(crate) mod source;
 #[cfg(not(loom))]
+pub(crate) mod source_thread;
+#[cfg(not(loom))]
 pub(crate) mod stats;
 #[cfg(not(loom))]
 mod steal;
