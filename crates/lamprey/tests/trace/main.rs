@@ -1,5 +1,6 @@
 //! The scheduler kit: what a scheduler gets of its threads, and they of it.
 
+mod aio;
 mod calls;
 mod epoll;
 mod exceptions;
