@@ -25,6 +25,7 @@ pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
 pub mod pingpong;
+pub mod policies;
 pub mod quicksort;
 pub mod ring;
 pub mod savina;
@@ -42,9 +43,10 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 50] = [
+pub const ALL: [&Bench; 51] = [
     &switch::BENCH,
     &yielding::BENCH,
+    &policies::BENCH,
     &spawn::BENCH,
     &pingpong::BENCH,
     &ring::BENCH,

@@ -5,6 +5,7 @@
 //! which needs no memory per receiver beyond the task.
 
 use crate::harness::{Runner, Sample};
+use crate::work::policies::{CROWDS, Intervals};
 use crate::work::{idle, memory, pingpong, ring, spawn, timers, yielding};
 use ::tokio::net::TcpListener;
 use ::tokio::runtime::{Builder, Runtime};
@@ -45,6 +46,36 @@ pub fn yielding(workers: usize) -> Result<Runner> {
         });
         Ok(vec![Sample::ns_each("yield", took, rounds * yielding::HOSTS)])
     }))
+}
+
+/// The scheduling interval: see `benches::policies`.
+pub fn policies(workers: usize) -> Result<Runner> {
+    let runtime = runtime(workers)?;
+    Ok(Box::new(move |n| {
+        let mut samples = Vec::new();
+        for crowd in CROWDS {
+            let rounds = (n / crowd).max(2);
+            samples.extend(run(&runtime, async move {
+                let tasks: Vec<_> = (0..crowd).map(|_| ::tokio::spawn(notes(rounds))).collect();
+                let mut all = Vec::new();
+                for task in tasks {
+                    all.push(task.await.expect("yielding does not panic"));
+                }
+                Intervals::samples(crowd, all)
+            }));
+        }
+        Ok(samples)
+    }))
+}
+
+async fn notes(rounds: u64) -> Intervals {
+    yield_now().await;
+    let (mut seen, mut last) = (Intervals::default(), Instant::now());
+    for _ in 0..rounds {
+        yield_now().await;
+        seen.note(&mut last);
+    }
+    seen
 }
 
 async fn yields(rounds: u64) {

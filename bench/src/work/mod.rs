@@ -19,6 +19,7 @@ pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
 pub mod pingpong;
+pub mod policies;
 pub mod quicksort;
 pub mod ring;
 pub mod savina;

@@ -158,6 +158,11 @@ struct Events;
 #[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
 struct ThreadsThatEndWell;
 
+/// The programs of the chapter on schedulers and event loops, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/your-own-scheduler.md")]
+struct YourOwnScheduler;
+
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError,
     Sender, TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
