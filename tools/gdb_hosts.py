@@ -25,11 +25,19 @@ def text(pointer, length):
     return pointer.cast(gdb.lookup_type("unsigned char").pointer()).string("utf-8", "replace", int(length)) if length else ""
 
 
+def words(address, count):
+    memory = gdb.selected_inferior().read_memory(int(address), 8 * count)
+    return [int.from_bytes(memory[i : i + 8].tobytes(), "little") for i in range(0, 8 * count, 8)]
+
+
 def name_of(label):
-    """`label.name` is an `Option<Arc<str>>`: a fat pointer to two counters and the bytes, null for none."""
-    address = int(label["name"].address)
-    words = gdb.selected_inferior().read_memory(address, 16)
-    data, length = (int.from_bytes(words[i : i + 8].tobytes(), "little") for i in (0, 8))
+    """`label.given` is an `Option<Arc<Given>>`: null for none. `Given::name` is an `Option<Arc<str>>`: a fat pointer
+    to two counters and the bytes, null for none."""
+    (given,) = words(label["given"].address, 1)
+    if not given:
+        return "-"
+    inner = gdb.lookup_type("alloc::sync::ArcInner<lamprey::sched::hints::Given>").pointer()
+    data, length = words(gdb.Value(given).cast(inner).dereference()["data"]["name"].address, 2)
     return text(gdb.Value(data + 16).cast(gdb.lookup_type("unsigned char").pointer()), length) if data else "-"
 
 
