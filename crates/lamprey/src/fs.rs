@@ -2,29 +2,40 @@
 //!
 //! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first
 //! tried with `RWF_NOWAIT`, which costs as much as the plain call; only when the kernel would have to wait,
-//! or its file system cannot tell, does the call go to the blocking pool.
+//! or its file system cannot tell, is it left to the kernel's io_uring, or, where the runtime has none
+//! ([`Io`](crate::Io)), to the blocking pool. Files opened with `O_DIRECT` always wait.
 //!
 //! For all other file operations run the standard library's call on the pool: `lamprey::block(||
 //! std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
 
 mod aligned;
+mod batch;
 mod future;
+mod hints;
+mod metadata;
+mod open;
+mod whole;
 
 pub use self::aligned::AlignedBuf;
+pub use self::hints::Advice;
+pub use self::metadata::{Metadata, metadata, metadata_async, symlink_metadata, symlink_metadata_async};
+pub use self::open::OpenOptions;
 
 use std::fmt;
-use std::fs::{Metadata, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 
 use crate::driver::block;
+use crate::driver::uring::op::{close, read, sync, write};
+use crate::driver::uring::ring::here;
 use crate::io::offset::check_offset;
 use crate::sched::coop;
 
@@ -52,20 +63,27 @@ const CURSOR: u64 = u64::MAX;
 /// ```
 ///
 /// # Cancellation
-/// Not interruptible while a call is on the blocking pool. A cancelled host unwinds only before anything is
-/// read or written.
+/// Not interruptible while a call is on the blocking pool, or the kernel is in the middle of it. A cancelled host
+/// unwinds only before anything is read or written.
 ///
 /// # Blocking
 /// A read or write at the cursor transfers at most 1 MiB, in one system call; other threads may run before
-/// the next. The [module](self) says which calls go to the blocking pool. Plain OS threads make the calls
+/// the next. The [module](self) says which calls wait, and for whom. Plain OS threads make the calls
 /// themselves.
 ///
+/// With io_uring, calls at the cursor through a shared reference (`&File`) are still left to the pool: io_uring
+/// does not take the kernel's lock of the cursor, so two of them could read the same bytes. Those through a
+/// `&mut File` are not; so use the cursor of a duplicated descriptor from one thread at a time.
+///
 /// # In async code
-/// Each call has an awaitable form. A call on the blocking pool cannot be cancelled: if its future is dropped
-/// before a pool thread has taken it, it is not made, otherwise it runs to its end and its result is lost. So
-/// a `read_async` that is dropped may have moved the file's cursor, and a `write_async` may have written.
-/// Converting the file into another type waits for such a call.
-pub struct File(Arc<std::fs::File>);
+/// Each call has an awaitable form. If its future is dropped while it waits, the call may still be made, and its
+/// result is lost: so a `read_async` that is dropped may have moved the file's cursor, and a `write_async` may
+/// have written. Converting the file into another type waits for such a call.
+pub struct File {
+    file: Arc<std::fs::File>,
+    /// It was opened with `O_DIRECT`: each call waits for the disk.
+    is_direct: bool,
+}
 
 impl File {
     /// Opens a file for reading.
@@ -73,7 +91,7 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::open_with(OpenOptions::new().read(true), path)
+        OpenOptions::new().read(true).open(path)
     }
 
     /// Opens a file for writing, and truncates it.
@@ -81,14 +99,15 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::open_with(OpenOptions::new().write(true).create(true).truncate(true), path)
+        OpenOptions::new().write(true).create(true).truncate(true).open(path)
     }
 
-    /// Opens a file with `options`.
+    /// Opens a file with the options of the standard library, on the blocking pool. [`OpenOptions`] are those of this
+    /// crate.
     ///
     /// # Errors
     /// The system's.
-    pub fn open_with(options: &OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
+    pub fn open_with(options: &std::fs::OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         block(|| options.open(path)).map(Self::from)
     }
@@ -98,7 +117,7 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn metadata(&self) -> io::Result<Metadata> {
-        block(|| self.0.metadata())
+        metadata::of_file(&self.file)
     }
 
     /// Truncates the file to `size` bytes, or extends it with zeros.
@@ -106,7 +125,7 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn set_len(&self, size: u64) -> io::Result<()> {
-        block(|| self.0.set_len(size))
+        block(|| self.file.set_len(size))
     }
 
     /// Waits until all that was written is on the disk.
@@ -114,7 +133,44 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn sync_all(&self) -> io::Result<()> {
-        block(|| self.0.sync_all())
+        self.sync(false)
+    }
+
+    /// Waits until all that was written is on the disk, but not what else the file system keeps of the file (such as
+    /// times), unless it is needed to find the bytes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync_data(&self) -> io::Result<()> {
+        self.sync(true)
+    }
+
+    fn sync(&self, only_data: bool) -> io::Result<()> {
+        let synced = match here() {
+            Some(here) => sync::sync(here, self.as_fd_of_file(), only_data)?,
+            None => None,
+        };
+        let on_pool = || block(|| if only_data { self.file.sync_data() } else { self.file.sync_all() });
+        synced.map_or_else(on_pool, |answer| answer.value().map(drop))
+    }
+
+    /// Closes the file and says whether its file system had something to report, which a drop does not. (What the
+    /// kernel has not written to the disk yet is no part of that: see [`sync_all`](Self::sync_all).) A future of this
+    /// file that was dropped is waited for.
+    ///
+    /// # Errors
+    /// The file system's: what was written may be lost. The file is closed all the same.
+    pub fn close(self) -> io::Result<()> {
+        let fd = OwnedFd::from(self);
+        let closed = match here() {
+            Some(here) => close::close(here, fd),
+            None => Err(fd),
+        };
+        closed.unwrap_or_else(|fd| block(|| ask_to_close(fd)))
+    }
+
+    fn as_fd_of_file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// Reads at `offset`, without using the cursor; 0 at the end of the file.
@@ -123,8 +179,8 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match read_chunks(&self.0, buf, Some(offset)) {
-            Err(error) if would_wait(error) => block(|| self.0.read_at(buf, offset)),
+        match self.read_chunks(buf, Some(offset)) {
+            Err(error) if would_wait(error) => self.read_waiting(buf, offset),
             done => Ok(done?),
         }
     }
@@ -135,25 +191,56 @@ impl File {
     /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
     pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
-        match write_chunks(&self.0, buf, Some(offset)) {
-            Err(error) if would_wait(error) => block(|| self.0.write_at(buf, offset)),
+        match self.write_chunks(buf, Some(offset)) {
+            Err(error) if would_wait(error) => self.write_waiting(buf, offset),
             done => Ok(done?),
         }
     }
-}
 
-/// Reads as much as is possible without waiting.
-fn read_chunks(file: &std::fs::File, buf: &mut [u8], from: Option<u64>) -> Result<usize, Errno> {
-    in_chunks(buf.len(), from, |range, at| {
-        preadv2(file, &mut [IoSliceMut::new(&mut buf[range])], at, ReadWriteFlags::NOWAIT)
-    })
-}
+    /// Reads as much as is possible without waiting.
+    fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Result<usize, Errno> {
+        if self.is_direct {
+            return Err(Errno::AGAIN);
+        }
+        in_chunks(buf.len(), from, |range, at| {
+            preadv2(&*self.file, &mut [IoSliceMut::new(&mut buf[range])], at, ReadWriteFlags::NOWAIT)
+        })
+    }
 
-/// Writes as much as is possible without waiting.
-fn write_chunks(file: &std::fs::File, buf: &[u8], from: Option<u64>) -> Result<usize, Errno> {
-    in_chunks(buf.len(), from, |range, at| {
-        pwritev2(file, &[IoSlice::new(&buf[range])], at, ReadWriteFlags::NOWAIT)
-    })
+    /// Writes as much as is possible without waiting.
+    fn write_chunks(&self, buf: &[u8], from: Option<u64>) -> Result<usize, Errno> {
+        if self.is_direct {
+            return Err(Errno::AGAIN);
+        }
+        in_chunks(buf.len(), from, |range, at| {
+            pwritev2(&*self.file, &[IoSlice::new(&buf[range])], at, ReadWriteFlags::NOWAIT)
+        })
+    }
+
+    /// Reads at an offset, or at the [`CURSOR`], and waits.
+    fn read_waiting(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        if let Some(here) = here()
+            && let Some(answer) = read::read(here, self.as_fd_of_file(), buf, at)?
+        {
+            return answer.value();
+        }
+        block(|| if at == CURSOR { (&*self.file).read(buf) } else { self.file.read_at(buf, at) })
+    }
+
+    /// Writes at an offset, or at the [`CURSOR`], and waits.
+    fn write_waiting(&self, buf: &[u8], at: u64) -> io::Result<usize> {
+        if let Some(here) = here()
+            && let Some(answer) = write::write(here, self.as_fd_of_file(), buf, at)?
+        {
+            return answer.value();
+        }
+        block(|| if at == CURSOR { (&*self.file).write(buf) } else { self.file.write_at(buf, at) })
+    }
+
+    /// True if no call of a future that was dropped may still use the cursor.
+    fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.file) == 1
+    }
 }
 
 /// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not transferred in full, and lets
@@ -184,7 +271,20 @@ fn in_chunks(
     }
 }
 
-/// True if the plain call has to be made on the pool: with `EAGAIN` the call would wait, with the others that
+/// The system call. An interrupted one has closed the descriptor, too.
+fn ask_to_close(fd: OwnedFd) -> io::Result<()> {
+    let fd = fd.into_raw_fd();
+    // SAFETY: the descriptor is this call's own.
+    if unsafe { libc::close(fd) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        error => Err(error),
+    }
+}
+
+/// True if the plain call has to be made where it may wait: with `EAGAIN` the call would wait, with the others that
 /// is unknown.
 fn would_wait(error: Errno) -> bool {
     matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
@@ -192,8 +292,8 @@ fn would_wait(error: Errno) -> bool {
 
 impl Read for &File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match read_chunks(&self.0, buf, None) {
-            Err(error) if would_wait(error) => block(|| (&*self.0).read(buf)),
+        match self.read_chunks(buf, None) {
+            Err(error) if would_wait(error) => block(|| (&*self.file).read(buf)),
             done => Ok(done?),
         }
     }
@@ -201,8 +301,8 @@ impl Read for &File {
 
 impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match write_chunks(&self.0, buf, None) {
-            Err(error) if would_wait(error) => block(|| (&*self.0).write(buf)),
+        match self.write_chunks(buf, None) {
+            Err(error) if would_wait(error) => block(|| (&*self.file).write(buf)),
             done => Ok(done?),
         }
     }
@@ -213,19 +313,27 @@ impl Write for &File {
 
 impl Seek for &File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        block(|| (&*self.0).seek(to))
+        block(|| (&*self.file).seek(to))
     }
 }
 
 impl Read for File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        (&*self).read(buf)
+        match self.read_chunks(buf, None) {
+            Err(error) if would_wait(error) && self.is_alone() => self.read_waiting(buf, CURSOR),
+            Err(error) if would_wait(error) => block(|| (&*self.file).read(buf)),
+            done => Ok(done?),
+        }
     }
 }
 
 impl Write for File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        (&*self).write(buf)
+        match self.write_chunks(buf, None) {
+            Err(error) if would_wait(error) && self.is_alone() => self.write_waiting(buf, CURSOR),
+            Err(error) if would_wait(error) => block(|| (&*self.file).write(buf)),
+            done => Ok(done?),
+        }
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -240,30 +348,31 @@ impl Seek for File {
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.file.fmt(f)
     }
 }
 
 impl AsFd for File {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.file.as_fd()
     }
 }
 
 impl AsRawFd for File {
     fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+        self.file.as_raw_fd()
     }
 }
 
 impl From<std::fs::File> for File {
     fn from(file: std::fs::File) -> Self {
-        Self(Arc::new(file))
+        let is_direct = rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
+        Self { file: Arc::new(file), is_direct }
     }
 }
 
 impl From<File> for std::fs::File {
-    fn from(File(mut file): File) -> Self {
+    fn from(File { mut file, .. }: File) -> Self {
         loop {
             match Arc::try_unwrap(file) {
                 Ok(file) => return file,

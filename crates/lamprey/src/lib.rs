@@ -175,7 +175,7 @@ pub use {
     channel::{
         MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
     },
-    driver::{block, block_async},
+    driver::{Io, block, block_async},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},

@@ -1,6 +1,7 @@
 //! The public face of the scheduler: a runtime, its builder, its handle, and [`run`].
 
 use crate::cancel::shield;
+use crate::driver::backend::Io;
 use crate::driver::launch::{Launch, launch};
 use crate::driver::pool;
 use crate::sched::policy::Policy;
@@ -74,6 +75,7 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 #[doc(alias = "ThreadPool")]
 pub struct Runtime {
     shared: Arc<Shared>,
+    io: Io,
     /// The shutdown has begun.
     is_over: bool,
 }
@@ -87,6 +89,7 @@ pub struct RuntimeBuilder {
     policy: Option<PolicyFactory>,
     sources: Vec<SourceFactory>,
     source_threads: Vec<SourceFactory>,
+    io: Io,
     options: Options,
 }
 
@@ -108,6 +111,7 @@ impl Runtime {
             policy: None,
             sources: Vec::new(),
             source_threads: Vec::new(),
+            io: Io::Auto,
             options: Options::default(),
         }
     }
@@ -145,6 +149,11 @@ impl Runtime {
     /// Counts of what the threads of this runtime have done so far. Reads each worker's counters.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
+    }
+
+    /// What is behind the sockets and files of this runtime: epoll or io_uring.
+    pub fn io(&self) -> Io {
+        self.io
     }
 
     /// A handle that spawns hosts in this runtime from any thread.
@@ -292,12 +301,20 @@ impl RuntimeBuilder {
         self
     }
 
+    /// What is behind sockets and files. Default: [`Io::Auto`].
+    #[doc(alias = "backend")]
+    #[doc(alias = "driver")]
+    pub fn io(mut self, io: Io) -> Self {
+        self.io = io;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
-    /// 0 blocking threads), for a `LAMPREY_STACK` that is not a size, and for a source on a thread of its own that has
-    /// no notifier; the system's error if it refuses kernel threads, memory or descriptors.
+    /// 0 blocking threads), for a `LAMPREY_STACK` that is not a size, for a `LAMPREY_IO` that is no [`Io`], and for a source on a thread of its own that
+    /// has no notifier; those of [`Io::check`], if the builder or `LAMPREY_IO` demands io_uring; the system's error if it refuses kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
         if !(1..=1024).contains(&self.workers) {
@@ -310,6 +327,7 @@ impl RuntimeBuilder {
             Some(bytes) => stack_size::check(bytes)?,
             None => stack_size::from_environment()?,
         };
+        let io = self.io.resolve()?;
         let shared = launch(Launch {
             workers: self.workers,
             stack_size,
@@ -317,9 +335,10 @@ impl RuntimeBuilder {
             policy: self.policy,
             sources: self.sources,
             source_threads: self.source_threads,
+            io,
             options: self.options,
         })?;
-        Ok(Runtime { shared, is_over: false })
+        Ok(Runtime { shared, io, is_over: false })
     }
 }
 

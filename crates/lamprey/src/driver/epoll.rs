@@ -14,7 +14,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,6 +82,25 @@ impl Epoll {
         }
         self.notified |= dispatch(&self.reactor, events, &mut self.found);
         Ok(())
+    }
+}
+
+impl AsFd for Epoll {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.reactor.as_fd()
+    }
+}
+
+/// For a source that this one is a part of.
+impl Epoll {
+    /// Says that the owner looks for events itself, though it has no reason to fetch any.
+    pub(super) fn is_served(&self) {
+        self.reactor.is_served();
+    }
+
+    /// True if a notification has come since the last wait, which the next one must not miss.
+    pub(super) fn take_notified(&mut self) -> bool {
+        std::mem::take(&mut self.notified)
     }
 }
 
@@ -162,7 +181,7 @@ impl Source for Epoll {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) {
-        if std::mem::take(&mut self.notified) {
+        if self.take_notified() {
             return self.poll();
         }
         let until = timeout.map(timespec);

@@ -1,6 +1,6 @@
 //! Starts the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
 
-use super::epoll::Epoll;
+use super::backend::Io;
 use super::pool::Pool;
 use crate::sched::guard::mark_generators;
 use crate::sched::panic_hook::install_hook;
@@ -26,6 +26,8 @@ pub(crate) struct Launch {
     pub(crate) sources: Vec<SourceFactory>,
     /// Those that have kernel threads of their own.
     pub(crate) source_threads: Vec<SourceFactory>,
+    /// What is behind sockets and files, [resolved](Io::resolve).
+    pub(crate) io: Io,
     pub(crate) options: Options,
 }
 
@@ -43,10 +45,8 @@ pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
         sources.push(source_thread::start(make)?);
     }
     sources.push(Arc::new(|| Ok(Box::new(TimerSource::new()))));
-    sources.push(Arc::new(move || {
-        pool.install();
-        Ok(Box::new(Epoll::new()?))
-    }));
+    sources.push(Arc::new(move || Ok(Box::new(pool.share()))));
+    sources.push(Arc::new(move || launch.io.make()));
     let options = Options { offering: launch.options.offering && launch.workers > 1, ..launch.options };
     Shared::start(Config {
         workers: launch.workers,

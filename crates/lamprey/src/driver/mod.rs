@@ -4,12 +4,16 @@
 //! |---|---|
 //! | `launch` | starts the workers of a runtime, with their timers, event loops and pool |
 //! | [`epoll`], `reactor` | the event loop: [`Epoll`](epoll::Epoll), one for each worker, and the part of it that sockets use |
+//! | `uring` | the event loop of io_uring: [`Uring`](uring::Uring), which has the kernel perform operations |
+//! | `backend` | which of the two a runtime has: [`Io`](backend::Io) |
 //! | `readiness` | the threads and futures that wait for one descriptor |
 //! | `wakes` | the wakes that are collected under a lock and given after it |
 //! | `poll` | waiting in `poll(2)`, for threads that have no event loop |
 //! | `pool` | kernel threads for blocking calls ([`block`], [`block_async`]) |
 //! | `outside` | the services for futures that are polled outside of every worker |
 
+#[cfg(not(loom))]
+pub(crate) mod backend;
 #[cfg(not(loom))]
 pub(crate) mod epoll;
 #[cfg(not(loom))]
@@ -21,9 +25,15 @@ mod poll;
 pub(crate) mod pool;
 pub(crate) mod reactor;
 pub(crate) mod readiness;
+#[cfg(not(loom))]
+pub(crate) mod uring;
 mod wakes;
 
+#[cfg(not(loom))]
+pub use backend::Io;
 #[cfg(not(loom))]
 pub use epoll::Epoll;
 #[cfg(not(loom))]
 pub use pool::{block, block_async};
+#[cfg(not(loom))]
+pub use uring::Uring;

@@ -14,6 +14,7 @@ use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::backend::Io;
 use super::launch::{Launch, launch};
 use super::pool;
 use super::reactor::Reactor;
@@ -67,6 +68,7 @@ fn start() -> io::Result<Outside> {
         policy: None,
         sources: Vec::new(),
         source_threads: Vec::new(),
+        io: Io::Auto.resolve()?,
         options: Options::default(),
     })?;
     let look_around = || {

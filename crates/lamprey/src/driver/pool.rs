@@ -32,6 +32,8 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+#[cfg(not(loom))]
+use crate::sched::source::Source;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter};
 
@@ -136,9 +138,29 @@ impl Pool {
         CURRENT.with(|current| *current.borrow_mut() = Some(Arc::clone(&self.0)));
     }
 
+    /// The pool as a source of the calling kernel thread's worker.
+    #[cfg(not(loom))]
+    pub(crate) fn share(&self) -> Share {
+        self.install();
+        Share
+    }
+
     #[cfg(loom)]
     pub(crate) fn shared(&self) -> Arc<PoolShared> {
         self.0.clone()
+    }
+}
+
+/// A worker's share of the pool: a source that is never polled, as pool threads wake their callers themselves.
+#[cfg(not(loom))]
+pub(crate) struct Share;
+
+#[cfg(not(loom))]
+impl Source for Share {
+    fn poll(&mut self) {}
+
+    fn active(&self) -> bool {
+        false
     }
 }
 

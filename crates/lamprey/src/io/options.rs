@@ -10,6 +10,7 @@ pub(crate) struct Options {
     pub(crate) read_timeout: Timeout,
     pub(crate) write_timeout: Timeout,
     nonblocking: AtomicBool,
+    zero_copy: AtomicBool,
 }
 
 impl Options {
@@ -24,11 +25,23 @@ impl Options {
         self.nonblocking.store(on, Ordering::Relaxed);
     }
 
+    /// True if large writes are to be sent without a copy.
+    pub(crate) fn zero_copy(&self) -> bool {
+        // Relaxed: a setting, which publishes nothing else.
+        self.zero_copy.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_zero_copy(&self, on: bool) {
+        // Relaxed: a setting, which publishes nothing else; other threads see it eventually.
+        self.zero_copy.store(on, Ordering::Relaxed);
+    }
+
     /// Starts with the values of `other`.
     pub(crate) fn copy_from(&self, other: &Self) {
         self.read_timeout.put(other.read_timeout.get());
         self.write_timeout.put(other.write_timeout.get());
         self.set_nonblocking(other.nonblocking());
+        self.set_zero_copy(other.zero_copy());
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`Socket::attempt`] never waits after an attempt that has transferred something: it returns that result.
 
 pub(crate) mod future;
+pub(crate) mod perform;
 
 use std::cell::Cell;
 use std::io;
@@ -20,6 +21,7 @@ use super::closed::Closed;
 use super::options::Options;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
+use crate::sync_shim::{AtomicBool, Ordering};
 
 /// The number of socket operations by futures in a row, on one kernel thread, after which the next one yields
 /// first: sockets that are always ready must not keep a worker to themselves. (Hosts have [`coop`].)
@@ -31,6 +33,8 @@ pub(crate) const TURN: u32 = 64;
 pub(crate) struct Socket<S: AsFd> {
     inner: S,
     readiness: Arc<Readiness>,
+    /// The last reading, accepting operation found nothing: a hint.
+    reads_wait: AtomicBool,
     pub(crate) options: Options,
 }
 
@@ -47,7 +51,8 @@ struct Waiting {
 impl<S: AsFd> Socket<S> {
     /// Takes `inner`, which must be in non-blocking mode.
     pub(crate) fn new(inner: S) -> Self {
-        Self { inner, readiness: Readiness::new(), options: Options::default() }
+        let reads_wait = AtomicBool::new(false);
+        Self { inner, readiness: Readiness::new(), reads_wait, options: Options::default() }
     }
 
     /// Takes `inner` and puts it in non-blocking mode.
@@ -123,6 +128,22 @@ impl<S: AsFd> Socket<S> {
                 Ok(())
             }
             other => other,
+        }
+    }
+
+    /// True if an operation for `interest` will probably find nothing: the last one did. A hint.
+    #[inline]
+    fn is_behind(&self, interest: Interest) -> bool {
+        // Relaxed: a hint, which publishes nothing.
+        interest == Interest::Read && self.reads_wait.load(Ordering::Relaxed)
+    }
+
+    /// What the next operation for `interest` will probably find.
+    #[inline]
+    pub(crate) fn set_behind(&self, interest: Interest, behind: bool) {
+        if interest == Interest::Read && self.is_behind(interest) != behind {
+            // Relaxed: a hint, which publishes nothing.
+            self.reads_wait.store(behind, Ordering::Relaxed);
         }
     }
 

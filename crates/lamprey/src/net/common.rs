@@ -235,7 +235,7 @@ macro_rules! is_stream {
         impl ::std::io::Read for &$name {
             #[inline]
             fn read(&mut self, buf: &mut [u8]) -> ::std::io::Result<usize> {
-                self.0.recv(buf, ::rustix::net::RecvFlags::empty())
+                self.0.read(buf)
             }
             fn read_vectored(&mut self, bufs: &mut [::std::io::IoSliceMut<'_>]) -> ::std::io::Result<usize> {
                 self.0.recv_vectored(bufs)
@@ -245,7 +245,7 @@ macro_rules! is_stream {
         impl ::std::io::Write for &$name {
             #[inline]
             fn write(&mut self, buf: &[u8]) -> ::std::io::Result<usize> {
-                self.0.send(buf)
+                self.0.write(buf)
             }
             fn write_vectored(&mut self, bufs: &[::std::io::IoSlice<'_>]) -> ::std::io::Result<usize> {
                 self.0.send_vectored(bufs)

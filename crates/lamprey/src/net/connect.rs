@@ -6,14 +6,16 @@
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{self, SocketAddrUnix, addr::SocketAddrArg};
 
 use crate::driver::readiness::Interest;
+use crate::driver::uring::op;
+use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
-use crate::sched::Wait;
+use crate::sched::{Wait, coop};
 
 /// The pauses while a Unix listener's queue is full: the kernel sends no event when there is room again.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -25,6 +27,13 @@ pub(super) fn connect<S: AsFd>(
     to: &impl SocketAddrArg,
     timeout: Option<Duration>,
 ) -> io::Result<()> {
+    if let Some(here) = here().filter(|_| !socket.options.nonblocking()) {
+        coop::call(coop::SYSTEM);
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        if op::connect::connect(here, socket.as_fd(), to, deadline)?.is_some() {
+            return Ok(());
+        }
+    }
     socket.attempt(Interest::Write, Wait::Connect, timeout, |fd| ask(fd, to))
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -10,8 +10,10 @@ use rustix::net::{self, SocketAddrAny};
 
 use super::transfer::SOCKET_FLAGS;
 use crate::driver::readiness::Interest;
+use crate::driver::uring::op;
 use crate::io::closed::is_closed;
 use crate::io::socket::Socket;
+use crate::io::socket::perform::Forms;
 use crate::sched::Wait;
 
 /// The length of the kernel's queue of connections that have not been accepted; the kernel lowers it to
@@ -24,7 +26,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// One connection, with the peer's address as the kernel gives it.
 pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
-    listener.attempt(Interest::Read, Wait::Accept, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
+    let forms = Forms {
+        attempt: |_: &mut (), fd: BorrowedFd<'_>| net::acceptfrom_with(fd, SOCKET_FLAGS),
+        perform: |_: &mut (), here, fd: BorrowedFd<'_>, _| {
+            listener.set_behind(Interest::Read, false);
+            op::accept::accept(here, fd)
+        },
+    };
+    listener.attempt_or_perform((Interest::Read, Wait::Accept, None), (), forms)
 }
 
 /// The awaitable form of [`accept`].

@@ -65,7 +65,7 @@ mod transfer;
 mod udp;
 mod unix;
 
-pub use crate::driver::Epoll;
+pub use crate::driver::{Epoll, Uring};
 pub use crate::io::closed::Closed;
 pub use addr::{ToSocketAddrs, lookup, lookup_async};
 pub use listen::Incoming;

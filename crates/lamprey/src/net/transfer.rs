@@ -1,16 +1,19 @@
 //! Moving bytes: the calls that streams and datagram sockets share.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags};
 
 use std::future::Future;
 
 use crate::driver::readiness::Interest;
+use crate::driver::uring::op;
+use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
-use crate::sched::Wait;
+use crate::io::socket::perform::Forms;
+use crate::sched::{Wait, coop};
 
 /// The flags of every socket.
 pub(super) const SOCKET_FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
@@ -21,10 +24,15 @@ pub(super) const SEND: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT
 /// The call does not wait even if another owner of the kernel's socket has put it in blocking mode.
 pub(super) const RECV: RecvFlags = RecvFlags::DONTWAIT;
 
+/// From how many bytes on it costs less to have their pages pinned than to copy them.
+const WORTH_NO_COPY: usize = 32 << 10;
+
 /// The kernel refuses more buffers in one call (`UIO_MAXIOV`).
 const MOST_BUFFERS: usize = 1024;
 
 impl<S: AsFd> Socket<S> {
+    /// Of a datagram socket, or with `flags`: by the thread itself, as a `close` from this program does not end an
+    /// operation of the ring there.
     #[inline]
     pub(super) fn recv(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {
@@ -37,6 +45,61 @@ impl<S: AsFd> Socket<S> {
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
             net::send(fd, buf, SEND)
         })
+    }
+
+    /// Of a stream.
+    #[inline]
+    pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let how = (Interest::Read, Wait::SocketRead, self.options.read_timeout.get());
+        let forms = Forms {
+            attempt: |buf: &mut &mut [u8], fd: BorrowedFd<'_>| {
+                net::recv(fd, &mut **buf, RECV).map(|(received, _)| received)
+            },
+            perform: |buf: &mut &mut [u8], here, fd: BorrowedFd<'_>, deadline| {
+                let Some(answer) = op::recv::recv(here, fd, buf, deadline)? else { return Ok(None) };
+                self.set_behind(Interest::Read, !answer.is_not_all());
+                answer.value().map(Some)
+            },
+        };
+        self.attempt_or_perform(how, buf, forms)
+    }
+
+    /// Of a stream.
+    #[inline]
+    pub(super) fn write(&self, buf: &[u8]) -> io::Result<usize> {
+        let timeout = self.options.write_timeout.get();
+        if self.options.zero_copy()
+            && buf.len() >= WORTH_NO_COPY
+            && let Some(sent) = self.write_in_place(buf, timeout)?
+        {
+            return Ok(sent);
+        }
+        let forms = Forms {
+            attempt: |buf: &mut &[u8], fd: BorrowedFd<'_>| net::send(fd, buf, SEND),
+            perform: |buf: &mut &[u8], here, fd: BorrowedFd<'_>, deadline| {
+                op::send::send(here, fd, buf, deadline)?.map(|answer| answer.value()).transpose()
+            },
+        };
+        self.attempt_or_perform((Interest::Write, Wait::SocketWrite, timeout), buf, forms)
+    }
+
+    /// Sends without a copy; `None` where that cannot be.
+    #[cold]
+    fn write_in_place(&self, buf: &[u8], timeout: Option<Duration>) -> io::Result<Option<usize>> {
+        let Some(here) = here() else { return Ok(None) };
+        if self.options.nonblocking() {
+            return Ok(None);
+        }
+        coop::call(coop::SYSTEM);
+        self.check_open()?;
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let answer = op::send_zc::send_zc(here, self.as_fd(), buf, deadline);
+        self.check_open()?;
+        match answer?.map(|answer| answer.value()).transpose() {
+            // A socket of another kind than TCP and UDP.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            sent => sent,
+        }
     }
 
     pub(super) fn recv_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {

@@ -159,6 +159,7 @@ impl Worker {
                         | Wait::AcceptPause
                         | Wait::Connect
                         | Wait::Blocking
+                        | Wait::File
                 )
             };
             let can_be_held_up = match thread.state.get() {

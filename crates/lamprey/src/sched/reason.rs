@@ -30,6 +30,8 @@ pub enum Wait {
     Connect,
     /// A call on the blocking pool.
     Blocking,
+    /// The kernel performs an operation on a file (io_uring).
+    File,
     /// [`wait`](crate::wait): the future is not ready yet.
     Future,
     /// [`reify`](crate::parasite::reify): the parasite has not been prepared yet.
@@ -79,6 +81,7 @@ impl std::fmt::Display for Wait {
             Wait::AcceptPause => "pause of an accept loop without descriptors",
             Wait::Connect => "connect of a socket",
             Wait::Blocking => "call on the blocking pool",
+            Wait::File => "operation on a file",
             Wait::Future => "wait for a future",
             Wait::Reify => "reified",
             Wait::Watch => "change of a watched value",

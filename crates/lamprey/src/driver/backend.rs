@@ -1,0 +1,93 @@
+//! Which event loop a runtime's workers have for sockets and files: epoll, or io_uring.
+
+use super::epoll::Epoll;
+use super::uring::Uring;
+use super::uring::probe::probe;
+use crate::sched::source::Source;
+use std::fmt;
+use std::io;
+
+/// The event loop that a runtime's workers have for sockets and files
+/// ([`RuntimeBuilder::io`](crate::RuntimeBuilder::io)).
+///
+/// # Examples
+/// ```
+/// use lamprey::{Io, Runtime};
+///
+/// let runtime = Runtime::builder().io(Io::Epoll).build()?;
+/// assert_eq!(runtime.io(), Io::Epoll);
+/// match Io::Uring.check() {
+///     Ok(()) => assert_eq!(Runtime::builder().io(Io::Uring).build()?.io(), Io::Uring),
+///     Err(why) => println!("this machine has epoll only: {why}"),
+/// }
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Io {
+    /// What the environment variable `LAMPREY_IO` says (`epoll`, `uring` or `auto`). Without it, or with `auto`:
+    /// io_uring if it [can be used](Self::check), else epoll.
+    #[default]
+    Auto,
+    /// Linux epoll: threads wait until a socket is ready, and make the system call themselves; calls that wait for a
+    /// disk are on the blocking pool.
+    Epoll,
+    /// io_uring: threads have the kernel perform the operation, of sockets and of files. Linux 6.0 or later.
+    Uring,
+}
+
+impl Io {
+    /// Whether it can be used here. For io_uring that is found out once, by performing an operation that does nothing.
+    ///
+    /// # Errors
+    /// Why it cannot: the kernel has no io_uring, or an older one, or a seccomp filter (as in many containers) or
+    /// `/proc/sys/kernel/io_uring_disabled` refuses it.
+    pub fn check(self) -> io::Result<()> {
+        if self == Self::Uring { probe() } else { Ok(()) }
+    }
+
+    /// What `Auto` stands for here; the others as they are.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another `LAMPREY_IO` than `epoll`, `uring`, `auto`; [`check`](Self::check)'s, if io_uring was
+    /// demanded and cannot be used.
+    pub(crate) fn resolve(self) -> io::Result<Self> {
+        let wanted = if self == Self::Auto { Self::from_environment()? } else { self };
+        match wanted {
+            Self::Auto if probe().is_ok() => Ok(Self::Uring),
+            Self::Auto => Ok(Self::Epoll),
+            wanted => wanted.check().map(|()| wanted),
+        }
+    }
+
+    fn from_environment() -> io::Result<Self> {
+        let Some(text) = std::env::var_os("LAMPREY_IO") else { return Ok(Self::Auto) };
+        match text.to_str() {
+            Some("auto" | "") => Ok(Self::Auto),
+            Some("epoll") => Ok(Self::Epoll),
+            Some("uring" | "io_uring") => Ok(Self::Uring),
+            _ => {
+                let text = format!("LAMPREY_IO is {text:?}: it can be `epoll`, `uring` or `auto`");
+                Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+            }
+        }
+    }
+
+    /// What makes the event loop of a worker. (`self` is [resolved](Self::resolve).)
+    pub(crate) fn make(self) -> io::Result<Box<dyn Source>> {
+        Ok(match self {
+            Self::Uring => Box::new(Uring::new()?),
+            Self::Auto | Self::Epoll => Box::new(Epoll::new()?),
+        })
+    }
+}
+
+impl fmt::Display for Io {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Epoll => "epoll",
+            Self::Uring => "io_uring",
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What the kernel says when it has done an operation, and for whom that is: the number that travels with an entry
+//! (`user_data`) is a pointer to the operation's record, with a tag in its low bits.
+//!
+//! | number | operation of |
+//! |---|---|
+//! | pointer | a blocked thread: its [`Call`](super::call::Call), on its stack |
+//! | pointer + 1 | a future, or a multishot: a [`Header`], counted |
+//! | [`WATCH`] | the source itself: the epoll instance has events |
+//! | [`IGNORED`] | nobody |
+
+use super::call;
+use io_uring::cqueue;
+use std::io;
+use std::ptr::NonNull;
+
+/// The epoll instance has events.
+pub(super) const WATCH: u64 = 2;
+/// Nobody wants to know.
+pub(super) const IGNORED: u64 = 6;
+/// The tag of a [`Header`].
+const COUNTED: u64 = 1;
+const TAGS: u64 = 3;
+
+/// The result of an operation, and the flags that came with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(super) result: i32,
+    pub(super) flags: u32,
+}
+
+impl Answer {
+    /// More completions of the operation will come.
+    pub(super) fn is_to_go_on(self) -> bool {
+        cqueue::more(self.flags)
+    }
+
+    /// It only says that the kernel has done with the memory.
+    pub(super) fn is_release(self) -> bool {
+        cqueue::notif(self.flags)
+    }
+
+    /// A count, a descriptor, or zero.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn value(self) -> io::Result<usize> {
+        usize::try_from(self.result).map_err(|_| io::Error::from_raw_os_error(self.result.saturating_neg()))
+    }
+
+    /// The kernel has given the operation up before it had any effect.
+    pub(crate) fn is_given_up(self) -> bool {
+        matches!(-self.result, libc::ECANCELED | libc::EINTR)
+    }
+
+    /// The socket has more to read.
+    pub(crate) fn is_not_all(self) -> bool {
+        cqueue::sock_nonempty(self.flags)
+    }
+
+    /// The number of the buffer that it is about.
+    pub(super) fn buffer(self) -> Option<u16> {
+        cqueue::buffer_select(self.flags)
+    }
+}
+
+/// A completion that has been taken and not been dispatched.
+#[derive(Debug)]
+pub(super) struct Completion {
+    data: u64,
+    pub(super) answer: Answer,
+}
+
+impl Completion {
+    pub(super) fn new(entry: &cqueue::Entry) -> Self {
+        Self { data: entry.user_data(), answer: Answer { result: entry.result(), flags: entry.flags() } }
+    }
+
+    /// The epoll instance has events, and for whether it will be watched for more.
+    pub(super) fn of_watch(&self) -> Option<bool> {
+        (self.data == WATCH).then(|| self.answer.is_to_go_on())
+    }
+}
+
+/// The record of an operation that its waiter may leave.
+pub(super) struct Header {
+    /// Takes the answer, and the count that the kernel had unless more answers will come.
+    pub(super) complete: unsafe fn(NonNull<Header>, Answer),
+}
+
+/// The number of a counted record. The kernel has a count of it until the last answer.
+pub(super) fn data_of_header(header: NonNull<Header>) -> u64 {
+    header.as_ptr().expose_provenance() as u64 | COUNTED
+}
+
+/// Gives the answers to those who wait for them.
+pub(super) fn dispatch(found: &mut Vec<Completion>) {
+    for Completion { data, answer } in found.drain(..) {
+        let pointer = NonNull::new(std::ptr::with_exposed_provenance_mut::<()>((data & !TAGS) as usize));
+        match (data & TAGS, pointer) {
+            // SAFETY: the record of a thread that waits for this answer; each is taken once.
+            (0, Some(call)) => unsafe { call::complete(call.cast(), answer) },
+            // SAFETY: a record that the kernel had a count of until this, its last answer.
+            (COUNTED, Some(header)) => unsafe {
+                let header = header.cast::<Header>();
+                (header.as_ref().complete)(header, answer);
+            },
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The event loop of a worker on io_uring: a [`Source`] that has the kernel perform operations, and sleeps until some
+//! are done.
+//!
+//! | file | content |
+//! |---|---|
+//! | `ring` | the two queues that a worker shares with the kernel |
+//! | `completion` | for whom a completion is |
+//! | `call`, `future` | an operation for which a thread blocks; one that a future waits for |
+//! | `op` | the operations, one a file |
+//! | `ahead`, `buffers` | multishots: what the kernel receives and accepts before a call asks for it |
+//! | `probe` | whether this process may use io_uring |
+//!
+//! # Operations, and readiness
+//! A thread that has to wait for a socket or a file has the kernel do the whole operation. What else waits for sockets
+//! (futures, which may be dropped at any time, choices, threads outside of workers, datagrams) waits for readiness, as
+//! with [`Epoll`]; an `Epoll` is a part of this source, and the ring watches it. So both back-ends have one meaning of
+//! readiness, and one implementation of it.
+//!
+//! # When the kernel is entered
+//! Entries are collected while threads run, and given to the kernel together when the worker looks for events (about
+//! every 50 us) or sleeps. That is one system call for many operations, where each operation of its own is one.
+//!
+//! # Rejected
+//! * Readiness by multishot polls of the ring: an entry is the owner's to add, so another thread could not register,
+//!   move or remove a descriptor; a poll keeps its file open, so a socket dropped on another worker would stay
+//!   connected until its owner enters the kernel.
+//! * A ring that only its owner may enter (`SINGLE_ISSUER`, `DEFER_TASKRUN`): no other worker could help an owner that
+//!   computes. Measured in a loop that does nothing but echo: within the noise of the ring that is used here.
+//! * To submit each operation at once: one system call each, as many as without io_uring.
+//!
+//! # Checked by
+//! `tests/io`, `tests/net` and `tests/uring` (with both back-ends: `LAMPREY_IO`), `uring::tests` (a queue that is full,
+//! completions that overflow), under AddressSanitizer: `tests/uring/cancel.rs`, which ends operations at each moment.
+
+mod call;
+mod completion;
+mod future;
+pub(crate) mod op;
+pub(crate) mod probe;
+pub(crate) mod ring;
+
+use super::epoll::Epoll;
+use crate::sched::source::{Helper, Notifier, Source};
+use completion::{Completion, WATCH, dispatch};
+use ring::{Here, Ring, here};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use completion::Answer;
+pub(crate) use future::{Kept, Performed};
+
+/// The event loop of io_uring: one ring for each worker. [`Io`](crate::Io) says when a runtime uses it.
+#[derive(Debug)]
+pub struct Uring {
+    ring: Arc<Ring>,
+    epoll: Epoll,
+    /// The ring watches the epoll instance.
+    is_watching: bool,
+    found: Vec<Completion>,
+}
+
+impl Uring {
+    /// An event loop for the calling kernel thread, which must be that of the worker that will own it.
+    ///
+    /// # Errors
+    /// `Unsupported`, or the kernel's, if io_uring cannot be used here; the kernel's when it is out of descriptors or
+    /// memory.
+    pub fn new() -> io::Result<Self> {
+        probe::probe()?;
+        let epoll = Epoll::new()?;
+        Ok(Self { ring: Ring::install()?, epoll, is_watching: false, found: Vec::new() })
+    }
+
+    fn here(&self) -> Here {
+        match here() {
+            Some(here) if std::ptr::eq(&*here, &*self.ring) => here,
+            _ => crate::bug::bug!("an event loop on another kernel thread than that of its worker"),
+        }
+    }
+
+    /// Dispatches what the kernel has done, and the events of the epoll instance if it has some.
+    fn serve(&mut self) {
+        self.ring.take(&mut self.found);
+        let events = self.found.iter().filter_map(Completion::of_watch).last();
+        dispatch(&mut self.found);
+        if let Some(goes_on) = events {
+            self.is_watching = goes_on;
+            self.epoll.poll();
+        } else {
+            self.epoll.is_served();
+        }
+        self.watch();
+    }
+
+    /// Has the ring watch the epoll instance.
+    fn watch(&mut self) {
+        if !self.is_watching {
+            self.is_watching = true;
+            let entry = op::poll::readable_again_and_again(&self.epoll).user_data(WATCH);
+            // SAFETY: the instance is closed after the ring has retired (`drop`).
+            unsafe { self.here().push(&entry) };
+        }
+    }
+}
+
+impl Source for Uring {
+    fn poll(&mut self) {
+        self.here().submit_if_needed();
+        self.serve();
+    }
+
+    fn active(&self) -> bool {
+        self.epoll.active() || self.ring.in_flight() > usize::from(self.is_watching)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) {
+        self.watch();
+        if self.epoll.take_notified() {
+            return self.poll();
+        }
+        self.here().wait(timeout);
+        self.serve();
+        self.epoll.take_notified();
+    }
+
+    fn notifier(&self) -> Option<Notifier> {
+        self.epoll.notifier()
+    }
+
+    fn helper(&self) -> Option<Helper> {
+        let (epoll, ring) = (self.epoll.helper(), Arc::downgrade(&self.ring));
+        Some(Helper::new(move || {
+            if let Some(epoll) = &epoll {
+                epoll.help();
+            }
+            if let Some(ring) = ring.upgrade() {
+                ring.help();
+            }
+        }))
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        self.ring.retire();
+    }
+}
+
+#[cfg(test)]
+mod tests;

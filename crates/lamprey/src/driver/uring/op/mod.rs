@@ -1,0 +1,38 @@
+//! The operations that the kernel performs, one a file: its entry, and what the answer means. Those of sockets are for
+//! threads; those of files also for futures, with memory that the ring keeps.
+
+pub(crate) mod accept;
+pub(crate) mod advise;
+pub(super) mod cancel;
+pub(crate) mod close;
+pub(crate) mod connect;
+pub(crate) mod open;
+pub(super) mod poll;
+pub(crate) mod read;
+pub(crate) mod recv;
+pub(crate) mod send;
+pub(crate) mod send_zc;
+pub(crate) mod stat;
+pub(crate) mod sync;
+pub(crate) mod write;
+
+use super::call;
+use super::ring::Here;
+use super::{Answer, Kept, Performed, future};
+use crate::fs::AlignedBuf;
+use std::fs::File;
+use std::sync::Arc;
+
+/// Lengths in entries have 32 bits; the kernel transfers at most 2 GiB at once anyway.
+fn length(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// A file, and memory, until the kernel has done with them.
+pub(crate) struct FileAndBuffer {
+    pub(crate) file: Arc<File>,
+    pub(crate) buffer: AlignedBuf,
+}
+
+impl Kept for FileAndBuffer {}
+impl Kept for Arc<File> {}

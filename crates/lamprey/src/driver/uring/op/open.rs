@@ -1,0 +1,56 @@
+//! `OPENAT`: opens a file.
+
+use super::{Answer, Here, Kept, Performed, call, future};
+use crate::sched::Wait;
+use io_uring::types::Fd;
+use io_uring::{opcode, squeue};
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+fn entry(path: *const c_char, flags: i32, mode: u32) -> squeue::Entry {
+    opcode::OpenAt::new(Fd(libc::AT_FDCWD), path).flags(flags).mode(mode).build()
+}
+
+/// The descriptor that an answer brings.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn opened(answer: Answer) -> io::Result<OwnedFd> {
+    let fd = answer.value()?;
+    // SAFETY: the kernel has just opened it for this answer, which is looked at once.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// `None` if the operation was not performed.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: the path is borrowed until this returns.
+    let answer = unsafe { call::perform(here, entry(path.as_ptr(), flags, mode), Wait::File, None)? };
+    answer.map(opened).transpose()
+}
+
+/// The path of a file that is being opened, with a zero at its end: a vector, because a pointer to what it has stays
+/// valid when it is moved.
+pub(crate) struct Opening(Vec<u8>);
+
+impl Opening {
+    pub(crate) fn into_path(self) -> CString {
+        CString::from_vec_with_nul(self.0).unwrap_or_else(|_| crate::bug::bug!("a path has changed"))
+    }
+}
+
+impl Kept for Opening {
+    fn abandoned(self, answer: Answer) {
+        drop(opened(answer));
+    }
+}
+
+pub(crate) fn begin(here: Here, path: CString, flags: i32, mode: u32) -> Performed<Opening> {
+    let path = path.into_bytes_with_nul();
+    let entry = entry(path.as_ptr().cast(), flags, mode);
+    // SAFETY: the path is on the heap, and stays as long as it is kept.
+    unsafe { future::begin(here, Opening(path), entry) }
+}

@@ -1,0 +1,42 @@
+//! `READ`: bytes of a file, from an offset or from the cursor.
+
+use super::{Answer, FileAndBuffer, Here, Performed, call, future, length};
+use crate::sched::Wait;
+use io_uring::types::Fd;
+use io_uring::{opcode, squeue};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+/// `at` is an offset, or `u64::MAX` for the cursor.
+fn entry(file: RawFd, buffer: *mut u8, len: usize, at: u64) -> squeue::Entry {
+    opcode::Read::new(Fd(file), buffer, length(len)).offset(at).build()
+}
+
+/// The kernel's answer; `None` if the operation was not performed.
+///
+/// # Errors
+/// None.
+pub(crate) fn read(here: Here, file: BorrowedFd<'_>, buf: &mut [u8], at: u64) -> io::Result<Option<Answer>> {
+    let entry = entry(file.as_raw_fd(), buf.as_mut_ptr(), buf.len(), at);
+    // SAFETY: file and buffer are borrowed until this returns.
+    unsafe { call::perform(here, entry, Wait::File, None) }
+}
+
+/// Several at once, from offsets; an answer for each.
+pub(crate) fn read_all(
+    here: Here,
+    file: BorrowedFd<'_>,
+    parts: &mut [(u64, &mut [u8])],
+) -> Vec<Option<Answer>> {
+    let entries = parts.iter_mut().map(|(at, buf)| entry(file.as_raw_fd(), buf.as_mut_ptr(), buf.len(), *at));
+    // SAFETY: file and buffers are borrowed until this returns.
+    unsafe { call::perform_all(here, entries, Wait::File) }
+}
+
+/// Reads `len` bytes to the beginning of the buffer.
+pub(crate) fn begin(here: Here, mut kept: FileAndBuffer, len: usize, at: u64) -> Performed<FileAndBuffer> {
+    let buf = &mut kept.buffer[..len];
+    let entry = entry(kept.file.as_raw_fd(), buf.as_mut_ptr(), len, at);
+    // SAFETY: the file stays open, and the buffer, which is on the heap, in place, as long as they are kept.
+    unsafe { future::begin(here, kept, entry) }
+}

@@ -1,0 +1,266 @@
+//! A worker's ring: two queues that the worker shares with the kernel, one of entries (what is to be done), one of
+//! completions (what has been done).
+//!
+//! # Invariants
+//! 1. Only the owner, the kernel thread of the worker, adds entries: through a [`Here`], which cannot leave it.
+//! 2. Completions are taken under the lock `taken`, by the owner or by another worker that helps it while it
+//!    computes. Each is taken once, and dispatched after the lock has been released: a waiter's wake may run code
+//!    of the program.
+//! 3. What an entry names (memory, descriptors) stays until its last completion has been taken ([`Here::push`]). So a
+//!    ring is dropped only after all its completions have been taken ([`Ring::retire`]).
+//! 4. `in_flight` is the number of entries whose last completion has not been taken.
+//!
+//! # A full queue of entries
+//! The kernel takes the entries at once then, which empties it. It refuses while it is short of memory, or has
+//! completions that found no room; those are taken out of its way, and dispatched with the next ones.
+//!
+//! # An overflow of completions
+//! The kernel keeps those that find no room (`IORING_FEAT_NODROP`, which the probe demands) and sets a flag, on which
+//! [`Here::submit_if_needed`] enters the kernel, which then delivers them.
+
+use super::completion::{self, Completion};
+use crate::bug::say;
+use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
+use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
+use io_uring::{IoUring, squeue};
+use std::cell::Cell;
+use std::io;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// The places for entries that the kernel has not taken yet.
+const ENTRIES: u32 = 256;
+/// The places for completions that have not been taken.
+const COMPLETIONS: u32 = 4096;
+
+thread_local! {
+    /// The ring of the worker that runs on this kernel thread. It lives until all threads of the worker have ended.
+    static HERE: Cell<*const Ring> = const { Cell::new(ptr::null()) };
+}
+
+/// A ring of io_uring.
+pub(crate) struct Ring {
+    uring: IoUring,
+    taken: Mutex<Vec<Completion>>,
+    in_flight: AtomicUsize,
+}
+
+impl Ring {
+    /// A ring for the calling kernel thread, which becomes its owner.
+    ///
+    /// # Errors
+    /// The kernel's: it has no io_uring, or refuses it, or is out of memory.
+    pub(super) fn install() -> io::Result<Arc<Self>> {
+        let ring = Arc::new(Self {
+            uring: build(ENTRIES, COMPLETIONS)?,
+            taken: Mutex::default(),
+            in_flight: AtomicUsize::new(0),
+        });
+        HERE.set(Arc::as_ptr(&ring));
+        Ok(ring)
+    }
+
+    /// Takes the completions that are there.
+    pub(super) fn take(&self, found: &mut Vec<Completion>) {
+        let mut taken = self.taken();
+        self.take_to(&mut taken);
+        found.append(&mut taken);
+    }
+
+    fn take_to(&self, taken: &mut Vec<Completion>) {
+        // SAFETY: the lock is held, so nobody else reaches the queue (invariant 2).
+        let completions = unsafe { self.uring.completion_shared() };
+        let before = taken.len();
+        taken.extend(completions.map(|entry| Completion::new(&entry)));
+        let ended = taken[before..].iter().filter(|completion| !completion.answer.is_to_go_on()).count();
+        // Relaxed: a count. The owner reads it to know whether there is anything to poll for, and in `retire`.
+        self.in_flight.fetch_sub(ended, Ordering::Relaxed);
+    }
+
+    /// The number of entries whose last completion has not been taken: a hint.
+    pub(super) fn in_flight(&self) -> usize {
+        // Relaxed: a hint; the owner itself adds.
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Does the owner's work on another kernel thread, while the owner computes: has the kernel take the entries, and
+    /// dispatches what has been done.
+    pub(super) fn help(&self) {
+        if self.in_flight() == 0 {
+            return;
+        }
+        // An error means that the owner will have to do it.
+        let _ = self.uring.submitter().submit();
+        let mut found = Vec::new();
+        self.take(&mut found);
+        completion::dispatch(&mut found);
+    }
+
+    /// Asks the kernel to give up the operation `data`, from any thread. One that has not been submitted yet is not
+    /// found, and one that the kernel is in the middle of goes on.
+    pub(super) fn cancel_from_anywhere(&self, data: u64) {
+        let now = Some(Timespec::new());
+        let _ = self.uring.submitter().register_sync_cancel(now, CancelBuilder::user_data(data));
+    }
+
+    /// The worker ends: gives up all operations, and waits until the kernel has done with what they name.
+    pub(super) fn retire(&self) {
+        HERE.set(ptr::null());
+        let mut found = Vec::new();
+        while self.in_flight() != 0 {
+            // Each time: those that were still in the queue of entries are found only now.
+            let _ = self.uring.submitter().register_sync_cancel(Some(Timespec::new()), CancelBuilder::any());
+            match self.enter(1, Some(Duration::from_millis(1))) {
+                Err(error) if is_fatal(&error) => gone(&error),
+                _ => self.take(&mut found),
+            }
+            completion::dispatch(&mut found);
+        }
+    }
+
+    /// Has the kernel take the entries, and waits for `want` completions.
+    fn enter(&self, want: usize, timeout: Option<Duration>) -> io::Result<usize> {
+        match timeout {
+            None => self.uring.submitter().submit_and_wait(want),
+            Some(timeout) => {
+                // A wait of more than a day ends early and is repeated.
+                let timeout = Timespec::from(timeout.min(Duration::from_secs(86_400)));
+                self.uring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&timeout))
+            }
+        }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Vec<Completion>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A ring as workers have it.
+pub(super) fn build(entries: u32, completions: u32) -> io::Result<IoUring> {
+    IoUring::builder()
+        .dontfork()
+        .setup_clamp()
+        .setup_cqsize(completions)
+        // Completions are made when the owner enters the kernel anyway, or at a tick, without an interrupt for each.
+        .setup_coop_taskrun()
+        .setup_taskrun_flag()
+        .build(entries)
+}
+
+/// The ring of the calling worker: proof that the caller is its owner.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    ring: NonNull<Ring>,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+/// The ring of the worker that runs on the calling kernel thread; `None` elsewhere, and with another event loop.
+pub(crate) fn here() -> Option<Here> {
+    let ring = NonNull::new(HERE.get().cast_mut())?;
+    Some(Here { ring, _of_this_thread: PhantomData })
+}
+
+impl Deref for Here {
+    type Target = Ring;
+
+    fn deref(&self) -> &Ring {
+        // SAFETY: it lives until all threads of its worker have ended, and a `Here` does not leave a call of one.
+        unsafe { self.ring.as_ref() }
+    }
+}
+
+impl Here {
+    /// Queues an entry. The kernel takes it when the worker next looks for events, or when the queue is full.
+    ///
+    /// # Safety
+    /// What the entry names stays in place until its last completion has been taken. Its data are of
+    /// [`completion`].
+    pub(super) unsafe fn push(&self, entry: &squeue::Entry) {
+        loop {
+            // SAFETY: only the owner adds (invariant 1), and no reference is kept.
+            let mut queue = unsafe { self.uring.submission_shared() };
+            // SAFETY: as promised by the caller.
+            let is_queued = unsafe { queue.push(entry) }.is_ok();
+            drop(queue);
+            if is_queued {
+                break;
+            }
+            self.submit();
+        }
+        // Relaxed: a count.
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Asks the kernel to give up the operation `data`, which is in flight. The operation's completion says whether it
+    /// has.
+    pub(super) fn cancel(&self, data: u64) {
+        let entry = super::op::cancel::entry(data).user_data(completion::IGNORED);
+        // SAFETY: the entry names nothing. The kernel takes entries in order, so `data` is not yet another operation.
+        unsafe { self.push(&entry) };
+        self.submit();
+    }
+
+    /// Has the kernel take the entries. Runs no code of the program.
+    #[cold]
+    pub(super) fn submit(&self) {
+        while let Err(error) = self.enter(0, None) {
+            if is_fatal(&error) {
+                gone(&error);
+            }
+            self.take_to(&mut self.taken());
+            std::thread::yield_now();
+        }
+    }
+
+    /// Has the kernel take the entries if there are any, and make the completions that it has put off.
+    pub(super) fn submit_if_needed(&self) {
+        // SAFETY: only the owner adds (invariant 1), and no reference is kept.
+        let queue = unsafe { self.uring.submission_shared() };
+        let is_needed = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
+        drop(queue);
+        if is_needed {
+            self.submit();
+        }
+    }
+
+    /// Has the kernel take the entries, and waits for a completion. Returns early for signals.
+    pub(super) fn wait(&self, timeout: Option<Duration>) {
+        if !self.taken().is_empty() {
+            return self.submit_if_needed();
+        }
+        match self.enter(1, timeout) {
+            Err(error) if is_fatal(&error) => gone(&error),
+            _ => {}
+        }
+    }
+
+    /// The ring, for what may leave this kernel thread.
+    pub(super) fn shared(&self) -> Arc<Ring> {
+        // SAFETY: made by `Ring::install` from an `Arc`, which its source still has.
+        unsafe {
+            Arc::increment_strong_count(self.ring.as_ptr());
+            Arc::from_raw(self.ring.as_ptr())
+        }
+    }
+}
+
+/// False for the errors after which the kernel works on: a signal, the end of the time, a shortage.
+fn is_fatal(error: &io::Error) -> bool {
+    !matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY))
+}
+
+/// The kernel refuses to work on a ring, and may still write to what operations name.
+#[cold]
+fn gone(error: &io::Error) -> ! {
+    say!("io_uring fails ({error}), and memory cannot be had back from it; LAMPREY_IO=epoll does without it");
+    std::process::abort()
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("in_flight", &self.in_flight()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,80 @@
+//! Batches: several reads or writes of one file, which the kernel is given together.
+
+use super::File;
+use crate::driver::block;
+use crate::driver::uring::op::{read, write};
+use crate::driver::uring::ring::here;
+use crate::io::offset::check_offset;
+use crate::sched::coop;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+impl File {
+    /// Reads at several offsets, in no order, and returns for each what [`read_at`](Self::read_at) would.
+    ///
+    /// With io_uring the kernel is given all of them by one system call, and the disk works on them at the same time;
+    /// with epoll one thread of the pool makes them, one after the other.
+    ///
+    /// # Examples
+    /// ```
+    /// let found = lamprey::run(|| -> std::io::Result<_> {
+    ///     let file = lamprey::fs::File::open("Cargo.toml")?;
+    ///     let (mut a, mut b) = ([0; 4], [0; 4]);
+    ///     let counts = file.read_batch(&mut [(0, &mut a), (8, &mut b)]);
+    ///     counts.into_iter().map(Result::unwrap).for_each(|count| assert_eq!(count, 4));
+    ///     Ok([a, b])
+    /// })?;
+    /// let text = std::fs::read("Cargo.toml")?;
+    /// assert_eq!(found[0], text[..4]);
+    /// assert_eq!(found[1], text[8..12]);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// Each result has its own, as for `read_at`.
+    ///
+    /// # Cancellation
+    /// A cancelled thread waits for those that the kernel has begun, and unwinds from here if others were given up.
+    ///
+    /// # Blocking
+    /// As [`File`]'s other calls.
+    pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
+        coop::call(coop::SYSTEM);
+        let answers = here().map(|here| read::read_all(here, self.as_fd_of_file(), parts));
+        let finish = |(at, (offset, buf)): (usize, &mut (u64, &mut [u8]))| {
+            check_offset(*offset)?;
+            match answers.as_ref().and_then(|answers| answers[at]) {
+                Some(answer) => answer.value(),
+                None => self.file.read_at(buf, *offset),
+            }
+        };
+        let is_done = answers.as_ref().is_some_and(|answers| answers.iter().all(Option::is_some));
+        let mut finish_all = || parts.iter_mut().enumerate().map(finish).collect();
+        if is_done { finish_all() } else { block(finish_all) }
+    }
+
+    /// Writes at several offsets, in no order, and returns for each what [`write_at`](Self::write_at) would.
+    ///
+    /// # Errors
+    /// As for [`read_batch`](Self::read_batch).
+    ///
+    /// # Cancellation
+    /// As for `read_batch`; some may have been written.
+    ///
+    /// # Blocking
+    /// As for `read_batch`.
+    pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
+        coop::call(coop::SYSTEM);
+        let answers = here().map(|here| write::write_all(here, self.as_fd_of_file(), parts));
+        let finish = |(at, (offset, buf)): (usize, &(u64, &[u8]))| {
+            check_offset(*offset)?;
+            match answers.as_ref().and_then(|answers| answers[at]) {
+                Some(answer) => answer.value(),
+                None => self.file.write_at(buf, *offset),
+            }
+        };
+        let is_done = answers.as_ref().is_some_and(|answers| answers.iter().all(Option::is_some));
+        let finish_all = || parts.iter().enumerate().map(finish).collect();
+        if is_done { finish_all() } else { block(finish_all) }
+    }
+}

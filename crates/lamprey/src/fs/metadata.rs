@@ -1,0 +1,261 @@
+//! [`Metadata`]: what the file system knows of a file.
+
+use crate::driver::uring::op::stat::{self, Of};
+use crate::driver::uring::ring::here;
+use crate::driver::{block, block_async};
+use std::ffi::{CStr, CString};
+use std::fs::Permissions;
+use std::io::{self, ErrorKind};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// What the file system knows of a file: [`std::fs::Metadata`], which cannot be made from what io_uring finds out.
+///
+/// # Examples
+/// ```
+/// let found = lamprey::run(|| lamprey::fs::metadata("Cargo.toml"))?;
+/// assert!(found.is_file() && found.len() > 100);
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Metadata(libc::statx);
+
+impl Metadata {
+    /// Bytes in the file.
+    #[expect(clippy::len_without_is_empty, reason = "as in the standard library")]
+    pub fn len(&self) -> u64 {
+        self.0.stx_size
+    }
+
+    fn is_of_type(&self, kind: libc::mode_t) -> bool {
+        libc::mode_t::from(self.0.stx_mode) & libc::S_IFMT == kind
+    }
+
+    /// True for a regular file.
+    pub fn is_file(&self) -> bool {
+        self.is_of_type(libc::S_IFREG)
+    }
+
+    /// True for a directory.
+    pub fn is_dir(&self) -> bool {
+        self.is_of_type(libc::S_IFDIR)
+    }
+
+    /// True for a symbolic link, which only [`symlink_metadata`] finds.
+    pub fn is_symlink(&self) -> bool {
+        self.is_of_type(libc::S_IFLNK)
+    }
+
+    /// Type and permissions, as in `st_mode`.
+    pub fn mode(&self) -> u32 {
+        self.0.stx_mode.into()
+    }
+
+    /// Who may do what with it.
+    pub fn permissions(&self) -> Permissions {
+        Permissions::from_mode(self.mode())
+    }
+
+    /// When the content was last changed.
+    ///
+    /// # Errors
+    /// None: it returns a `Result` as in the standard library.
+    pub fn modified(&self) -> io::Result<SystemTime> {
+        Ok(time(self.0.stx_mtime))
+    }
+
+    /// When it was last read, as far as the file system keeps that.
+    ///
+    /// # Errors
+    /// None: it returns a `Result` as in the standard library.
+    pub fn accessed(&self) -> io::Result<SystemTime> {
+        Ok(time(self.0.stx_atime))
+    }
+
+    /// When it was made.
+    ///
+    /// # Errors
+    /// `Unsupported`, if the file system does not keep that.
+    pub fn created(&self) -> io::Result<SystemTime> {
+        if self.0.stx_mask & libc::STATX_BTIME == 0 {
+            return Err(io::Error::new(
+                ErrorKind::Unsupported,
+                "this file system does not keep when a file was made",
+            ));
+        }
+        Ok(time(self.0.stx_btime))
+    }
+
+    /// The number of the file in its file system.
+    pub fn ino(&self) -> u64 {
+        self.0.stx_ino
+    }
+
+    /// The device of its file system.
+    pub fn dev(&self) -> u64 {
+        libc::makedev(self.0.stx_dev_major, self.0.stx_dev_minor)
+    }
+
+    /// How many names it has.
+    pub fn nlink(&self) -> u64 {
+        self.0.stx_nlink.into()
+    }
+
+    /// Its owner.
+    pub fn uid(&self) -> u32 {
+        self.0.stx_uid
+    }
+
+    /// Its group.
+    pub fn gid(&self) -> u32 {
+        self.0.stx_gid
+    }
+
+    /// The size of blocks in which it is best read and written.
+    pub fn blksize(&self) -> u64 {
+        self.0.stx_blksize.into()
+    }
+
+    /// The number of blocks of 512 bytes that it has on the disk.
+    pub fn blocks(&self) -> u64 {
+        self.0.stx_blocks
+    }
+}
+
+fn time(at: libc::statx_timestamp) -> SystemTime {
+    let seconds = Duration::from_secs(at.tv_sec.unsigned_abs());
+    let whole =
+        if at.tv_sec < 0 { SystemTime::UNIX_EPOCH - seconds } else { SystemTime::UNIX_EPOCH + seconds };
+    whole + Duration::from_nanos(at.tv_nsec.into())
+}
+
+impl std::fmt::Debug for Metadata {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metadata")
+            .field("mode", &format_args!("{:o}", self.mode()))
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the file system knows of the file at `path`; of the one that a symbolic link points to.
+///
+/// # Errors
+/// The system's; `InvalidInput` for a path with a zero byte.
+///
+/// # Cancellation
+/// A cancelled thread unwinds from here before the kernel, or a pool thread, has begun.
+///
+/// # Blocking
+/// As [`File`](super::File)'s calls.
+pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    of_path(path.as_ref(), true)
+}
+
+/// What the file system knows of the file at `path`; of a symbolic link itself.
+///
+/// # Errors
+/// As for [`metadata`].
+///
+/// # Cancellation
+/// As for `metadata`.
+///
+/// # Blocking
+/// As for `metadata`.
+pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    of_path(path.as_ref(), false)
+}
+
+fn of_path(path: &Path, follow: bool) -> io::Result<Metadata> {
+    let path = c_path(path)?;
+    let found = match here() {
+        Some(here) => stat::of_path(here, &path, follow)?,
+        None => None,
+    };
+    found.map_or_else(|| block(|| ask(libc::AT_FDCWD, &path, follow)), |found| Ok(Metadata(found)))
+}
+
+/// The awaitable form of [`metadata`].
+///
+/// # Errors
+/// As for `metadata`.
+///
+/// # Cancellation
+/// A dropped future has no effect.
+pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    of_async(Of::Path(c_path(path.as_ref())?, true)).await
+}
+
+/// The awaitable form of [`symlink_metadata`].
+///
+/// # Errors
+/// As for `metadata`.
+///
+/// # Cancellation
+/// A dropped future has no effect.
+pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    of_async(Of::Path(c_path(path.as_ref())?, false)).await
+}
+
+/// Of an open file.
+pub(super) fn of_file(file: &std::fs::File) -> io::Result<Metadata> {
+    let found = match here() {
+        Some(here) => stat::of_file(here, std::os::fd::AsFd::as_fd(file))?,
+        None => None,
+    };
+    found.map_or_else(|| block(|| ask(file.as_raw_fd(), c"", true)), |found| Ok(Metadata(found)))
+}
+
+/// The awaitable form of [`of_file`].
+pub(super) async fn of_file_async(file: Arc<std::fs::File>) -> io::Result<Metadata> {
+    of_async(Of::File(file)).await
+}
+
+async fn of_async(of: Of) -> io::Result<Metadata> {
+    let begun = match here() {
+        Some(here) => Ok(stat::begin(here, of)),
+        None => Err(of),
+    };
+    let of = match begun {
+        Err(of) => of,
+        Ok(begun) => match begun.await {
+            (stating, answer) if answer.is_given_up() => stating.into_of(),
+            (stating, answer) => return stating.found(answer).map(Metadata),
+        },
+    };
+    block_async(move || match &of {
+        Of::File(file) => ask(file.as_raw_fd(), c"", true),
+        Of::Path(path, follow) => ask(libc::AT_FDCWD, path, *follow),
+    })
+    .await
+}
+
+/// The system call. `path` is empty for the descriptor itself.
+fn ask(fd: RawFd, path: &CStr, follow: bool) -> io::Result<Metadata> {
+    let flags = if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 }
+        | if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+    let mut place = MaybeUninit::<libc::statx>::zeroed();
+    let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
+    // SAFETY: the path ends with a zero, and the place has room for what the call writes.
+    if unsafe { libc::statx(fd, path.as_ptr(), flags, mask, place.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeros are a valid value, and the call has written one over them.
+    Ok(Metadata(unsafe { place.assume_init() }))
+}
+
+/// # Errors
+/// `InvalidInput` for a path with a zero byte.
+pub(super) fn c_path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| {
+        io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("the path {path:?} has a zero byte, which no path may"),
+        )
+    })
+}

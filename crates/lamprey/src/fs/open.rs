@@ -1,0 +1,181 @@
+//! [`OpenOptions`]: how a file is opened.
+
+use super::File;
+use super::metadata::c_path;
+use crate::driver::uring::op::open;
+use crate::driver::uring::ring::here;
+use crate::driver::{block, block_async};
+use std::ffi::CStr;
+use std::io::{self, ErrorKind};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::Path;
+
+/// How a file is opened: [`std::fs::OpenOptions`], whose settings io_uring could not be told.
+///
+/// # Examples
+/// ```
+/// use lamprey::fs::OpenOptions;
+/// use std::io::Write;
+///
+/// let path = std::env::temp_dir().join(format!("lamprey-open-{}", std::process::id()));
+/// let written = lamprey::run(|| -> std::io::Result<u64> {
+///     let mut log = OpenOptions::new().append(true).create(true).open(&path)?;
+///     log.write_all(b"a line\n")?;
+///     log.metadata().map(|found| found.len())
+/// })?;
+/// std::fs::remove_file(&path)?;
+/// assert_eq!(written, 7);
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    read: bool,
+    write: bool,
+    append: bool,
+    truncate: bool,
+    create: bool,
+    create_new: bool,
+    mode: u32,
+    custom_flags: i32,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A setting that is a `bool`, as in the standard library.
+macro_rules! settings {
+    ($($(#[$docs:meta])* $name:ident)*) => {
+        $($(#[$docs])*
+        pub fn $name(&mut self, $name: bool) -> &mut Self {
+            self.$name = $name;
+            self
+        })*
+    };
+}
+
+impl OpenOptions {
+    /// Nothing is set: at least one of `read`, `write`, `append` must be.
+    pub fn new() -> Self {
+        let (read, write, append, truncate, create, create_new) = (false, false, false, false, false, false);
+        Self { read, write, append, truncate, create, create_new, mode: 0o666, custom_flags: 0 }
+    }
+
+    settings! {
+        /// To read.
+        read
+        /// To write.
+        write
+        /// To write at the end, wherever that is then.
+        append
+        /// What is there goes.
+        truncate
+        /// Makes the file if there is none.
+        create
+        /// Makes the file, and fails if there is one.
+        create_new
+    }
+
+    /// The permissions of a file that is made. Default: 0o666, less what the process's mask takes away.
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Further flags of `open(2)`, such as `O_DIRECT`; those that say whether it is read or written are ignored.
+    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
+        self.custom_flags = flags;
+        self
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for settings that contradict each other, or a path with a zero byte.
+    ///
+    /// # Cancellation
+    /// A cancelled thread unwinds from here before the kernel, or a pool thread, has begun.
+    ///
+    /// # Blocking
+    /// A host waits for the kernel (io_uring) or a thread of the pool; an OS thread opens it itself.
+    pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let (path, flags) = (c_path(path.as_ref())?, self.flags()?);
+        let opened = match here() {
+            Some(here) => open::open(here, &path, flags, self.mode)?,
+            None => None,
+        };
+        let fd = opened.map_or_else(|| block(|| ask(&path, flags, self.mode)), Ok)?;
+        Ok(File::from(std::fs::File::from(fd)))
+    }
+
+    /// The awaitable form of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As for `open`.
+    ///
+    /// # Cancellation
+    /// The file may have been made or truncated, if the settings say so.
+    pub async fn open_async(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.mode);
+        let begun = match here() {
+            Some(here) => Ok(open::begin(here, path, flags, mode)),
+            None => Err(path),
+        };
+        let path = match begun {
+            Err(path) => path,
+            Ok(begun) => match begun.await {
+                (opening, answer) if answer.is_given_up() => opening.into_path(),
+                (_, answer) => return open::opened(answer).map(|fd| File::from(std::fs::File::from(fd))),
+            },
+        };
+        let fd = block_async(move || ask(&path, flags, mode)).await?;
+        Ok(File::from(std::fs::File::from(fd)))
+    }
+
+    /// The flags of `open(2)`.
+    fn flags(&self) -> io::Result<i32> {
+        let invalid = |text| Err(io::Error::new(ErrorKind::InvalidInput, text));
+        let access = match (self.read, self.write || self.append) {
+            (true, false) => libc::O_RDONLY,
+            (false, true) => libc::O_WRONLY,
+            (true, true) => libc::O_RDWR,
+            (false, false) => {
+                return invalid("a file is opened to read, write or append, and none of them is set");
+            }
+        };
+        let changes = self.truncate || self.create || self.create_new;
+        if changes && !(self.write || self.append) {
+            return invalid("`truncate`, `create` and `create_new` need `write` or `append`");
+        }
+        if self.append && self.truncate && !self.create_new {
+            return invalid("`append` and `truncate` contradict each other");
+        }
+        let creation = match (self.create, self.truncate, self.create_new) {
+            (.., true) => libc::O_CREAT | libc::O_EXCL,
+            (true, true, _) => libc::O_CREAT | libc::O_TRUNC,
+            (true, false, _) => libc::O_CREAT,
+            (false, true, _) => libc::O_TRUNC,
+            _ => 0,
+        };
+        let append = if self.append { libc::O_APPEND } else { 0 };
+        Ok(access | creation | append | libc::O_CLOEXEC | self.custom_flags & !libc::O_ACCMODE)
+    }
+}
+
+/// The system call.
+fn ask(path: &CStr, flags: i32, mode: u32) -> io::Result<OwnedFd> {
+    loop {
+        // SAFETY: the path ends with a zero.
+        let fd = unsafe { libc::open(path.as_ptr(), flags, mode as libc::c_uint) };
+        if fd >= 0 {
+            // SAFETY: just opened, and nobody else's.
+            return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
