@@ -237,9 +237,37 @@ impl File {
         block(|| if at == CURSOR { (&*self.file).write(buf) } else { self.file.write_at(buf, at) })
     }
 
-    /// True if no call of a future that was dropped may still use the cursor.
-    fn is_alone(&self) -> bool {
-        Arc::strong_count(&self.file) == 1
+    /// Where the cursor is, for the one thread that uses it now: [`CURSOR`] for a pipe and the like, which have none.
+    /// `None` if there is no ring, or a call of a future that was dropped may still use the cursor.
+    ///
+    /// (The kernel can be told to use the cursor itself, but then does not move it for what it reads past the page
+    /// cache.)
+    fn cursor(&mut self) -> Option<u64> {
+        here()?;
+        if Arc::strong_count(&self.file) != 1 {
+            return None;
+        }
+        match rustix::fs::tell(&self.file) {
+            Ok(at) => Some(at),
+            Err(Errno::SPIPE) => Some(CURSOR),
+            Err(_) => None,
+        }
+    }
+
+    /// Moves the cursor after a call at an offset that has transferred `count` bytes.
+    fn moved_on(&mut self, count: usize) -> io::Result<usize> {
+        // Fails for a pipe, which has no cursor.
+        let _ = rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Current(count as i64));
+        Ok(count)
+    }
+
+    /// As [`moved_on`](Self::moved_on), after a write, which may have gone to the end, wherever the cursor was.
+    fn moved_on_or_to_end(&mut self, count: usize) -> io::Result<usize> {
+        if !rustix::fs::fcntl_getfl(&self.file).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
+            return self.moved_on(count);
+        }
+        let _ = rustix::fs::seek(&self.file, rustix::fs::SeekFrom::End(0));
+        Ok(count)
     }
 }
 
@@ -320,8 +348,10 @@ impl Seek for &File {
 impl Read for File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self.read_chunks(buf, None) {
-            Err(error) if would_wait(error) && self.is_alone() => self.read_waiting(buf, CURSOR),
-            Err(error) if would_wait(error) => block(|| (&*self.file).read(buf)),
+            Err(error) if would_wait(error) => match self.cursor() {
+                Some(at) => self.moved_on(self.read_waiting(buf, at)?),
+                None => block(|| (&*self.file).read(buf)),
+            },
             done => Ok(done?),
         }
     }
@@ -330,8 +360,10 @@ impl Read for File {
 impl Write for File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.write_chunks(buf, None) {
-            Err(error) if would_wait(error) && self.is_alone() => self.write_waiting(buf, CURSOR),
-            Err(error) if would_wait(error) => block(|| (&*self.file).write(buf)),
+            Err(error) if would_wait(error) => match self.cursor() {
+                Some(at) => self.moved_on_or_to_end(self.write_waiting(buf, at)?),
+                None => block(|| (&*self.file).write(buf)),
+            },
             done => Ok(done?),
         }
     }

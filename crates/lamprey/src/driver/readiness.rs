@@ -77,6 +77,8 @@ pub(crate) enum Interest {
 #[derive(Debug)]
 pub(crate) struct Readiness {
     closed: AtomicBool,
+    /// Edges for reading come from the ring (`driver::uring::ahead`), not from the reactor. A change makes an edge.
+    served: AtomicBool,
     read_edges: AtomicU64,
     write_edges: AtomicU64,
     state: Mutex<ReadinessState>,
@@ -124,6 +126,7 @@ impl Readiness {
         };
         Arc::new(Self {
             closed: AtomicBool::new(false),
+            served: AtomicBool::new(false),
             read_edges: AtomicU64::new(0),
             write_edges: AtomicU64::new(0),
             state: Mutex::new(state),
@@ -188,7 +191,7 @@ impl Readiness {
             let node = node.get_or_init(|| Node::new(FdWaiter::Thread(me)));
             let early = left_out!(EdgeCount).then(|| self.edges(interest));
             let mut state = self.lock();
-            result = self.register(&mut state, fd, reactor);
+            result = self.register(&mut state, fd, reactor, interest);
             let now = early.unwrap_or_else(|| self.edges(interest));
             if result.is_err() || self.is_closed() || now != seen {
                 return false;
@@ -216,7 +219,12 @@ impl Readiness {
         state: &mut ReadinessState,
         fd: BorrowedFd<'_>,
         reactor: Arc<Reactor>,
+        interest: Interest,
     ) -> io::Result<()> {
+        // Relaxed: a change makes an edge, for which the caller looks next, under the lock.
+        if interest == Interest::Read && self.served.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         match &state.home {
             None => {
                 let key = reactor.add(fd, self)?;
@@ -320,6 +328,13 @@ impl Readiness {
         if let Some(Home { reactor, key }) = home {
             reactor.remove(fd, key);
         }
+    }
+
+    /// Whether edges for reading come from elsewhere than the reactor. The caller makes an edge after it.
+    #[cfg(not(loom))]
+    pub(crate) fn set_served(&self, served: bool) {
+        // Relaxed: see `register`.
+        self.served.store(served, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, ReadinessState> {

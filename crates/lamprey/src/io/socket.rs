@@ -5,6 +5,7 @@
 //!   it is deregistered before it is closed or handed out.
 //! * [`Socket::attempt`] never waits after an attempt that has transferred something: it returns that result.
 
+pub(crate) mod ahead;
 pub(crate) mod future;
 pub(crate) mod perform;
 
@@ -12,7 +13,7 @@ use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -22,6 +23,7 @@ use super::options::Options;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
+use ahead::AnyAhead;
 
 /// The number of socket operations by futures in a row, on one kernel thread, after which the next one yields
 /// first: sockets that are always ready must not keep a worker to themselves. (Hosts have [`coop`].)
@@ -35,6 +37,7 @@ pub(crate) struct Socket<S: AsFd> {
     readiness: Arc<Readiness>,
     /// The last reading, accepting operation found nothing: a hint.
     reads_wait: AtomicBool,
+    ahead: OnceLock<Arc<AnyAhead>>,
     pub(crate) options: Options,
 }
 
@@ -52,7 +55,8 @@ impl<S: AsFd> Socket<S> {
     /// Takes `inner`, which must be in non-blocking mode.
     pub(crate) fn new(inner: S) -> Self {
         let reads_wait = AtomicBool::new(false);
-        Self { inner, readiness: Readiness::new(), reads_wait, options: Options::default() }
+        let (readiness, ahead) = (Readiness::new(), OnceLock::new());
+        Self { inner, readiness, reads_wait, ahead, options: Options::default() }
     }
 
     /// Takes `inner` and puts it in non-blocking mode.
@@ -62,17 +66,26 @@ impl<S: AsFd> Socket<S> {
     }
 
     /// Deregisters the descriptor and returns its owner, in blocking mode.
+    ///
+    /// # Errors
+    /// The system's; and if the kernel has received or accepted ahead, or may be about to, what would be lost.
     pub(crate) fn release(self) -> io::Result<S> {
+        if self.ahead.get().is_some_and(|ahead| Arc::strong_count(ahead) == 1 && !ahead.is_empty()) {
+            let text = "the kernel may have received or accepted for this socket what no call has asked for yet: switch \
+                        that off (`set_read_ahead`, `set_accept_ahead`) and read until a call would wait, first";
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+        }
         rustix::io::ioctl_fionbio(&self.inner, false)?;
         Ok(self.into_inner())
     }
 
     /// Deregisters the descriptor and returns its owner, still in non-blocking mode.
-    pub(crate) fn into_inner(self) -> S {
+    pub(crate) fn into_inner(mut self) -> S {
+        drop(self.ahead.take());
         self.readiness.deregister(self.inner.as_fd());
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is neither used again nor dropped, and each field is moved out once. (`options`
-        // holds plain words, which need no drop.)
+        // SAFETY: `this` is neither used again nor dropped, and each field is moved out once. (`ahead` is empty, and
+        // `options` holds plain words: they need no drop.)
         let (inner, readiness) = unsafe { (std::ptr::read(&this.inner), std::ptr::read(&this.readiness)) };
         drop(readiness);
         inner
@@ -174,6 +187,8 @@ impl<S: AsFd> AsFd for Socket<S> {
 
 impl<S: AsFd> Drop for Socket<S> {
     fn drop(&mut self) {
+        // First: it keeps the kernel's socket open.
+        drop(self.ahead.take());
         self.readiness.deregister(self.inner.as_fd());
     }
 }

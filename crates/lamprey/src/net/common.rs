@@ -60,6 +60,7 @@ macro_rules! owns_descriptor {
             pub fn try_clone(&self) -> ::std::io::Result<Self> {
                 let clone = $crate::io::socket::Socket::new(self.0.get().try_clone()?);
                 clone.options.copy_from(&self.0.options);
+                clone.share_ahead(&self.0);
                 Ok(Self(clone))
             }
         }
@@ -186,6 +187,21 @@ macro_rules! is_stream {
             /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
             pub fn peek(&self, buf: &mut [u8]) -> ::std::io::Result<usize> {
                 self.0.recv(buf, ::rustix::net::RecvFlags::PEEK)
+            }
+
+            /// With `true`, the kernel may receive bytes before a call asks for them, where io_uring is behind the sockets
+            /// ([`Io`](crate::Io)); elsewhere this has no effect. Reads then take them without a system call, at the price of
+            /// a copy. It begins with the first read that finds nothing, and keeps up to 64 KiB. All awaitable forms,
+            /// `peek` and clones made by [`try_clone`](Self::try_clone) see the same bytes; what else uses the
+            /// descriptor does not: [`into_std`](Self::into_std) fails (`ResourceBusy`) while bytes might be lost, and
+            /// a conversion into a descriptor loses them. Set it before the first `try_clone`. With `false`, what has been
+            /// received is still read first.
+            ///
+            /// While a stream that is dropped on another worker than the one that waited for it last is still known to that
+            /// worker's ring, for some milliseconds at most, its peer does not see the end.
+            #[doc(alias = "multishot")]
+            pub fn set_read_ahead(&self, on: bool) {
+                self.0.set_read_ahead(on);
             }
 
             /// Shuts down one direction, or both. After `Write` the peer reads the end of the stream; after

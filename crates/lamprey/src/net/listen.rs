@@ -1,5 +1,6 @@
 //! Accepting, and the back-off of an accept loop when the process runs out of descriptors.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,6 +27,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// One connection, with the peer's address as the kernel gives it.
 pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
+    if listener.connections_ahead().is_some() {
+        return listener.attempt(Interest::Read, Wait::Accept, None, |fd| try_accept(listener, fd));
+    }
     let forms = Forms {
         attempt: |_: &mut (), fd: BorrowedFd<'_>| net::acceptfrom_with(fd, SOCKET_FLAGS),
         perform: |_: &mut (), here, fd: BorrowedFd<'_>, _| {
@@ -40,7 +44,18 @@ pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Opti
 pub(super) fn accept_async<S: AsFd>(
     listener: &Socket<S>,
 ) -> impl Future<Output = io::Result<(OwnedFd, Option<SocketAddrAny>)>> {
-    listener.attempt_async(Interest::Read, None, |fd| net::acceptfrom_with(fd, SOCKET_FLAGS))
+    listener.attempt_async(Interest::Read, None, |fd| try_accept(listener, fd))
+}
+
+/// Accepts what is there.
+fn try_accept<S: AsFd>(
+    listener: &Socket<S>,
+    fd: BorrowedFd<'_>,
+) -> Result<(OwnedFd, Option<SocketAddrAny>), Errno> {
+    let directly = || net::acceptfrom_with(fd, SOCKET_FLAGS);
+    let Some(ahead) = listener.connections_ahead() else { return directly() };
+    let take = |arrived: &mut VecDeque<OwnedFd>| arrived.pop_front().map(|fd| (fd, None));
+    ahead.attempt(fd, take, || Err(Errno::INVAL), || directly().map(Some))?.ok_or(Errno::AGAIN)
 }
 
 /// The back-off of an accept loop: how long it pauses after an error, and which errors end it.
@@ -184,6 +199,14 @@ macro_rules! is_listener {
                         accepted => return accepted,
                     }
                 }
+            }
+
+            /// With `true`, the kernel may accept connections before a call asks for them, where io_uring is behind the
+            /// sockets ([`Io`](crate::Io)); elsewhere this has no effect. Up to 64 are kept for later calls, and closed
+            /// when the listener is dropped. As for streams' `set_read_ahead`, clones share it.
+            #[doc(alias = "multishot")]
+            pub fn set_accept_ahead(&self, on: bool) {
+                self.0.set_accept_ahead(on);
             }
 
             /// The connections, one after the other, accepted [with back-off](Self::accept_with_backoff).

@@ -1,17 +1,22 @@
 //! Moving bytes: the calls that streams and datagram sockets share.
 
+use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags};
 
 use std::future::Future;
 
 use crate::driver::readiness::Interest;
+use crate::driver::uring::ahead::Ahead;
+use crate::driver::uring::buffers::Piece;
 use crate::driver::uring::op;
 use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
+use crate::io::socket::ahead::move_bytes;
 use crate::io::socket::perform::Forms;
 use crate::sched::{Wait, coop};
 
@@ -36,8 +41,17 @@ impl<S: AsFd> Socket<S> {
     #[inline]
     pub(super) fn recv(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {
-            net::recv(fd, &mut *buf, flags | RECV).map(|(received, _)| received)
+            self.try_recv(fd, &mut *buf, flags)
         })
+    }
+
+    /// Receives what is there.
+    #[inline]
+    fn try_recv(&self, fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
+        match self.bytes_ahead() {
+            None => net::recv(fd, buf, flags | RECV).map(|(received, _)| received),
+            Some(ahead) => try_recv_ahead(ahead, fd, buf, flags),
+        }
     }
 
     #[inline]
@@ -50,6 +64,9 @@ impl<S: AsFd> Socket<S> {
     /// Of a stream.
     #[inline]
     pub(super) fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.bytes_ahead().is_some() {
+            return self.recv(buf, RecvFlags::empty());
+        }
         let how = (Interest::Read, Wait::SocketRead, self.options.read_timeout.get());
         let forms = Forms {
             attempt: |buf: &mut &mut [u8], fd: BorrowedFd<'_>| {
@@ -105,8 +122,7 @@ impl<S: AsFd> Socket<S> {
     pub(super) fn recv_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         let count = bufs.len().min(MOST_BUFFERS);
         self.attempt(Interest::Read, Wait::SocketRead, self.options.read_timeout.get(), |fd| {
-            net::recvmsg(fd, &mut bufs[..count], &mut RecvAncillaryBuffer::default(), RECV)
-                .map(|message| message.bytes)
+            self.try_recv_vectored(fd, &mut bufs[..count])
         })
     }
 
@@ -123,7 +139,7 @@ impl<S: AsFd> Socket<S> {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<usize>> {
         self.attempt_async(Interest::Read, self.options.read_timeout.get(), move |fd| {
-            net::recv(fd, &mut *buf, flags | RECV).map(|(received, _)| received)
+            self.try_recv(fd, &mut *buf, flags)
         })
     }
 
@@ -139,8 +155,7 @@ impl<S: AsFd> Socket<S> {
     ) -> impl Future<Output = io::Result<usize>> {
         let count = bufs.len().min(MOST_BUFFERS);
         self.attempt_async(Interest::Read, self.options.read_timeout.get(), move |fd| {
-            net::recvmsg(fd, &mut bufs[..count], &mut RecvAncillaryBuffer::default(), RECV)
-                .map(|message| message.bytes)
+            self.try_recv_vectored(fd, &mut bufs[..count])
         })
     }
 
@@ -154,9 +169,35 @@ impl<S: AsFd> Socket<S> {
         })
     }
 
+    fn try_recv_vectored(&self, fd: BorrowedFd<'_>, bufs: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
+        if self.bytes_ahead().is_some() {
+            let first = bufs.iter_mut().find(|buf| !buf.is_empty());
+            return self.try_recv(fd, first.map_or(&mut [], |buf| &mut **buf), RecvFlags::empty());
+        }
+        net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV).map(|message| message.bytes)
+    }
+
     /// Copies the timeouts that the kernel keeps for the socket.
     pub(super) fn import_timeouts(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
         self.options.read_timeout.set(read)?;
         self.options.write_timeout.set(write)
     }
+}
+
+/// Receives what is there of what the kernel has received ahead.
+fn try_recv_ahead(
+    ahead: &Ahead<Piece>,
+    fd: BorrowedFd<'_>,
+    buf: &mut [u8],
+    flags: RecvFlags,
+) -> Result<usize, Errno> {
+    // Both closures want the buffer, and one of them gets it.
+    let buf = Cell::new(Some(buf));
+    let buf = || buf.take().unwrap_or_default();
+    ahead.attempt(
+        fd,
+        |pieces| move_bytes(pieces, buf(), flags.contains(RecvFlags::PEEK)),
+        || Ok(0),
+        || net::recv(fd, buf(), flags | RECV).map(|(received, _)| received),
+    )
 }

@@ -61,7 +61,7 @@ impl<'a> EdgeWait<'a> {
         let before = {
             let mut state = this.readiness.lock();
             if let Some(reactor) = reactor {
-                this.readiness.register(&mut state, fd, reactor)?;
+                this.readiness.register(&mut state, fd, reactor, this.interest)?;
             }
             if this.readiness.is_closed() || this.readiness.edges(this.interest) != seen {
                 return Poll::Ready(Ok(()));

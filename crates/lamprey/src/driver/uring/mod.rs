@@ -32,6 +32,8 @@
 //! `tests/io`, `tests/net` and `tests/uring` (with both back-ends: `LAMPREY_IO`), `uring::tests` (a queue that is full,
 //! completions that overflow), under AddressSanitizer: `tests/uring/cancel.rs`, which ends operations at each moment.
 
+pub(crate) mod ahead;
+pub(crate) mod buffers;
 mod call;
 mod completion;
 mod future;

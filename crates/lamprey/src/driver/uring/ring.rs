@@ -18,6 +18,7 @@
 //! The kernel keeps those that find no room (`IORING_FEAT_NODROP`, which the probe demands) and sets a flag, on which
 //! [`Here::submit_if_needed`] enters the kernel, which then delivers them.
 
+use super::buffers::Buffers;
 use super::completion::{self, Completion};
 use crate::bug::say;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
@@ -28,7 +29,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The places for entries that the kernel has not taken yet.
@@ -46,6 +47,8 @@ pub(crate) struct Ring {
     uring: IoUring,
     taken: Mutex<Vec<Completion>>,
     in_flight: AtomicUsize,
+    /// For multishots; made when there is the first.
+    buffers: OnceLock<Arc<Buffers>>,
 }
 
 impl Ring {
@@ -58,6 +61,7 @@ impl Ring {
             uring: build(ENTRIES, COMPLETIONS)?,
             taken: Mutex::default(),
             in_flight: AtomicUsize::new(0),
+            buffers: OnceLock::new(),
         });
         HERE.set(Arc::as_ptr(&ring));
         Ok(ring)
@@ -119,6 +123,34 @@ impl Ring {
             }
             completion::dispatch(&mut found);
         }
+        if let Some(buffers) = self.buffers.get() {
+            buffers.forget(self);
+        }
+    }
+
+    /// The ring's buffers.
+    ///
+    /// # Errors
+    /// The kernel's, when it cannot be told of them.
+    pub(super) fn buffers(&self) -> io::Result<Arc<Buffers>> {
+        if let Some(buffers) = self.buffers.get() {
+            return Ok(Arc::clone(buffers));
+        }
+        // Only the owner comes here, before the first multishot.
+        let buffers = Buffers::register(self)?;
+        Ok(Arc::clone(self.buffers.get_or_init(|| buffers)))
+    }
+
+    /// # Safety
+    /// At the address are so many entries of zeros, which stay until they are unregistered or the ring is closed.
+    pub(super) unsafe fn register_buffers(&self, address: u64, count: u16, group: u16) -> io::Result<()> {
+        // SAFETY: as promised by the caller.
+        unsafe { self.uring.submitter().register_buf_ring_with_flags(address, count, group, 0) }
+    }
+
+    pub(super) fn unregister_buffers(&self, group: u16) {
+        // An error means that there are none.
+        let _ = self.uring.submitter().unregister_buf_ring(group);
     }
 
     /// Has the kernel take the entries, and waits for `want` completions.
@@ -143,6 +175,7 @@ pub(super) fn build(entries: u32, completions: u32) -> io::Result<IoUring> {
     IoUring::builder()
         .dontfork()
         .setup_clamp()
+        .setup_submit_all()
         .setup_cqsize(completions)
         // Completions are made when the owner enters the kernel anyway, or at a tick, without an interrupt for each.
         .setup_coop_taskrun()
@@ -206,13 +239,21 @@ impl Here {
     /// Has the kernel take the entries. Runs no code of the program.
     #[cold]
     pub(super) fn submit(&self) {
-        while let Err(error) = self.enter(0, None) {
-            if is_fatal(&error) {
-                gone(&error);
+        loop {
+            match self.enter(0, None) {
+                Ok(_) if self.is_all_taken() => return,
+                Err(error) if is_fatal(&error) => gone(&error),
+                _ => {}
             }
             self.take_to(&mut self.taken());
             std::thread::yield_now();
         }
+    }
+
+    /// The kernel has taken all entries.
+    fn is_all_taken(&self) -> bool {
+        // SAFETY: only the owner adds (invariant 1), and no reference is kept.
+        unsafe { self.uring.submission_shared() }.is_empty()
     }
 
     /// Has the kernel take the entries if there are any, and make the completions that it has put off.

@@ -1,0 +1,137 @@
+//! Sockets: what the kernel performs for a thread that waits.
+
+use crate::common::*;
+use crate::{on_both, pattern};
+use lamprey::net::{TcpListener, TcpStream, UnixStream};
+use std::io::{ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (client, listener.accept().unwrap().0)
+}
+
+#[test]
+fn large_writes_wait_for_their_reader_and_arrive_whole() {
+    on_both(2, || {
+        for zero_copy in [false, true] {
+            let (mut a, mut b) = pair();
+            a.set_zero_copy(zero_copy);
+            let sent = pattern(5_000_000);
+            let theirs = sent.clone();
+            let writer = lamprey::spawn(move || {
+                a.write_all(&theirs).unwrap();
+                drop(a);
+            });
+            lamprey::sleep(Duration::from_millis(2)); // it waits for room
+            let mut received = Vec::new();
+            b.read_to_end(&mut received).unwrap();
+            writer.join().unwrap();
+            assert!(received == sent, "zero copy: {zero_copy}");
+        }
+    });
+}
+
+#[test]
+fn a_refused_connection_says_so() {
+    on_both(1, || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let nobody = listener.local_addr().unwrap();
+        drop(listener);
+        assert_eq!(TcpStream::connect(nobody).map(drop).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    });
+}
+
+#[test]
+fn a_read_whose_time_is_over_has_read_nothing() {
+    on_both(1, || {
+        let (a, mut b) = UnixStream::pair().unwrap();
+        a.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+        let begun = Instant::now();
+        for _ in 0..3 {
+            assert_eq!((&a).read(&mut [0; 4]).unwrap_err().kind(), ErrorKind::TimedOut);
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(15));
+        b.write_all(b"late").unwrap();
+        let mut buf = [0; 4];
+        (&a).read_exact(&mut buf).unwrap();
+        assert_eq!(&buf, b"late");
+    });
+}
+
+#[test]
+fn a_peer_that_resets_ends_the_read_with_an_error_and_then_the_end() {
+    on_both(1, || {
+        let (a, b) = pair();
+        let reader = lamprey::spawn(move || {
+            let first = (&a).read(&mut [0; 4]).map_err(|error| error.kind());
+            (first, (&a).read(&mut [0; 4]).map_err(|error| error.kind()))
+        });
+        lamprey::sleep(Duration::from_millis(2));
+        // A close with time 0 resets.
+        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+        // SAFETY: the place is valid during the call.
+        let set = unsafe {
+            let fd = std::os::fd::AsRawFd::as_raw_fd(&b);
+            let len = size_of::<libc::linger>() as u32;
+            libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), len)
+        };
+        assert_eq!(set, 0);
+        drop(b);
+        assert_eq!(reader.join().unwrap(), (Err(ErrorKind::ConnectionReset), Ok(0)));
+    });
+}
+
+#[test]
+fn more_hosts_wait_than_a_ring_has_places() {
+    on_both(1, || {
+        let pairs: Vec<_> = (0..400).map(|_| UnixStream::pair().unwrap()).collect();
+        let readers: Vec<_> = pairs
+            .into_iter()
+            .enumerate()
+            .map(|(at, (mut here, mut there))| {
+                let reader = lamprey::spawn(move || {
+                    let mut sum = 0;
+                    let mut byte = [0];
+                    while here.read(&mut byte).unwrap() != 0 {
+                        sum += usize::from(byte[0]);
+                    }
+                    sum
+                });
+                let writer = lamprey::spawn(move || {
+                    for turn in 0..30 {
+                        there.write_all(&[(at + turn) as u8]).unwrap();
+                        lamprey::yield_now();
+                    }
+                });
+                (reader, writer)
+            })
+            .collect();
+        for (at, (reader, writer)) in readers.into_iter().enumerate() {
+            writer.join().unwrap();
+            let sum: usize = (0..30).map(|turn| usize::from((at + turn) as u8)).sum();
+            assert_eq!(reader.join().unwrap(), sum);
+        }
+    });
+}
+
+#[test]
+fn a_runtime_that_ends_leaves_no_operation_behind() {
+    for io in crate::back_ends() {
+        within(FOREVER, move || {
+            for workers in [1, 2] {
+                let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+                let runtime = crate::runtime_with(io, workers);
+                runtime.run(move || {
+                    let mut stream = UnixStream::from_std(ours).unwrap();
+                    drop(lamprey::spawn(move || stream.read(&mut [0; 4]).unwrap()));
+                    lamprey::sleep(Duration::from_millis(1));
+                });
+                assert!(runtime.shutdown(FOREVER).is_empty());
+                // The kernel's socket is closed with the host's: the operation held it.
+                assert_eq!(theirs.read(&mut [0; 4]).unwrap(), 0);
+            }
+        });
+    }
+}
