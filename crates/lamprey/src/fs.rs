@@ -8,7 +8,6 @@
 //! For all other file operations run the standard library's call on the pool: `lamprey::block(||
 //! std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
 
-mod aligned;
 mod batch;
 mod future;
 mod hints;
@@ -16,10 +15,11 @@ mod metadata;
 mod open;
 mod whole;
 
-pub use self::aligned::AlignedBuf;
 pub use self::hints::Advice;
 pub use self::metadata::{Metadata, metadata, metadata_async, symlink_metadata, symlink_metadata_async};
 pub use self::open::OpenOptions;
+
+pub use crate::memory::aligned::AlignedBuf;
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};

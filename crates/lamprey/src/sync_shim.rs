@@ -55,7 +55,7 @@ mod std_form {
     use std::hint::spin_loop;
     use std::sync::LazyLock;
     pub(crate) use std::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering,
         compiler_fence, fence,
     };
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};

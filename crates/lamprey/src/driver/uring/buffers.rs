@@ -8,12 +8,11 @@
 //!   ends, and pieces keep it beyond that.
 
 use super::ring::Ring;
-use crate::sync_shim::{Mutex, MutexGuard};
+use crate::sync_shim::{AtomicU16, Mutex, MutexGuard, Ordering};
 use io_uring::types::BufRingEntry;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// The group of a ring's buffers: it has one.

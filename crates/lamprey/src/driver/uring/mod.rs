@@ -84,7 +84,7 @@ impl Uring {
     /// Dispatches what the kernel has done, and the events of the epoll instance if it has some.
     fn serve(&mut self) {
         self.ring.take(&mut self.found);
-        let events = self.found.iter().filter_map(Completion::of_watch).last();
+        let events = self.found.iter().filter_map(Completion::of_watch).next_back();
         dispatch(&mut self.found);
         if let Some(goes_on) = events {
             self.is_watching = goes_on;

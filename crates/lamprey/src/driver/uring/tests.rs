@@ -76,7 +76,7 @@ fn a_full_queue_of_entries_and_an_overflow_of_completions_lose_nothing() {
     let waker = Waker::from(Arc::clone(&count));
     let mut begun: Vec<_> = (0..20_000)
         .map(|_| {
-            let buffer = crate::fs::AlignedBuf::new(16).unwrap();
+            let buffer = crate::memory::aligned::AlignedBuf::new(16).unwrap();
             let kept = op::FileAndBuffer { file: Arc::clone(&file), buffer };
             Box::pin(op::read::begin(uring.here(), kept, 16, 0))
         })
@@ -104,7 +104,8 @@ fn a_full_queue_of_entries_and_an_overflow_of_completions_lose_nothing() {
 fn another_thread_helps_an_owner_that_computes() {
     let Some(uring) = uring() else { return };
     let count = Arc::new(Count::default());
-    let kept = op::FileAndBuffer { file: file(), buffer: crate::fs::AlignedBuf::new(16).unwrap() };
+    let kept =
+        op::FileAndBuffer { file: file(), buffer: crate::memory::aligned::AlignedBuf::new(16).unwrap() };
     let mut read = Box::pin(op::read::begin(uring.here(), kept, 16, 0));
     let waker = Waker::from(Arc::clone(&count));
     assert!(read.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -127,7 +128,7 @@ fn what_is_dropped_is_given_up_and_the_end_waits_for_it() {
     let (reader, _writer) = std::io::pipe().unwrap();
     let pipe = Arc::new(std::fs::File::from(std::os::fd::OwnedFd::from(reader)));
     let begin = || {
-        let buffer = crate::fs::AlignedBuf::new(16).unwrap();
+        let buffer = crate::memory::aligned::AlignedBuf::new(16).unwrap();
         op::read::begin(uring.here(), op::FileAndBuffer { file: Arc::clone(&pipe), buffer }, 16, u64::MAX)
     };
     drop(begin());

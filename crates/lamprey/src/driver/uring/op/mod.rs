@@ -19,7 +19,7 @@ pub(crate) mod write;
 use super::call;
 use super::ring::Here;
 use super::{Answer, Kept, Performed, future};
-use crate::fs::AlignedBuf;
+use crate::memory::aligned::AlignedBuf;
 use std::fs::File;
 use std::sync::Arc;
 
