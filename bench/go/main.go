@@ -45,6 +45,7 @@ var benches = map[string]func(n int) ([]sample, error){
 	"timers":           timers,
 	"idle":             idle,
 	"stalls":           stalls,
+	"echo":             echo,
 
 	"savina_skynet":         savinaSkynet,
 	"savina_bounded_buffer": savinaBoundedBuffer,

@@ -1,7 +1,10 @@
 //! The rivals: the same work, written as their users would write it (`README.md` has the choices).
 
 pub mod corosensei;
+pub mod go_echo;
 pub mod may;
+pub mod may_echo;
+pub mod monoio_echo;
 pub mod nginx;
 pub mod os_locks;
 pub mod os_scope;
