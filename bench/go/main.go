@@ -46,6 +46,7 @@ var benches = map[string]func(n int) ([]sample, error){
 	"idle":             idle,
 	"stalls":           stalls,
 	"echo":             echo,
+	"idle_connections": connections,
 
 	"savina_skynet":         savinaSkynet,
 	"savina_bounded_buffer": savinaBoundedBuffer,

@@ -1,12 +1,21 @@
 //! The limit of open descriptors.
 
+use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// Enough for 100,000 connections with both ends in one process.
 const WANTED: u64 = 1 << 18;
 
-/// Raises the limit of this process, and of those that it starts later, as far as the system allows. A bench for which
-/// that is too low fails with the kernel's error.
+/// How many a process has open besides: its runtime's, its files.
+const OTHERS: u64 = 64;
+
+/// How many descriptors a bench may open in this process.
+pub fn available() -> Result<u64> {
+    let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE).context("getrlimit")?;
+    Ok(soft.saturating_sub(OTHERS))
+}
+
+/// Raises the limit of this process, and of those that it starts later, as far as the system allows.
 pub fn raise() {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     // Only root may raise the hard limit.

@@ -12,6 +12,7 @@ pub mod pthread;
 pub mod smol;
 pub mod threads;
 pub mod tokio;
+pub mod tokio_connections;
 pub mod tokio_echo;
 pub mod tokio_events;
 pub mod tokio_locks;
