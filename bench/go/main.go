@@ -45,6 +45,8 @@ var benches = map[string]func(n int) ([]sample, error){
 	"timers":           timers,
 	"idle":             idle,
 	"stalls":           stalls,
+	"echo":             echo,
+	"idle_connections": connections,
 
 	"savina_skynet":         savinaSkynet,
 	"savina_bounded_buffer": savinaBoundedBuffer,

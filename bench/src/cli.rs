@@ -5,6 +5,7 @@ use crate::harness::{Bench, Effort};
 use lexopt::prelude::*;
 use lexopt::{Arg, Parser};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The text of `--help`.
@@ -16,7 +17,7 @@ Lamprey's benches, and its rivals in the same run.
   lamprey-bench plot FILE... > PICTURE.svg
 
 NAME       a bench of the list, `savina` for the natural programs, or `all`
---rivals   also run the rivals that are here: tokio, smol, may, corosensei, Go, nginx
+--rivals   also run the rivals that are here: tokio, smol, may, monoio, corosensei, Go, nginx, fio
 --json     write the JSON lines to FILE instead of the standard output
 --quick    fewer and shorter runs
 FILE       of `plot`: what `run --rivals --json FILE` has written
@@ -44,6 +45,13 @@ pub enum Command {
         variant: String,
         /// The number of worker threads.
         workers: usize,
+    },
+    /// Run as clients of an echo server, for a parent that orders runs.
+    Clients {
+        /// The server.
+        server: SocketAddr,
+        /// How many connections to it.
+        connections: usize,
     },
     /// Run as `lamprey serve` with these arguments, for the bench `http`.
     Serve(Vec<OsString>),
@@ -85,6 +93,10 @@ fn read(parser: &mut Parser) -> Result<Command, lexopt::Error> {
                 let (bench, variant) = (parser.value()?.string()?, parser.value()?.string()?);
                 Ok(Command::Child { bench, variant, workers: parser.value()?.parse()? })
             }
+            Some("clients") => Ok(Command::Clients {
+                server: parser.value()?.parse()?,
+                connections: parser.value()?.parse()?,
+            }),
             _ => Err(format!("no command `{}`: it is `list`, `run` or `plot`", verb.display()).into()),
         },
         Some(other) => Err(other.unexpected()),

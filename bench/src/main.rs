@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow};
 use cli::{Command, Run};
 use harness::machine::Machine;
 use harness::record::Record;
-use harness::{Code, Effort, drive, table, worker};
+use harness::{Code, Effort, descriptors, drive, table, worker};
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,9 +27,15 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Help => say(cli::USAGE).map(|()| true),
         Command::List => list(),
-        Command::Run(order) => run(&order),
+        Command::Run(order) => {
+            descriptors::raise();
+            run(&order)
+        }
         Command::Plot(files) => plot::svg(&files).and_then(|svg| say(svg.trim_end())).map(|()| true),
         Command::Child { bench, variant, workers } => child(&bench, &variant, workers).map(|()| true),
+        Command::Clients { server, connections } => {
+            work::echo::serve_orders(server, connections).map(|()| true)
+        }
         Command::Serve(arguments) => return swerve::command::main(arguments),
     };
     match done {

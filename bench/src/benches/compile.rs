@@ -15,10 +15,10 @@ pub const BENCH: Bench = Bench {
     size: Size::Exactly { full: 20, quick: 20, tiny: 1 },
     runs: 5,
     variants: &[
-        Variant { name: "lamprey", rival: false, code: Code::Around("cargo", lamprey) },
-        Variant { name: "itself", rival: false, code: Code::Around("cargo", itself) },
-        Variant { name: "tokio", rival: true, code: Code::Around("cargo", tokio) },
-        Variant { name: "crossbeam", rival: true, code: Code::Around("cargo", crossbeam) },
+        Variant { name: "lamprey", rival: false, code: Code::Around("cargo", lamprey), io: None },
+        Variant { name: "itself", rival: false, code: Code::Around("cargo", itself), io: None },
+        Variant::rival_around("tokio", "cargo", tokio),
+        Variant::rival_around("crossbeam", "cargo", crossbeam),
     ],
 };
 

@@ -3,7 +3,7 @@
 //! `client` is the part of the time for which the load client was busy: near 100, the client was measured and
 //! not the server.
 
-use crate::harness::{Bench, Code, Runner, Size, Variant};
+use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::nginx;
 use crate::work::http::{Server, Site, free_port};
 use anyhow::Result;
@@ -20,8 +20,8 @@ pub const BENCH: Bench = Bench {
     runs: 7,
     variants: &[
         Variant::ours("lamprey", lamprey),
-        Variant { name: "nginx", rival: true, code: Code::Around("nginx", nginx::plain) },
-        Variant { name: "nginx-caching", rival: true, code: Code::Around("nginx", nginx::caching) },
+        Variant::rival_around("nginx", "nginx", nginx::plain),
+        Variant::rival_around("nginx-caching", "nginx", nginx::caching),
     ],
 };
 

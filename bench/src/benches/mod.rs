@@ -9,6 +9,7 @@ pub mod channels;
 pub mod choose_all;
 pub mod compile;
 pub mod condvar;
+pub mod connections;
 pub mod damp;
 pub mod echo;
 pub mod hosts;
@@ -43,7 +44,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 51] = [
+pub const ALL: [&Bench; 52] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -82,6 +83,7 @@ pub const ALL: [&Bench; 51] = [
     &stalls::BENCH,
     &echo::BENCH,
     &idle::BENCH,
+    &connections::BENCH,
     &http::BENCH,
     &savina::skynet::BENCH,
     &savina::bounded_buffer::BENCH,

@@ -1,8 +1,19 @@
 //! Helpers of several of Lamprey's versions.
 
+use std::time::Duration;
+
 /// A runtime, started as a user would start it.
 pub fn runtime(workers: usize) -> anyhow::Result<lamprey::Runtime> {
     Ok(lamprey::Runtime::builder().workers(workers).build()?)
+}
+
+/// Runs the threads of `runtime` until something is so.
+pub fn until(runtime: &lamprey::Runtime, over: crate::work::waiting::Over<'_>) {
+    runtime.run(|| {
+        while !over() {
+            lamprey::sleep(Duration::from_millis(1));
+        }
+    });
 }
 
 /// Both ends of a channel that lives as long as the process, so that a thread that must not borrow has a

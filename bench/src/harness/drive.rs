@@ -125,6 +125,10 @@ impl<'a> Contender<'a> {
     }
 
     fn start(&self) -> Result<Process> {
+        Process::start(&mut self.command()?)
+    }
+
+    fn command(&self) -> Result<Command> {
         let mut command = match self.variant.code {
             Code::Go => Command::new(programs::go::program()?),
             Code::Boost => Command::new(programs::boost::program()?),
@@ -138,7 +142,8 @@ impl<'a> Contender<'a> {
         if !matches!(self.variant.code, Code::Go | Code::Boost) {
             command.arg(self.variant.name);
         }
-        Process::start(command.arg(self.workers.to_string()))
+        command.arg(self.workers.to_string()).envs(self.variant.io.map(|io| ("LAMPREY_IO", io)));
+        Ok(command)
     }
 
     fn conclude(self, outcome: &mut Outcome) {
@@ -162,5 +167,29 @@ impl<'a> Contender<'a> {
             let (metric, unit) = (metric.to_owned(), unit.to_owned());
             outcome.measured.push(Measured { bench, variant, workers, metric, unit, min, median, runs });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_told_its_back_end() {
+        let variant = Variant::ours("lamprey", |_| Ok(Box::new(|_| Ok(Vec::new()))));
+        let told = |variant: &Variant| {
+            let bench = Bench {
+                name: "b",
+                about: "",
+                workers: &[1],
+                size: Size::Exactly { full: 1, quick: 1, tiny: 1 },
+                runs: 1,
+                variants: &[],
+            };
+            let command = Contender::new(&bench, variant, 1).command().unwrap();
+            command.get_envs().any(|told| told == ("LAMPREY_IO".as_ref(), Some("uring".as_ref())))
+        };
+        assert!(!told(&variant));
+        assert!(told(&variant.io("uring")));
     }
 }

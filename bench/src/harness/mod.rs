@@ -5,6 +5,8 @@
 //! So the runtimes do not share threads, heap and caches, a variant that crashes ends only itself, and a Go
 //! program is driven exactly like a Rust one. The driver (`drive`) interleaves the runs of the variants.
 
+pub mod cores;
+pub mod descriptors;
 pub mod drive;
 pub mod load;
 pub mod machine;
@@ -91,6 +93,8 @@ pub struct Variant {
     pub rival: bool,
     /// Its code.
     pub code: Code,
+    /// Lamprey's I/O back-end, which its process is told in `LAMPREY_IO`; `None` leaves the choice to Lamprey.
+    pub io: Option<&'static str>,
 }
 
 /// The place of a variant's code.
@@ -109,22 +113,32 @@ pub enum Code {
 impl Variant {
     /// A variant of Lamprey itself.
     pub const fn ours(name: &'static str, prepare: Prepare) -> Self {
-        Self { name, rival: false, code: Code::Here(prepare) }
+        Self { name, rival: false, code: Code::Here(prepare), io: None }
+    }
+
+    /// The same with an I/O back-end, of which Lamprey has several: a variant for each is a line.
+    pub const fn io(self, io: &'static str) -> Self {
+        Self { io: Some(io), ..self }
     }
 
     /// A rival.
     pub const fn rival(name: &'static str, prepare: Prepare) -> Self {
-        Self { name, rival: true, code: Code::Here(prepare) }
+        Self { name, rival: true, code: Code::Here(prepare), io: None }
+    }
+
+    /// A rival that needs `program` on PATH.
+    pub const fn rival_around(name: &'static str, program: &'static str, prepare: Prepare) -> Self {
+        Self { name, rival: true, code: Code::Around(program, prepare), io: None }
     }
 
     /// The Go program of the same bench name.
     pub const fn go() -> Self {
-        Self { name: "go", rival: true, code: Code::Go }
+        Self { name: "go", rival: true, code: Code::Go, io: None }
     }
 
     /// The program of the same bench name on Boost.Fiber.
     pub const fn boost() -> Self {
-        Self { name: "boost", rival: true, code: Code::Boost }
+        Self { name: "boost", rival: true, code: Code::Boost, io: None }
     }
 }
 

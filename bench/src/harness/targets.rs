@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 107] = [
+const TARGETS: [Target; 109] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -134,6 +134,8 @@ const TARGETS: [Target; 107] = [
     target("cancel", "stackless", 1, "cancel", Value(300.0)),
     target("idle", "lamprey", 1, "cpu", Value(0.1)),
     target("idle", "lamprey", 2, "cpu", Value(0.1)),
+    target("idle_connections", "hosts", 1, "user", Value(5.0 * 1024.0)),
+    target("idle_connections", "parasites", 1, "user", Value(1024.0)),
     target("http", "lamprey", 1, "request", Times(1.0 / 0.9, "nginx", 1)),
     target("http", "lamprey", 2, "request", Times(1.0 / 0.9, "nginx", 2)),
     target("compile", "lamprey", 2, "build", Value(3.0)),

@@ -11,9 +11,22 @@ use std::time::Duration;
 /// not show its cost. `smaps_rollup` walks the pages; the counters in `status` lag behind by a batch for each
 /// thread.
 pub fn memory() -> Result<u64> {
-    let pages = kib(&read("/proc/self/smaps_rollup")?, "Rss:")?;
-    let tables = kib(&read("/proc/self/status")?, "VmPTE:")?;
-    Ok((pages + tables) * 1024)
+    Ok(resident()? + page_tables()?)
+}
+
+/// The bytes of the process's resident pages.
+pub fn resident() -> Result<u64> {
+    Ok(kib(&read("/proc/self/smaps_rollup")?, "Rss:")? * 1024)
+}
+
+/// The bytes of the process's page tables, and of all small objects of the kernel (sockets, files, registrations). Those
+/// of other processes are among them: only a difference by many megabytes means something.
+pub fn kernel() -> Result<u64> {
+    Ok(kib(&read("/proc/meminfo")?, "Slab:")? * 1024 + page_tables()?)
+}
+
+fn page_tables() -> Result<u64> {
+    Ok(kib(&read("/proc/self/status")?, "VmPTE:")? * 1024)
 }
 
 /// The largest number of bytes of resident pages that the process has had, and its page tables.

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(1);
 
 /// Sets the number of workers. may has one scheduler for the process; it starts with the first coroutine.
-fn workers(n: usize) {
+pub(super) fn workers(n: usize) {
     ::may::config().set_workers(n);
 }
 
-fn go<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+pub(super) fn go<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     // SAFETY: no coroutine of these benches uses thread-local storage across a call that may block, and none
     // needs more stack than the default.
     unsafe { ::may::coroutine::spawn(f) }

@@ -1,7 +1,10 @@
 //! The rivals: the same work, written as their users would write it (`README.md` has the choices).
 
 pub mod corosensei;
+pub mod go_echo;
 pub mod may;
+pub mod may_echo;
+pub mod monoio_echo;
 pub mod nginx;
 pub mod os_locks;
 pub mod os_scope;
@@ -9,6 +12,7 @@ pub mod pthread;
 pub mod smol;
 pub mod threads;
 pub mod tokio;
+pub mod tokio_connections;
 pub mod tokio_echo;
 pub mod tokio_events;
 pub mod tokio_locks;

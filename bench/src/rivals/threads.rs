@@ -1,7 +1,7 @@
 //! crossbeam-channel and flume on OS threads: on one core for one worker, on all for more.
 
+use crate::harness::cores::stay_on;
 use crate::harness::{Runner, Sample};
-use crate::work::http::stay_on;
 use crate::work::select::BATCH;
 use crate::work::stream::PLACES;
 use crate::work::{oneshot, select, stream};

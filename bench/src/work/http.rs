@@ -4,9 +4,8 @@
 //! decisions are not measured. With more, they share all cores; that is the same for Lamprey and its rivals.
 
 use crate::harness::load::Load;
-use crate::harness::{Runner, Sample, usage};
+use crate::harness::{Runner, Sample, cores, usage};
 use anyhow::{Context, Result, bail};
-use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -67,16 +66,16 @@ pub struct Server {
 impl Server {
     /// Starts `command` and waits until it accepts connections.
     pub fn start(mut command: Command, address: SocketAddr, site: Site, workers: usize) -> Result<Self> {
-        let apart = workers == 1 && thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        let apart = cores::apart(workers);
         if apart {
             // Child processes inherit this; the thread moves to its own core below.
-            stay_on(0)?;
+            cores::stay_on(0)?;
         }
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child =
             command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))?;
         if apart {
-            stay_on(1)?;
+            cores::stay_on(1)?;
         }
         let mut server = Self { child, address, site };
         let begun = Instant::now();
@@ -127,12 +126,4 @@ impl Drop for Server {
             eprintln!("bench: cannot end server process {}: {e}", self.child.id());
         }
     }
-}
-
-/// Pins this thread, and the threads that it starts later, to one core.
-pub fn stay_on(core: usize) -> Result<()> {
-    let mut cores = CpuSet::new();
-    cores.set(core)?;
-    // 0 is the calling thread.
-    sched_setaffinity(Pid::from_raw(0), &cores).with_context(|| format!("cannot stay on core {core}"))
 }
