@@ -85,7 +85,7 @@ fn a_forked_process_has_rings_of_its_own() {
     const NAME: &str = "a_forked_process_has_rings_of_its_own";
     if role().is_some() {
         let runtime = Runtime::builder().workers(1).build().unwrap();
-        assert_eq!(runtime.run(|| lamprey::fs::metadata("Cargo.toml").unwrap().is_file()), true);
+        assert!(runtime.run(|| lamprey::fs::metadata("Cargo.toml").unwrap().is_file()));
         // SAFETY: the child only starts a runtime, which needs nothing that other threads may hold but the allocator,
         // and `malloc` keeps that usable; then it exits.
         match unsafe { libc::fork() } {
@@ -103,7 +103,7 @@ fn a_forked_process_has_rings_of_its_own() {
                 assert_eq!(libc::WEXITSTATUS(status), 7);
             }
         }
-        assert_eq!(runtime.run(|| lamprey::fs::metadata("src").unwrap().is_dir()), true);
+        assert!(runtime.run(|| lamprey::fs::metadata("src").unwrap().is_dir()));
         return;
     }
     let output = child(NAME, "auto");
