@@ -22,7 +22,9 @@ pub const BENCH: Bench = Bench {
     runs: 5,
     variants: &[
         Variant::ours("hosts", hosts).io("epoll"),
+        Variant::ours("hosts_uring", hosts).io("uring"),
         Variant::ours("parasites", parasites).io("epoll"),
+        Variant::ours("parasites_uring", parasites).io("uring"),
         Variant::rival("tokio", tokio_connections::connections),
         Variant::go(),
     ],

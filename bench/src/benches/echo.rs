@@ -25,7 +25,10 @@ pub const BENCH: Bench = Bench {
     runs: 7,
     variants: &[
         Variant::ours("hosts", hosts).io("epoll"),
+        Variant::ours("hosts_uring", hosts).io("uring"),
+        Variant::ours("hosts_ahead", hosts_ahead).io("uring"),
         Variant::ours("parasites", parasites).io("epoll"),
+        Variant::ours("parasites_uring", parasites).io("uring"),
         Variant::rival("tokio", tokio_echo::echo),
         Variant::rival("may", may_echo::echo),
         Variant::rival("monoio", monoio_echo::echo),
@@ -37,6 +40,15 @@ pub const BENCH: Bench = Bench {
 type Lives = Arc<Vec<[AtomicUsize; 2]>>;
 
 fn hosts(workers: usize) -> Result<Runner> {
+    on_hosts(workers, false)
+}
+
+/// The kernel receives before it is asked.
+fn hosts_ahead(workers: usize) -> Result<Runner> {
+    on_hosts(workers, true)
+}
+
+fn on_hosts(workers: usize, ahead: bool) -> Result<Runner> {
     cores::serve(workers)?;
     let runtime = runtime(workers)?;
     let lives: Lives = Arc::new((0..workers).map(|_| Default::default()).collect());
@@ -45,6 +57,7 @@ fn hosts(workers: usize) -> Result<Runner> {
         let (crowd, lives) = (crowds.next().unwrap_or_default(), lives.clone());
         listen(&runtime, move |stream| {
             let lives = lives.clone();
+            stream.set_read_ahead(ahead);
             drop(lamprey::spawn(move || {
                 let worker = lamprey::current().worker().expect("a host");
                 // Relaxed: only a count.

@@ -69,19 +69,19 @@ impl Epoll {
         })
     }
 
-    /// Fetches one batch of events and wakes their waiters.
-    fn turn(&mut self, timeout: Option<&Timespec>) -> Result<(), Errno> {
+    /// Fetches one batch of events and wakes their waiters; true if the batch was full, so that there may be more.
+    fn turn(&mut self, timeout: Option<&Timespec>) -> Result<bool, Errno> {
         self.reactor.is_served();
         let events = if self.whole_milliseconds {
             wait_milliseconds(&self.reactor, &mut self.events[..], timeout)?
         } else {
             epoll::wait(&*self.reactor, &mut self.events[..], timeout)?.0
         };
-        if events.is_empty() {
-            return Ok(());
+        let is_full = events.len() == BATCH;
+        if !events.is_empty() {
+            self.notified |= dispatch(&self.reactor, events, &mut self.found);
         }
-        self.notified |= dispatch(&self.reactor, events, &mut self.found);
-        Ok(())
+        Ok(is_full)
     }
 }
 
@@ -96,6 +96,12 @@ impl Epoll {
     /// Says that the owner looks for events itself, though it has no reason to fetch any.
     pub(super) fn is_served(&self) {
         self.reactor.is_served();
+    }
+
+    /// Fetches what is there, as far as that is not very much; true if there may be more.
+    pub(super) fn poll_many(&mut self) -> bool {
+        // A refused call may have left some.
+        (0..MOST_BATCHES).all(|_| self.turn(Some(&NOW)).unwrap_or(true))
     }
 
     /// True if a notification has come since the last wait, which the next one must not miss.
@@ -192,7 +198,7 @@ impl Source for Epoll {
                 self.wait(timeout);
             }
             // Interrupted by a signal: the worker looks around as after a wake.
-            Ok(()) | Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
         self.notified = false;
     }

@@ -27,10 +27,18 @@ fn back_ends() -> Vec<Io> {
 /// Runs `main` with each back-end that this machine has.
 #[track_caller]
 fn on_both(workers: usize, main: impl Fn() + Send + Sync + Clone + 'static) {
+    allow_descriptors();
     for io in back_ends() {
         let main = main.clone();
         within(FOREVER, move || runtime_with(io, workers).run(main));
     }
+}
+
+/// As many descriptors as this process may have: many systems begin with 1024.
+fn allow_descriptors() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
 }
 
 fn runtime_with(io: Io, workers: usize) -> Runtime {

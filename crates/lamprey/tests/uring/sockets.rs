@@ -135,3 +135,32 @@ fn a_runtime_that_ends_leaves_no_operation_behind() {
         });
     }
 }
+
+/// More events at once than one look at them fetches: readiness, for futures.
+#[test]
+fn a_crowd_of_futures_is_woken_to_the_last() {
+    on_both(1, || {
+        let pairs = (0..700).map(|_| std::os::unix::net::UnixStream::pair().unwrap());
+        let (readers, writers): (Vec<_>, Vec<_>) = pairs.unzip();
+        let parasites: Vec<_> = readers
+            .into_iter()
+            .map(|stream| {
+                let stream = UnixStream::from_std(stream).unwrap();
+                lamprey::parasite(async move { stream.read_exact_async(&mut [0]).await.unwrap() })
+            })
+            .collect();
+        lamprey::sleep(Duration::from_millis(1));
+        let written = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                writers.iter().for_each(|mut writer| writer.write_all(b"x").unwrap());
+                written.store(true, std::sync::atomic::Ordering::Release);
+            });
+            // The worker computes until all are ready: it looks for events once after that.
+            while !written.load(std::sync::atomic::Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        });
+        parasites.into_iter().for_each(|parasite| parasite.join().unwrap());
+    });
+}

@@ -59,6 +59,8 @@ pub struct Uring {
     epoll: Epoll,
     /// The ring watches the epoll instance.
     is_watching: bool,
+    /// The epoll instance has, or may have, events that have not been fetched. (The ring says so once.)
+    has_events: bool,
     found: Vec<Completion>,
 }
 
@@ -71,7 +73,7 @@ impl Uring {
     pub fn new() -> io::Result<Self> {
         probe::probe()?;
         let epoll = Epoll::new()?;
-        Ok(Self { ring: Ring::install()?, epoll, is_watching: false, found: Vec::new() })
+        Ok(Self { ring: Ring::install()?, epoll, is_watching: false, has_events: false, found: Vec::new() })
     }
 
     fn here(&self) -> Here {
@@ -87,8 +89,10 @@ impl Uring {
         let events = self.found.iter().filter_map(Completion::of_watch).next_back();
         dispatch(&mut self.found);
         if let Some(goes_on) = events {
-            self.is_watching = goes_on;
-            self.epoll.poll();
+            (self.is_watching, self.has_events) = (goes_on, true);
+        }
+        if self.has_events {
+            self.has_events = self.epoll.poll_many();
         } else {
             self.epoll.is_served();
         }
@@ -118,7 +122,7 @@ impl Source for Uring {
 
     fn wait(&mut self, timeout: Option<Duration>) {
         self.watch();
-        if self.epoll.take_notified() {
+        if self.epoll.take_notified() || self.has_events {
             return self.poll();
         }
         self.here().wait(timeout);
