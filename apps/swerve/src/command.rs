@@ -98,21 +98,24 @@ fn text(parser: &mut lexopt::Parser) -> Result<String, String> {
 fn serve(config: Config, workers: usize) -> Result<(), String> {
     let folder = config.root.display().to_string();
     raise_descriptor_limit();
-    let run = || {
+    let runtime = lamprey::Runtime::builder().workers(workers).build();
+    let runtime = runtime
+        .map_err(|error| format!("cannot start {workers} workers: {error}; try fewer with --workers"))?;
+    let io = runtime.io();
+    runtime.run(|| {
         let server = Server::bind(config).map_err(|error: Error| error.to_string())?;
         signals::watch(server.stopper()).map_err(|error| format!("cannot watch for Ctrl-C: {error}"))?;
         let with = if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") };
-        print(&format!("Serving {folder} on http://{} with {with}. Ctrl-C stops.\n", server.local_addr()))?;
+        print(&format!(
+            "Serving {folder} on http://{} with {with} and {io}. Ctrl-C stops.\n",
+            server.local_addr()
+        ))?;
         match server.run() {
             0 => {}
             left => notice(&format!("connections cut off because they did not finish in time: {left}")),
         }
         Ok(())
-    };
-    let runtime = lamprey::Runtime::builder().workers(workers).build();
-    let runtime = runtime
-        .map_err(|error| format!("cannot start {workers} workers: {error}; try fewer with --workers"))?;
-    runtime.run(run)
+    })
 }
 
 /// Raises the soft limit of descriptors, usually a thousand, to the hard limit: each connection needs one.
