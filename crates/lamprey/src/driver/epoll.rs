@@ -103,11 +103,6 @@ impl Epoll {
         // A refused call may have left some.
         (0..MOST_BATCHES).all(|_| self.turn(Some(&NOW)).unwrap_or(true))
     }
-
-    /// True if a notification has come since the last wait, which the next one must not miss.
-    pub(super) fn take_notified(&mut self) -> bool {
-        std::mem::take(&mut self.notified)
-    }
 }
 
 /// Wakes the waiters for `events`; true if one of them is the eventfd's.
@@ -146,7 +141,7 @@ fn help(reactor: &Reactor, notify: &OwnedFd) {
 }
 
 /// Generates an edge of the eventfd.
-fn ring(notify: &OwnedFd) {
+pub(super) fn ring(notify: &OwnedFd) {
     // Fails only when the counter is full; then there is an edge that has not been taken.
     let _ = rustix::io::write(notify, &1_u64.to_ne_bytes());
 }
@@ -187,7 +182,7 @@ impl Source for Epoll {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) {
-        if self.take_notified() {
+        if std::mem::take(&mut self.notified) {
             return self.poll();
         }
         let until = timeout.map(timespec);

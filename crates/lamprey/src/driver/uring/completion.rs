@@ -5,7 +5,7 @@
 //! |---|---|
 //! | pointer | a blocked thread: its [`Call`](super::call::Call), on its stack |
 //! | pointer + 1 | a future, or a multishot: a [`Header`], counted |
-//! | [`WATCH`] | the source itself: the epoll instance has events |
+//! | [`WATCH`], [`BELL`] | the source itself: the epoll instance has events; another thread ends its wait |
 //! | [`IGNORED`] | nobody |
 
 use super::call;
@@ -15,6 +15,8 @@ use std::ptr::NonNull;
 
 /// The epoll instance has events.
 pub(super) const WATCH: u64 = 2;
+/// Another thread ends the source's wait, this one or the next.
+pub(super) const BELL: u64 = 10;
 /// Nobody wants to know.
 pub(super) const IGNORED: u64 = 6;
 /// The tag of a [`Header`].
@@ -75,9 +77,9 @@ impl Completion {
         Self { data: entry.user_data(), answer: Answer { result: entry.result(), flags: entry.flags() } }
     }
 
-    /// The epoll instance has events, and for whether it will be watched for more.
-    pub(super) fn of_watch(&self) -> Option<bool> {
-        (self.data == WATCH).then(|| self.answer.is_to_go_on())
+    /// What the source itself wants to know ([`WATCH`] or [`BELL`]), and whether more of that will come.
+    pub(super) fn of_source(&self) -> Option<(u64, bool)> {
+        matches!(self.data, WATCH | BELL).then(|| (self.data, self.answer.is_to_go_on()))
     }
 }
 

@@ -24,8 +24,9 @@
 //! * Readiness by multishot polls of the ring: an entry is the owner's to add, so another thread could not register,
 //!   move or remove a descriptor; a poll keeps its file open, so a socket dropped on another worker would stay
 //!   connected until its owner enters the kernel.
-//! * A ring that only its owner may enter (`SINGLE_ISSUER`, `DEFER_TASKRUN`): no other worker could help an owner that
-//!   computes. Measured in a loop that does nothing but echo: within the noise of the ring that is used here.
+//! * A ring that only its owner may enter (`SINGLE_ISSUER`, `DEFER_TASKRUN`): a future that is dropped on another thread
+//!   could not give its operation up. Measured in a loop that does nothing but echo: within the noise of the ring that
+//!   is used here.
 //! * To submit each operation at once: one system call each, as many as without io_uring.
 //!
 //! # Checked by
@@ -43,9 +44,11 @@ pub(crate) mod ring;
 
 use super::epoll::Epoll;
 use crate::sched::source::{Helper, Notifier, Source};
-use completion::{Completion, WATCH, dispatch};
+use completion::{BELL, Completion, WATCH, dispatch};
 use ring::{Here, Ring, here};
+use rustix::event::{EventfdFlags, eventfd};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,8 +60,14 @@ pub(crate) use future::{Kept, Performed};
 pub struct Uring {
     ring: Arc<Ring>,
     epoll: Epoll,
+    /// Becomes readable when another thread ends the wait; never read, so each write is an edge.
+    bell: Arc<OwnedFd>,
     /// The ring watches the epoll instance.
     is_watching: bool,
+    /// The ring watches the bell.
+    is_listening: bool,
+    /// The bell has rung since the last wait.
+    notified: bool,
     /// The epoll instance has, or may have, events that have not been fetched. (The ring says so once.)
     has_events: bool,
     found: Vec<Completion>,
@@ -73,7 +82,17 @@ impl Uring {
     pub fn new() -> io::Result<Self> {
         probe::probe()?;
         let epoll = Epoll::new()?;
-        Ok(Self { ring: Ring::install()?, epoll, is_watching: false, has_events: false, found: Vec::new() })
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        Ok(Self {
+            ring: Ring::install()?,
+            epoll,
+            bell,
+            is_watching: false,
+            is_listening: false,
+            notified: false,
+            has_events: false,
+            found: Vec::new(),
+        })
     }
 
     fn here(&self) -> Here {
@@ -86,11 +105,14 @@ impl Uring {
     /// Dispatches what the kernel has done, and the events of the epoll instance if it has some.
     fn serve(&mut self) {
         self.ring.take(&mut self.found);
-        let events = self.found.iter().filter_map(Completion::of_watch).next_back();
-        dispatch(&mut self.found);
-        if let Some(goes_on) = events {
-            (self.is_watching, self.has_events) = (goes_on, true);
+        for (which, goes_on) in self.found.iter().filter_map(Completion::of_source) {
+            if which == WATCH {
+                (self.is_watching, self.has_events) = (goes_on, true);
+            } else {
+                (self.is_listening, self.notified) = (goes_on, true);
+            }
         }
+        dispatch(&mut self.found);
         if self.has_events {
             self.has_events = self.epoll.poll_many();
         } else {
@@ -99,13 +121,18 @@ impl Uring {
         self.watch();
     }
 
-    /// Has the ring watch the epoll instance.
+    /// Has the ring watch the epoll instance, and the bell.
     fn watch(&mut self) {
-        if !self.is_watching {
-            self.is_watching = true;
+        let here = self.here();
+        if !std::mem::replace(&mut self.is_watching, true) {
             let entry = op::poll::readable_again_and_again(&self.epoll).user_data(WATCH);
             // SAFETY: the instance is closed after the ring has retired (`drop`).
-            unsafe { self.here().push(&entry) };
+            unsafe { here.push(&entry) };
+        }
+        if !std::mem::replace(&mut self.is_listening, true) {
+            let entry = op::poll::readable_again_and_again(&self.bell).user_data(BELL);
+            // SAFETY: closed after the ring has retired, or later: notifiers have it, too.
+            unsafe { here.push(&entry) };
         }
     }
 }
@@ -117,33 +144,28 @@ impl Source for Uring {
     }
 
     fn active(&self) -> bool {
-        self.epoll.active() || self.ring.in_flight() > usize::from(self.is_watching)
+        self.epoll.active()
+            || self.ring.in_flight() > usize::from(self.is_watching) + usize::from(self.is_listening)
     }
 
     fn wait(&mut self, timeout: Option<Duration>) {
         self.watch();
-        if self.epoll.take_notified() || self.has_events {
-            return self.poll();
+        if !std::mem::take(&mut self.notified) && !self.has_events {
+            self.here().wait(timeout);
+        } else {
+            self.here().submit_if_needed();
         }
-        self.here().wait(timeout);
         self.serve();
-        self.epoll.take_notified();
+        self.notified = false;
     }
 
     fn notifier(&self) -> Option<Notifier> {
-        self.epoll.notifier()
+        let bell = Arc::clone(&self.bell);
+        Some(Notifier::new(move || super::epoll::ring(&bell)))
     }
 
     fn helper(&self) -> Option<Helper> {
-        let (epoll, ring) = (self.epoll.helper(), Arc::downgrade(&self.ring));
-        Some(Helper::new(move || {
-            if let Some(epoll) = &epoll {
-                epoll.help();
-            }
-            if let Some(ring) = ring.upgrade() {
-                ring.help();
-            }
-        }))
+        self.epoll.helper()
     }
 }
 

@@ -3,12 +3,16 @@
 //!
 //! # Invariants
 //! 1. Only the owner, the kernel thread of the worker, adds entries: through a [`Here`], which cannot leave it.
-//! 2. Completions are taken under the lock `taken`, by the owner or by another worker that helps it while it
-//!    computes. Each is taken once, and dispatched after the lock has been released: a waiter's wake may run code
-//!    of the program.
+//! 2. Only the owner takes completions, under the lock `taken`, and dispatches them after it has released that: a waiter's
+//!    wake may run code of the program.
 //! 3. What an entry names (memory, descriptors) stays until its last completion has been taken ([`Here::push`]). So a
 //!    ring is dropped only after all its completions have been taken ([`Ring::retire`]).
 //! 4. `in_flight` is the number of entries whose last completion has not been taken.
+//!
+//! # Rejected
+//! * Another worker that takes completions while the owner computes, as it takes events of its epoll: the owner, about to
+//!   sleep until there is a completion, would sleep on after another thread has taken that one. Those that wait for
+//!   operations are hosts of the owner, which could not run before either, and futures.
 //!
 //! # A full queue of entries
 //! The kernel takes the entries at once then, which empties it. It refuses while it is short of memory, or has
@@ -75,12 +79,12 @@ impl Ring {
     }
 
     fn take_to(&self, taken: &mut Vec<Completion>) {
-        // SAFETY: the lock is held, so nobody else reaches the queue (invariant 2).
+        // SAFETY: only the owner takes (invariant 2), and no reference is kept.
         let completions = unsafe { self.uring.completion_shared() };
         let before = taken.len();
         taken.extend(completions.map(|entry| Completion::new(&entry)));
         let ended = taken[before..].iter().filter(|completion| !completion.answer.is_to_go_on()).count();
-        // Relaxed: a count. The owner reads it to know whether there is anything to poll for, and in `retire`.
+        // Relaxed: a count, of the owner's.
         self.in_flight.fetch_sub(ended, Ordering::Relaxed);
     }
 
@@ -88,19 +92,6 @@ impl Ring {
     pub(super) fn in_flight(&self) -> usize {
         // Relaxed: a hint; the owner itself adds.
         self.in_flight.load(Ordering::Relaxed)
-    }
-
-    /// Does the owner's work on another kernel thread, while the owner computes: has the kernel take the entries, and
-    /// dispatches what has been done.
-    pub(super) fn help(&self) {
-        if self.in_flight() == 0 {
-            return;
-        }
-        // An error means that the owner will have to do it.
-        let _ = self.uring.submitter().submit();
-        let mut found = Vec::new();
-        self.take(&mut found);
-        completion::dispatch(&mut found);
     }
 
     /// Asks the kernel to give up the operation `data`, from any thread. One that has not been submitted yet is not

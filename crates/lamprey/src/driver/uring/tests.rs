@@ -101,28 +101,6 @@ fn a_full_queue_of_entries_and_an_overflow_of_completions_lose_nothing() {
 }
 
 #[test]
-fn another_thread_helps_an_owner_that_computes() {
-    let Some(uring) = uring() else { return };
-    let count = Arc::new(Count::default());
-    let kept =
-        op::FileAndBuffer { file: file(), buffer: crate::memory::aligned::AlignedBuf::new(16).unwrap() };
-    let mut read = Box::pin(op::read::begin(uring.here(), kept, 16, 0));
-    let waker = Waker::from(Arc::clone(&count));
-    assert!(read.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    let helper = uring.helper().unwrap();
-    std::thread::spawn(move || {
-        let deadline = Instant::now() + LONG;
-        while count.0.load(Ordering::Relaxed) == 0 {
-            assert!(Instant::now() < deadline, "nobody was woken");
-            helper.help();
-        }
-    })
-    .join()
-    .unwrap();
-    assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
-}
-
-#[test]
 fn what_is_dropped_is_given_up_and_the_end_waits_for_it() {
     let Some(uring) = uring() else { return };
     let (reader, _writer) = std::io::pipe().unwrap();
