@@ -47,6 +47,7 @@ var benches = map[string]func(n int) ([]sample, error){
 	"stalls":           stalls,
 	"echo":             echo,
 	"idle_connections": connections,
+	"fifo":             fifo,
 
 	"savina_skynet":         savinaSkynet,
 	"savina_bounded_buffer": savinaBoundedBuffer,

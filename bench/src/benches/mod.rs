@@ -12,6 +12,7 @@ pub mod condvar;
 pub mod connections;
 pub mod damp;
 pub mod echo;
+pub mod fifo;
 pub mod hosts;
 pub mod http;
 pub mod idle;
@@ -26,6 +27,7 @@ pub mod parasite;
 pub mod parasite_crowd;
 pub mod parasite_fib;
 pub mod pingpong;
+pub mod pipes;
 pub mod policies;
 pub mod quicksort;
 pub mod ring;
@@ -44,7 +46,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 52] = [
+pub const ALL: [&Bench; 53] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -84,6 +86,7 @@ pub const ALL: [&Bench; 52] = [
     &echo::BENCH,
     &idle::BENCH,
     &connections::BENCH,
+    &fifo::BENCH,
     &http::BENCH,
     &savina::skynet::BENCH,
     &savina::bounded_buffer::BENCH,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LIVES: &str = "both ends live";
 
 /// Pins the thread to one core for one worker; threads that it starts later inherit that.
-pub(super) fn cores(workers: usize) -> Result<()> {
+pub fn cores(workers: usize) -> Result<()> {
     if workers == 1 { stay_on(0) } else { Ok(()) }
 }
 
