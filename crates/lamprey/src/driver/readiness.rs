@@ -162,7 +162,7 @@ impl Readiness {
         deadline: Option<Instant>,
     ) -> io::Result<()> {
         if !sched::on_host() {
-            return self.wait_in_poll(fd, interest, deadline);
+            return self.wait_in_poll(fd, interest, seen, deadline);
         }
         if sched::must_not_block() {
             return Err(io::Error::new(
@@ -171,7 +171,7 @@ impl Readiness {
             ));
         }
         let Some(reactor) = Reactor::current() else {
-            return super::block(|| self.wait_in_poll(fd, interest, deadline));
+            return super::block(|| self.wait_in_poll(fd, interest, seen, deadline));
         };
         self.wait_with(reactor, fd, interest, seen, reason, deadline)
     }
@@ -250,19 +250,18 @@ impl Readiness {
         &self,
         fd: BorrowedFd<'_>,
         interest: Interest,
+        seen: u64,
         deadline: Option<Instant>,
     ) -> io::Result<()> {
+        let is_over = || self.is_closed() || self.edges(interest) != seen;
         let wake_fd = poll::wake_fd();
         if let Some(wake_fd) = &wake_fd {
             self.lock().polling.push(Arc::clone(wake_fd));
         }
-        // Checked after the push, so a `close` from now on writes to the eventfd. (Without an eventfd
-        // `poll::wait` checks at intervals.)
-        let result = if self.is_closed() {
-            Ok(())
-        } else {
-            poll::wait(fd, interest, wake_fd.as_ref(), deadline, || self.is_closed())
-        };
+        // Checked after the push, so a `close`, or an edge of the ring, writes to the eventfd from now on. (Without an
+        // eventfd `poll::wait` checks at intervals.)
+        let result =
+            if is_over() { Ok(()) } else { poll::wait(fd, interest, wake_fd.as_ref(), deadline, is_over) };
         if let Some(wake_fd) = &wake_fd {
             self.lock().polling.retain(|other| !Arc::ptr_eq(other, wake_fd));
         }
@@ -283,6 +282,14 @@ impl Readiness {
             }
         }
         wakes.give();
+    }
+
+    /// Something has arrived for reading that the descriptor does not show any more: also wakes those that wait in
+    /// `poll(2)`.
+    #[cfg(not(loom))]
+    pub(crate) fn edge_of_ring(&self) {
+        self.edge(true, false);
+        self.lock().polling.iter().for_each(|wake_fd| poll::signal(wake_fd));
     }
 
     /// `reactor` has stopped polling: waiters are woken, try again, and register with a live reactor.

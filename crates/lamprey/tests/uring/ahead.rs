@@ -209,3 +209,23 @@ fn connections_that_nobody_has_asked_for_end_with_the_listener() {
         }
     });
 }
+
+#[test]
+fn a_plain_thread_reads_what_a_workers_ring_has_received() {
+    on_both(1, || {
+        let (a, mut b) = pair();
+        arm(&a);
+        let reader = std::thread::spawn(move || {
+            let mut received = Vec::new();
+            { a }.read_to_end(&mut received).unwrap();
+            received
+        });
+        for piece in pattern(30_000).chunks(1000) {
+            lamprey::sleep(Duration::from_micros(300)); // it mostly waits
+            b.write_all(piece).unwrap();
+        }
+        drop(b);
+        let received = lamprey::block(|| reader.join().unwrap());
+        assert!(received == pattern(30_000));
+    });
+}

@@ -39,6 +39,8 @@ use std::sync::{Arc, PoisonError, Weak};
 pub(crate) trait Arrival: Sized + Send + 'static {
     /// How many are kept for later calls.
     const MOST: usize;
+    /// Nothing comes after an error.
+    const ENDS_WITH_AN_ERROR: bool;
 
     /// The operation that the kernel is to repeat.
     ///
@@ -52,6 +54,7 @@ pub(crate) trait Arrival: Sized + Send + 'static {
 
 impl Arrival for Piece {
     const MOST: usize = 16;
+    const ENDS_WITH_AN_ERROR: bool = true;
 
     fn entry(here: Here, socket: BorrowedFd<'_>) -> io::Result<squeue::Entry> {
         here.buffers()?;
@@ -66,6 +69,8 @@ impl Arrival for Piece {
 
 impl Arrival for OwnedFd {
     const MOST: usize = 64;
+    /// Most errors of `accept` are those of one connection.
+    const ENDS_WITH_AN_ERROR: bool = false;
 
     fn entry(_: Here, socket: BorrowedFd<'_>) -> io::Result<squeue::Entry> {
         let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
@@ -90,8 +95,9 @@ struct Queue<T> {
 
 struct State<T> {
     arrived: VecDeque<T>,
-    /// The stream has ended, or the socket has failed: no more will come.
-    end: Option<Errno>,
+    /// To be said once, after what has arrived.
+    error: Option<Errno>,
+    /// No more will come.
     has_ended: bool,
     armed: Option<Arc<Ring>>,
     /// The operation has been asked to end.
@@ -105,8 +111,9 @@ struct State<T> {
 /// What a call finds.
 pub(crate) enum Found<R> {
     Arrived(R),
-    /// The end, or the socket's error, which is said once.
-    End(Option<Errno>),
+    End,
+    /// Said once.
+    Error(Errno),
     /// It will arrive: to be waited for.
     Nothing,
     /// The system call says.
@@ -117,7 +124,7 @@ impl<T: Arrival> Ahead<T> {
     pub(crate) fn new() -> Self {
         let state = State {
             arrived: VecDeque::new(),
-            end: None,
+            error: None,
             has_ended: false,
             armed: None,
             is_to_end: false,
@@ -161,8 +168,11 @@ impl<T: Arrival> Ahead<T> {
         if !state.arrived.is_empty() {
             return Found::Arrived(take(&mut state.arrived));
         }
+        if let Some(error) = state.error.take() {
+            return Found::Error(error);
+        }
         if state.has_ended {
-            return Found::End(state.end.take());
+            return Found::End;
         }
         if state.armed.is_some() {
             return Found::Nothing;
@@ -255,7 +265,7 @@ unsafe fn complete<T: Arrival>(header: NonNull<Header>, answer: Answer) {
     let readers: Vec<_> = state.readers.iter().filter_map(Weak::upgrade).collect();
     drop(state);
     drop(refused);
-    readers.iter().for_each(|reader| reader.edge(true, false));
+    readers.iter().for_each(|reader| reader.edge_of_ring());
 }
 
 /// Keeps what an answer brings; returns it if nobody will want it.
@@ -265,7 +275,10 @@ fn take_in<T: Arrival>(state: &mut State<T>, answer: Answer) -> Option<T> {
         error if error > 0 => match error {
             libc::ECANCELED | libc::EINTR => {}
             libc::ENOBUFS | libc::EMFILE | libc::ENFILE | libc::ENOMEM => state.is_passed_over = true,
-            error => (state.has_ended, state.end) = (true, Some(Errno::from_raw_os_error(error))),
+            error => {
+                state.has_ended |= T::ENDS_WITH_AN_ERROR;
+                state.error = Some(Errno::from_raw_os_error(error));
+            }
         },
         _ => match T::of(&ring, answer) {
             Some(arrived) if state.readers.iter().all(|reader| reader.strong_count() == 0) => {

@@ -103,8 +103,8 @@ impl<T: Arrival> Ahead<T> {
     ) -> Result<R, Errno> {
         match self.find(socket, take) {
             Found::Arrived(taken) => Ok(taken),
-            Found::End(None) => at_end(),
-            Found::End(Some(error)) => Err(error),
+            Found::End => at_end(),
+            Found::Error(error) => Err(error),
             Found::Nothing => Err(Errno::AGAIN),
             Found::Unknown => directly(),
         }
