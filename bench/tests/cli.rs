@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-const BENCHES: [&str; 48] = [
+const BENCHES: [&str; 51] = [
     "switch",
     "yield",
     "spawn",
@@ -40,6 +40,9 @@ const BENCHES: [&str; 48] = [
     "timers",
     "stalls",
     "idle",
+    "idle_connections",
+    "fifo",
+    "disk",
     "http",
     "echo",
     "savina_skynet",
@@ -181,16 +184,20 @@ fn rivals_still_work_or_say_why_not() {
         "quicksort",
         "scope",
         "cancel",
+        "echo",
+        "idle_connections",
+        "fifo",
+        "disk",
         "savina",
         "--rivals",
     ]);
     let records = records(&text(&output.stdout));
     for record in &records {
         if record["skipped"] == true {
-            let tools = ["go", "boost"];
+            let tools = ["go", "boost", "fio-uring", "fio-aio", "fio-psync"];
             assert!(
                 tools.iter().any(|tool| record["variant"] == *tool),
-                "only Go and Boost.Fiber are tools that may be missing: {record}"
+                "only Go, Boost.Fiber and fio are tools that may be missing: {record}"
             );
         } else {
             check(record);

@@ -11,6 +11,7 @@ pub mod compile;
 pub mod condvar;
 pub mod connections;
 pub mod damp;
+pub mod disk;
 pub mod echo;
 pub mod fifo;
 pub mod hosts;
@@ -46,7 +47,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 53] = [
+pub const ALL: [&Bench; 54] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -87,6 +88,7 @@ pub const ALL: [&Bench; 53] = [
     &idle::BENCH,
     &connections::BENCH,
     &fifo::BENCH,
+    &disk::BENCH,
     &http::BENCH,
     &savina::skynet::BENCH,
     &savina::bounded_buffer::BENCH,

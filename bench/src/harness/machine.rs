@@ -64,12 +64,13 @@ fn field(path: &str, name: &str) -> String {
 fn versions() -> BTreeMap<&'static str, String> {
     let lock = include_str!("../../../Cargo.lock");
     let mut found: BTreeMap<_, _> =
-        ["tokio", "may", "corosensei", "crossbeam-channel", "flume", "parking_lot"]
+        ["tokio", "may", "monoio", "corosensei", "crossbeam-channel", "flume", "parking_lot"]
             .into_iter()
             .filter_map(|name| Some((name, locked(lock, name)?)))
             .collect();
     found.extend(said("go", "version").map(|v| ("go", v)));
     found.extend(said("nginx", "-v").map(|v| ("nginx", v)));
+    found.extend(said("fio", "--version").map(|v| ("fio", v)));
     found
 }
 

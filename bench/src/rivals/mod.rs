@@ -1,11 +1,13 @@
 //! The rivals: the same work, written as their users would write it (`README.md` has the choices).
 
 pub mod corosensei;
+pub mod fio;
 pub mod go_echo;
 pub mod may;
 pub mod may_echo;
 pub mod monoio_echo;
 pub mod nginx;
+pub mod os_disk;
 pub mod os_fifo;
 pub mod os_locks;
 pub mod os_scope;
@@ -14,6 +16,7 @@ pub mod smol;
 pub mod threads;
 pub mod tokio;
 pub mod tokio_connections;
+pub mod tokio_disk;
 pub mod tokio_echo;
 pub mod tokio_events;
 pub mod tokio_fifo;

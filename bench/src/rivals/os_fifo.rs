@@ -24,7 +24,7 @@ struct Threads;
 const STACK: usize = 64 << 10;
 
 impl System for Threads {
-    /// 32,768 processes and threads are all that Linux has by default.
+    /// A thread takes four memory mappings (a stack, one for signals, a guard for each), and a process has at most 65,530.
     const MOST: u64 = 16_000;
 
     fn idle(&mut self, waiting: &Arc<Waiting>, readers: Vec<File>) -> Result<()> {

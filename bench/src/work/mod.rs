@@ -9,6 +9,7 @@ pub mod channels;
 pub mod compile;
 pub mod condvar;
 pub mod connections;
+pub mod disk;
 pub mod echo;
 pub mod fifo;
 pub mod http;

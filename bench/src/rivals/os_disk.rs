@@ -1,0 +1,47 @@
+//! Reads of a disk by OS threads. On one core for one worker.
+
+use super::threads::cores;
+use crate::harness::Runner;
+use crate::work::disk::{BLOCK, Plan};
+use anyhow::{Context, Result};
+use lamprey::fs::AlignedBuf;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Barrier};
+use std::thread::Builder;
+use std::time::Instant;
+
+/// A thread takes four memory mappings (a stack, one for signals, a guard for each), and a process has at most 65,530.
+const MOST: u64 = 16_000;
+const THREADS: [u64; 5] = [1, 16, 256, 4096, MOST];
+/// The stack of a thread.
+const STACK: usize = 64 << 10;
+
+/// See `benches::disk`.
+pub fn disk(workers: usize) -> Result<Runner> {
+    cores(workers)?;
+    Ok(Box::new(|n| {
+        let plan = Plan::new(n)?;
+        let file = Arc::new(plan.open()?);
+        plan.samples(&THREADS, MOST, |threads, done| {
+            let gate = Arc::new(Barrier::new(threads as usize + 1));
+            let mut all = Vec::new();
+            for thread in 0..threads {
+                let (file, gate, mut reads) = (file.clone(), gate.clone(), plan.reads(thread, threads, done));
+                let mut buffer = AlignedBuf::new(BLOCK)?;
+                let body = move || {
+                    gate.wait();
+                    while let Some(offset) = reads.next() {
+                        let count = file.read_at(&mut buffer, offset)?;
+                        reads.check(count, &buffer);
+                    }
+                    anyhow::Ok(())
+                };
+                all.push(Builder::new().stack_size(STACK).spawn(body).context("a kernel thread")?);
+            }
+            gate.wait();
+            let begun = Instant::now();
+            all.into_iter().try_for_each(|thread| thread.join().expect("reading does not panic"))?;
+            Ok(begun.elapsed())
+        })
+    }))
+}
