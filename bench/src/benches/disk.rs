@@ -19,7 +19,9 @@ pub const BENCH: Bench = Bench {
     runs: 5,
     variants: &[
         Variant::ours("hosts", hosts).io("epoll"),
+        Variant::ours("hosts_uring", hosts).io("uring"),
         Variant::ours("parasites", parasites).io("epoll"),
+        Variant::ours("parasites_uring", parasites).io("uring"),
         Variant::rival("pthread", os_disk::disk),
         Variant::rival("tokio-blocking", tokio_disk::disk),
         Variant::rival_around("fio-uring", "fio", fio::uring),
