@@ -20,10 +20,11 @@ pub fn aio(workers: usize) -> Result<Runner> {
     deep(workers, "libaio")
 }
 
-/// With a thread for each read. fio does not start more than some thousands.
+/// With a thread for each read. fio takes the longest of their times, each from its own start: with many threads, which
+/// do not start at once, that is too short.
 pub fn psync(workers: usize) -> Result<Runner> {
     cores(workers)?;
-    Ok(Box::new(|n| samples(n, 256, |threads| Shape { engine: "psync", jobs: threads, depth: 1 })))
+    Ok(Box::new(|n| samples(n, 16, |threads| Shape { engine: "psync", jobs: threads, depth: 1 })))
 }
 
 /// With as many reads under way in one thread as it may have.

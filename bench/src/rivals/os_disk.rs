@@ -6,7 +6,7 @@ use crate::work::disk::{BLOCK, Plan};
 use anyhow::{Context, Result};
 use lamprey::fs::AlignedBuf;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::Builder;
 use std::time::Instant;
 
@@ -23,13 +23,16 @@ pub fn disk(workers: usize) -> Result<Runner> {
         let plan = Plan::new(n)?;
         let file = Arc::new(plan.open()?);
         plan.samples(&THREADS, MOST, |threads, done| {
-            let gate = Arc::new(Barrier::new(threads as usize + 1));
+            let (gate, begun) = (Arc::new(Barrier::new(threads as usize)), Arc::new(OnceLock::new()));
             let mut all = Vec::new();
             for thread in 0..threads {
-                let (file, gate, mut reads) = (file.clone(), gate.clone(), plan.reads(thread, threads, done));
-                let mut buffer = AlignedBuf::new(BLOCK)?;
+                let (file, gate, begun) = (file.clone(), gate.clone(), begun.clone());
+                let (mut buffer, mut reads) = (AlignedBuf::new(BLOCK)?, plan.reads(thread, threads, done));
                 let body = move || {
-                    gate.wait();
+                    // By the one that comes last: another might have the core only when much has been read.
+                    if gate.wait().is_leader() {
+                        begun.set(Instant::now()).expect("there is one leader");
+                    }
                     while let Some(offset) = reads.next() {
                         let count = file.read_at(&mut buffer, offset)?;
                         reads.check(count, &buffer);
@@ -38,10 +41,8 @@ pub fn disk(workers: usize) -> Result<Runner> {
                 };
                 all.push(Builder::new().stack_size(STACK).spawn(body).context("a kernel thread")?);
             }
-            gate.wait();
-            let begun = Instant::now();
             all.into_iter().try_for_each(|thread| thread.join().expect("reading does not panic"))?;
-            Ok(begun.elapsed())
+            Ok(begun.get().expect("all have come to the gate").elapsed())
         })
     }))
 }
