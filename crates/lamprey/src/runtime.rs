@@ -301,7 +301,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// What is behind sockets and files. Default: [`Io::Auto`].
+    /// What is behind sockets and files. Default: [`Io::Auto`], for which the environment variable `LAMPREY_IO` decides;
+    /// with another one the variable is not looked at.
     #[doc(alias = "backend")]
     #[doc(alias = "driver")]
     pub fn io(mut self, io: Io) -> Self {

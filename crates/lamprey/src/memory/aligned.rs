@@ -7,7 +7,9 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// Bytes that begin at a page, for files that are opened with `O_DIRECT`: the disk reads and writes them without a
-/// copy. The length is the caller's; `O_DIRECT` wants a multiple of the device's block size (512 or 4096).
+/// copy. The length is the caller's; `O_DIRECT` wants a multiple of the device's block size (512 or 4096), and such an
+/// offset; the kernel refuses others (`InvalidInput`). The end of a file that is no such multiple is written as a
+/// whole block, and cut off by `set_len`.
 ///
 /// # Examples
 /// ```

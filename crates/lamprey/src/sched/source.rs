@@ -62,7 +62,8 @@ pub trait Source: 'static {
     }
 
     /// Blocks the kernel thread until an event, a notification or the timeout, and makes the threads ready
-    /// whose events have happened. Called only on the source that gave the worker its notifier.
+    /// whose events have happened. Called only on the source that gave the worker its notifier. A source with a notifier
+    /// has to have a `wait` of its own: this one returns at once, and its kernel thread would never sleep.
     fn wait(&mut self, timeout: Option<Duration>) {
         let _ = timeout;
     }
@@ -70,6 +71,10 @@ pub trait Source: 'static {
     /// How another kernel thread ends a [`wait`](Source::wait). A worker sleeps in its first source that
     /// returns one. Sources of the program come before the built-in one for sockets, which is then polled
     /// every millisecond while it is active. If no source returns one, the worker sleeps on a futex.
+    ///
+    /// Each worker has a source of its own, and each source needs a notifier of its own: one that is shared by several ends
+    /// the sleep of any of them. Events of a source **without** a notifier are found when the worker next wakes up for
+    /// another reason, tens of milliseconds later on an idle worker, unless its [`deadline`](Source::deadline) is earlier.
     fn notifier(&self) -> Option<Notifier> {
         None
     }

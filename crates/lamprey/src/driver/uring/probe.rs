@@ -42,7 +42,16 @@ pub(crate) fn probe() -> io::Result<()> {
             FOUND.get_or_init(|| found)
         }
     };
-    found.clone().map_err(|(kind, text)| io::Error::new(kind, format!("no io_uring: {text}")))
+    found.clone().map_err(|(kind, text)| {
+        let why = match kind {
+            ErrorKind::PermissionDenied => {
+                " (a seccomp filter, as in many containers, or /proc/sys/kernel/io_uring_disabled)"
+            }
+            _ => "",
+        };
+        let text = format!("no io_uring: {text}{why}; LAMPREY_IO=epoll and Io::Epoll do without it");
+        io::Error::new(kind, text)
+    })
 }
 
 /// Descriptors or memory are exhausted.

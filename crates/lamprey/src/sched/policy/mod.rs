@@ -40,7 +40,8 @@ use std::sync::Arc;
 /// Decides what a worker runs next. Each worker has an instance of its own, called only on its kernel thread.
 ///
 /// Every [`Ready`] that comes in through [`ready`](Policy::ready) must come out of [`next`](Policy::next)
-/// once, sooner or later: a thread that is kept for ever starves, and one that is dropped never runs again.
+/// once, sooner or later: a thread that is kept for ever starves, and one that is dropped never runs again (who joins
+/// it waits for ever). Those that have not started are taken from `unstarted`, which nobody else does for the policy.
 ///
 /// # Examples
 /// The simplest policy, first come first served:
@@ -81,7 +82,7 @@ pub trait Policy: 'static {
     fn ready(&mut self, thread: Ready, why: Why);
 
     /// The thread to run now: one of those that came in through `ready`, or one that has not started yet. None
-    /// if there is none; while [`len`](Policy::len) is not zero, it may not be.
+    /// if there is none; while [`len`](Policy::len) is not zero, it may not be: the worker then asks again and again.
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready>;
 
     /// How many threads the policy holds (those in `unstarted` not counted).
