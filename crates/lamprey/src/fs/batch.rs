@@ -40,7 +40,10 @@ impl File {
     /// As [`File`]'s other calls.
     pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
         coop::call(coop::SYSTEM);
-        let answers = here().map(|here| read::read_all(here, self.as_fd_of_file(), parts));
+        // To the kernel an offset beyond all files may mean the cursor.
+        let are_valid = parts.iter().all(|(offset, _)| check_offset(*offset).is_ok());
+        let ring = here().filter(|_| are_valid);
+        let answers = ring.map(|here| read::read_all(here, self.as_fd_of_file(), parts));
         let finish = |(at, (offset, buf)): (usize, &mut (u64, &mut [u8]))| {
             check_offset(*offset)?;
             match answers.as_ref().and_then(|answers| answers[at]) {
@@ -65,7 +68,9 @@ impl File {
     /// As for `read_batch`.
     pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
         coop::call(coop::SYSTEM);
-        let answers = here().map(|here| write::write_all(here, self.as_fd_of_file(), parts));
+        let are_valid = parts.iter().all(|(offset, _)| check_offset(*offset).is_ok());
+        let ring = here().filter(|_| are_valid);
+        let answers = ring.map(|here| write::write_all(here, self.as_fd_of_file(), parts));
         let finish = |(at, (offset, buf)): (usize, &(u64, &[u8]))| {
             check_offset(*offset)?;
             match answers.as_ref().and_then(|answers| answers[at]) {

@@ -158,7 +158,8 @@ impl File {
         let fd = match begun {
             Err(fd) => fd,
             Ok(begun) => match begun.await {
-                (closing, answer) if answer.is_given_up() => closing.not_performed(),
+                (closing, answer) if answer.is_not_begun() => closing.not_performed(),
+                (_, answer) if answer.is_given_up() => return Ok(()),
                 (_, answer) => return answer.value().map(drop),
             },
         };

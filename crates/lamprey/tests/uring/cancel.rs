@@ -197,3 +197,30 @@ fn a_closed_stream_ends_operations_of_every_kind() {
         }
     });
 }
+
+/// An operation that was given up at once may have been done all the same: then the next one must not begin.
+#[test]
+fn a_loop_of_calls_that_need_no_time_is_cancelled() {
+    on_both(1, || {
+        let scratch = Scratch::with("loop", &pattern(BLOCK));
+        let path = scratch.0.clone();
+        let opens = lamprey::spawn(move || {
+            loop {
+                drop(File::open(&path).unwrap());
+            }
+        });
+        let options = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).clone();
+        let file = options.open(&scratch.0).unwrap();
+        let reads = lamprey::spawn(move || {
+            let mut buffer = AlignedBuf::new(BLOCK).unwrap();
+            loop {
+                file.read_at(&mut buffer, 0).unwrap();
+            }
+        });
+        lamprey::sleep(Duration::from_millis(5));
+        for host in [opens, reads] {
+            host.cancel();
+            assert!(host.join().is_err());
+        }
+    });
+}

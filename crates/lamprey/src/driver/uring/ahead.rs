@@ -180,7 +180,9 @@ impl<T: Arrival> Ahead<T> {
         if std::mem::take(&mut state.is_passed_over) || state.is_off {
             return Found::Unknown;
         }
-        match here().map(|here| self.arm(&mut state, here, socket)) {
+        // A thread that unwinds cannot wait for what the kernel receives.
+        let ring = here().filter(|_| !crate::sched::must_not_block());
+        match ring.map(|here| self.arm(&mut state, here, socket)) {
             Some(Ok(())) => Found::Nothing,
             Some(Err(_)) | None => Found::Unknown,
         }

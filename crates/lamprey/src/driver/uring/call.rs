@@ -50,6 +50,14 @@ impl Call {
     }
 }
 
+/// Unwinds a thread that has been cancelled before: its operation, given up at once, could have been done all the same,
+/// and that of the next call, without end.
+fn end_if_cancelled() {
+    if !sched::must_not_block() && sched::is_cancelled() {
+        sched::unwind_cancelled();
+    }
+}
+
 /// Performs an operation and returns the kernel's answer; `None` if it was not performed, because the thread unwinds
 /// and must not switch, or the ring has come to its end: the caller then has another way.
 ///
@@ -67,6 +75,7 @@ pub(super) unsafe fn perform(
     reason: Wait,
     deadline: Option<Instant>,
 ) -> io::Result<Option<Answer>> {
+    end_if_cancelled();
     let whole = Whole::of(1);
     let call = Call::of(&whole);
     let enter = |me| {
@@ -84,7 +93,7 @@ pub(super) unsafe fn perform(
     match waited {
         Waited::Late(Early::Cancelled) if answer.is_given_up() => sched::unwind_cancelled(),
         Waited::Late(Early::TimedOut) if answer.is_given_up() => Err(io::ErrorKind::TimedOut.into()),
-        _ if answer.is_given_up() => Ok(None),
+        _ if answer.is_not_begun() => Ok(None),
         _ => Ok(Some(answer)),
     }
 }
@@ -102,6 +111,7 @@ pub(super) unsafe fn perform_all(
     entries: impl ExactSizeIterator<Item = squeue::Entry>,
     reason: Wait,
 ) -> Vec<Option<Answer>> {
+    end_if_cancelled();
     let whole = Whole::of(entries.len());
     let calls: Vec<_> = (0..entries.len()).map(|_| Call::of(&whole)).collect();
     let enter = |me| {
@@ -118,7 +128,7 @@ pub(super) unsafe fn perform_all(
     };
     let waited = wait::wait(reason, None, enter, leave);
     let answers: Vec<_> =
-        calls.iter().map(|call| call.answer.get().filter(|answer| !answer.is_given_up())).collect();
+        calls.iter().map(|call| call.answer.get().filter(|answer| !answer.is_not_begun())).collect();
     if waited.is_cancelled() && answers.iter().any(Option::is_none) {
         sched::unwind_cancelled();
     }

@@ -54,6 +54,11 @@ impl Answer {
         matches!(-self.result, libc::ECANCELED | libc::EINTR)
     }
 
+    /// As [`is_given_up`](Self::is_given_up), for an operation that counts when it is interrupted.
+    pub(crate) fn is_not_begun(self) -> bool {
+        self.result == -libc::ECANCELED
+    }
+
     /// The socket has more to read.
     pub(crate) fn is_not_all(self) -> bool {
         cqueue::sock_nonempty(self.flags)

@@ -38,6 +38,8 @@ use std::time::Duration;
 
 /// The places for entries that the kernel has not taken yet.
 const ENTRIES: u32 = 256;
+/// The most threads of the kernel's for operations that block.
+const BLOCKING: u32 = 64;
 /// The places for completions that have not been taken.
 const COMPLETIONS: u32 = 4096;
 
@@ -67,6 +69,8 @@ impl Ring {
             in_flight: AtomicUsize::new(0),
             buffers: OnceLock::new(),
         });
+        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool has. (Older kernels: few.)
+        let _ = ring.uring.submitter().register_iowq_max_workers(&mut [BLOCKING, 0]);
         HERE.set(Arc::as_ptr(&ring));
         Ok(ring)
     }

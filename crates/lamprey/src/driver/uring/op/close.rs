@@ -1,23 +1,25 @@
 //! `CLOSE`: closes a file, which may have to wait for its file system.
 
 use super::{Answer, Here, Kept, Performed, call, future};
+use crate::cancel::shield;
 use crate::sched::Wait;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
-/// `Err(fd)` if the operation was not performed.
+/// `Err(fd)` if the operation was not performed. Not interruptible: an interrupted one has closed the descriptor.
 ///
 /// # Errors
 /// The file system's: what was written may be lost. The descriptor is closed all the same.
 pub(crate) fn close(here: Here, fd: OwnedFd) -> Result<io::Result<()>, OwnedFd> {
     let entry = opcode::Close::new(Fd(fd.as_raw_fd())).build();
     // SAFETY: the descriptor is this call's own.
-    match unsafe { call::perform(here, entry, Wait::File, None) } {
+    match shield(|| unsafe { call::perform(here, entry, Wait::File, None) }) {
+        // An interrupted one has closed it, too.
         Ok(Some(answer)) => {
             let _closed = fd.into_raw_fd();
-            Ok(answer.value().map(drop))
+            Ok(if answer.is_given_up() { Ok(()) } else { answer.value().map(drop) })
         }
         _ => Err(fd),
     }
@@ -28,7 +30,7 @@ pub(crate) struct Closing(i32);
 
 impl Kept for Closing {
     fn abandoned(self, answer: Answer) {
-        if answer.is_given_up() {
+        if answer.is_not_begun() {
             drop(self.not_performed());
         }
     }

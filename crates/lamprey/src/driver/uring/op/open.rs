@@ -9,7 +9,8 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 fn entry(path: *const c_char, flags: i32, mode: u32) -> squeue::Entry {
-    opcode::OpenAt::new(Fd(libc::AT_FDCWD), path).flags(flags).mode(mode).build()
+    // By a thread of the kernel's: a first try in place would not wait for the other end of a FIFO.
+    opcode::OpenAt::new(Fd(libc::AT_FDCWD), path).flags(flags).mode(mode).build().flags(squeue::Flags::ASYNC)
 }
 
 /// The descriptor that an answer brings.
