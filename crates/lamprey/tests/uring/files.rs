@@ -121,7 +121,7 @@ fn a_batch_has_a_result_for_each_part() {
         assert!(written.into_iter().all(|count| count.unwrap() == BLOCK));
         assert_eq!(std::fs::read(&scratch.0).unwrap()[8 * BLOCK..9 * BLOCK], [0; BLOCK]);
         assert!(file.write_batch(&[(u64::MAX, &one)]).remove(0).is_err());
-        assert_eq!((&*std::fs::read(&scratch.0).unwrap()).len(), 700 * BLOCK);
+        assert_eq!(std::fs::read(&scratch.0).unwrap().len(), 700 * BLOCK);
         assert!(file.read_batch(&mut []).is_empty() && file.write_batch(&[]).is_empty());
     });
 }
