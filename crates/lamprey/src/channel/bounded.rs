@@ -140,6 +140,15 @@ fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Optio
     }
     let value = value.take()?;
     section.state.values.push_back(value);
+    if section.is_waited(RECEIVERS) {
+        serve_receiver(section);
+    }
+    Some(Ok(()))
+}
+
+/// A value has come, and a receiver waits.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn serve_receiver<T>(section: &mut Section<'_, Buffer<T>>) {
     if let Some(slot) = section.hand_over(RECEIVERS) {
         let oldest = section.state.values.pop_front();
         // SAFETY: returned just now; the section has the slot until it ends.
@@ -147,7 +156,6 @@ fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Optio
     } else {
         section.offer(RECEIVERS, section.state.values.len());
     }
-    Some(Ok(()))
 }
 
 /// One try to receive.
@@ -159,6 +167,15 @@ fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>>
         return None;
     }
     let Some(value) = section.state.values.pop_front() else { return Some(Err(RecvError)) };
+    if section.is_waited(SENDERS) {
+        serve_sender(section);
+    }
+    Some(Ok(value))
+}
+
+/// A value has gone, and a sender waits.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn serve_sender<T>(section: &mut Section<'_, Buffer<T>>) {
     let free = section.state.capacity - section.state.values.len();
     // A receiver that waits would have to get what the sender sends, which would be a second wake: only the
     // sender is woken then, and sends itself.
@@ -167,12 +184,12 @@ fn recv<T>(section: &mut Section<'_, Buffer<T>>) -> Option<Result<T, RecvError>>
         && let Some(slot) = section.hand_over(SENDERS)
     {
         // SAFETY: returned just now; the section has the slot until it ends.
-        let theirs = unsafe { slot_of::<T>(slot).with_mut(|slot| (*slot).take()) };
-        section.state.values.extend(theirs);
+        if let Some(theirs) = unsafe { slot_of::<T>(slot).with_mut(|slot| (*slot).take()) } {
+            section.state.values.push_back(theirs);
+        }
     } else {
         section.offer(SENDERS, free);
     }
-    Some(Ok(value))
 }
 
 /// [`send`] as an operation with a name.

@@ -137,7 +137,9 @@ impl<T> Post<T> {
         }
         match self.chunks.back_mut() {
             Some(last) if last.len() < last.capacity() => {
-                last.extend(value.take());
+                if let Some(value) = value.take() {
+                    last.push_back(value);
+                }
                 self.count += 1;
                 Sent::Done
             }

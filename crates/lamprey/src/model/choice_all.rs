@@ -63,3 +63,8 @@ fn a_choose_all_is_cancelled_between_two_peers() {
 fn a_caller_that_does_not_say_who_it_is_is_caught() {
     must_fail(Broken::HubCaller, mixed);
 }
+
+#[test]
+fn wakers_that_do_not_acquire_what_the_others_did_are_caught() {
+    must_fail(Broken::ForeignOrder, plain);
+}

@@ -138,6 +138,8 @@ pub(crate) enum Broken {
     NowOffers,
     /// A caller that tries again does not store its waiter for the next wake.
     HubCaller,
+    /// The words of a foreign waker are counted down with Relaxed.
+    ForeignOrder,
     /// An edit of a line ends with Relaxed.
     LineExit,
     /// A thread that comes to a line queues although it could go on.

@@ -26,6 +26,7 @@ pub(crate) mod cancel;
 pub(crate) mod completion;
 pub(crate) mod coop;
 pub(crate) mod duty;
+mod foreign;
 pub(crate) mod guard;
 pub(crate) mod hints;
 pub(crate) mod idle;

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 /// * a thread: while it is inside the blocking call that made the word;
 /// * a parasite: while its node is queued, and from then until the code that took the node out has woken or
 ///   released it; or as long as a reference is held ([`keep`](Self::keep));
-/// * a foreign waker: the word owns it.
+/// * a foreign waker: the word owns it, or a share of it ([`many`](Self::many)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Waiter(pub(super) NonNull<()>);
 

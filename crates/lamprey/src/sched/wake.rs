@@ -1,6 +1,7 @@
 //! [`Waiter::wake`]: makes a thread runnable (Go's `goready`), has a parasite run, or calls a foreign waker.
 
 use super::blocking;
+use super::foreign::Foreign;
 use super::guard;
 use super::os;
 use super::parasite::task::{Form, Task};
@@ -9,7 +10,6 @@ use super::waiter::Waiter;
 use super::who::Who;
 use super::worker::Worker;
 use std::ptr::NonNull;
-use std::task::Waker;
 
 impl Waiter {
     /// Makes the thread runnable, or has the parasite run, or calls the waker.
@@ -35,8 +35,8 @@ impl Waiter {
             Who::Thread(thread) => unsafe { wake_thread(thread, form) },
             // SAFETY: the caller holds the right to wake the task, which is alive.
             Who::Task(task) => unsafe { Task::wake(task, form) },
-            // SAFETY: the word owns the box, and the caller took the word out of its node.
-            Who::Foreign(waker) => wake_boxed(unsafe { Box::from_raw(waker.as_ptr()) }, form),
+            // SAFETY: the caller took the word out of its node.
+            Who::Foreign(waker) => unsafe { Foreign::wake(waker, form) },
             Who::RemoteMessage(_) => crate::bug::bug!("an message was woken"),
         }
     }
@@ -94,28 +94,10 @@ impl Waiter {
             Who::Thread(_) | Who::RemoteMessage(_) => {}
             // SAFETY: the reference that `keep` took goes with the word.
             Who::Task(task) => unsafe { Task::release(task) },
-            Who::Foreign(waker) => {
-                // SAFETY: the word owns the box.
-                let waker = unsafe { Box::from_raw(waker.as_ptr()) };
-                crate::bug::no_unwind("a waker", || call_out(|| drop(waker)));
-            }
+            // SAFETY: the caller took the word out of its place.
+            Who::Foreign(waker) => unsafe { Foreign::forget(waker, 1) },
         }
     }
-}
-
-/// Calls a waker; if a parasite is behind it, wakes that directly.
-#[cold]
-fn wake_boxed(waker: Box<Waker>, form: Form) {
-    crate::bug::no_unwind("a waker", || match Task::of_waker(&waker) {
-        // SAFETY: the waker holds a reference.
-        Some(task) => unsafe { Task::wake(task, form) },
-        None => call_out(|| waker.wake()),
-    });
-}
-
-/// Calls a function of a waker, which must not switch: the caller may have more threads to wake.
-fn call_out(code: impl FnOnce()) {
-    guard::no_switch("a waker", code);
 }
 
 /// Ends the block of a thread.

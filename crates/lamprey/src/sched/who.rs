@@ -1,5 +1,6 @@
 //! [`Who`]: the decoded form of a [`Waiter`], whose low bits say what it points at.
 
+use super::foreign::Foreign;
 use super::parasite::task::Task;
 use super::reason::Wait;
 use super::remote_message::RemoteMessage;
@@ -15,7 +16,7 @@ use std::task::{Context, Waker};
 pub(crate) enum Who {
     Thread(NonNull<Thread>),
     Task(NonNull<Task>),
-    Foreign(NonNull<Waker>),
+    Foreign(NonNull<Foreign>),
     /// Only in inboxes: a remote message, to be run by the worker.
     RemoteMessage(NonNull<RemoteMessage>),
 }
@@ -107,8 +108,28 @@ impl Waiter {
 
     #[cold]
     fn foreign(cx: &Context<'_>) -> Self {
-        let boxed = NonNull::from(Box::leak(Box::new(cx.waker().clone())));
+        Self::of_foreign(Foreign::boxed(cx.waker().clone(), 1))
+    }
+
+    fn of_foreign(boxed: NonNull<Foreign>) -> Self {
         Self(boxed.cast::<()>().map_addr(|addr| addr | FOREIGN))
+    }
+
+    /// So many equal words for one foreign waker, which takes neither a clone nor a box for each. Each is to
+    /// be woken or forgotten, once.
+    pub(crate) fn many(waker: Waker, words: usize) -> Self {
+        Self::of_foreign(Foreign::boxed(waker, words))
+    }
+
+    /// Forgets so many of the words that [`many`](Self::many) has made.
+    ///
+    /// # Safety
+    /// They are in no place, and are not used any more.
+    pub(crate) unsafe fn forget_many(self, words: usize) {
+        if let Who::Foreign(waker) = self.who() {
+            // SAFETY: as promised by the caller.
+            unsafe { Foreign::forget(waker, words) };
+        }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -140,14 +140,24 @@ impl NodeState {
     pub(crate) fn at(&self) -> At {
         // Acquire pairs with the Release stores in `end`, `hold` and `set_stale`.
         let word = self.word.load(Ordering::Acquire);
+        // Ordered tests, the rest out of line: a match of all states is compiled to a jump table, whose target
+        // differs from one poll of a future to the next.
         match word.addr() {
             NEW => At::New,
-            HELD => At::Held,
             MET => At::Met,
+            addr if addr > STALE => waiting(word),
+            addr => Self::at_rarely(addr),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn at_rarely(addr: usize) -> At {
+        match addr {
+            HELD => At::Held,
             CLOSED => At::Closed,
             UNDELIVERED => At::Undelivered,
-            STALE => At::Stale,
-            _ => waiting(word),
+            _ => At::Stale,
         }
     }
 

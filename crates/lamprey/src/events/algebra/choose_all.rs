@@ -15,8 +15,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, and stays there until it
-//!    has withdrawn them.
+//! 1. Offers of parts are out in the stage Offered only. Then `All` is in its box, or on the stack of the
+//!    `sync` that it is all of, and stays there until it has withdrawn them.
 //! 2. Parts that only wait ("plain") wake the caller once, when the last of them has won ([`hub`]). A part
 //!    that needs the caller as soon as it has won (a wrap, a nack to be notified, a nested `choose_all`)
 //!    wakes the caller at once.
@@ -104,7 +104,7 @@ impl<G: Events> Event for ChooseAll<G> {
 
     /// Alone, it starts with phase 2.
     fn sync(self) -> Vec<G::Output> {
-        self.branch().all.block()
+        All::new(self.0.branches()).block()
     }
 }
 

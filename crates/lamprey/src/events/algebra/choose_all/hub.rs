@@ -33,7 +33,10 @@ struct Prompt(Arc<Hub>);
 /// The caller's side of the hub.
 pub(super) struct Wakers {
     hub: Arc<Hub>,
-    plain: Waker,
+    /// The waiter of each plain part: as many words, and one that stays here.
+    plain: Waiter,
+    /// The words that are here.
+    words: Cell<usize>,
     prompt: OnceCell<Waker>,
     /// The surplus (invariant 1); zero once it has been subtracted.
     surplus: Cell<usize>,
@@ -55,6 +58,10 @@ impl Hub {
 
 impl Wake for Hub {
     fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
         if self.count_down(1) {
             self.wake_caller();
         }
@@ -72,8 +79,10 @@ impl Wakers {
     pub(super) fn new(caller: &Waker, parts: usize) -> Self {
         let surplus = parts + 1;
         let hub = Arc::new(Hub { left: AtomicUsize::new(surplus), caller: Mutex::new(Some(caller.clone())) });
-        let plain = Waker::from(hub.clone());
-        Self { hub, plain, prompt: OnceCell::new(), surplus: Cell::new(surplus) }
+        let words = parts + 1;
+        let plain = Waiter::many(Waker::from(hub.clone()), words);
+        let (words, surplus) = (Cell::new(words), Cell::new(surplus));
+        Self { hub, plain, words, prompt: OnceCell::new(), surplus }
     }
 
     /// Sets the waker of the caller for the next wake.
@@ -93,7 +102,11 @@ impl Wakers {
     /// The waiter of a plain part that is about to be offered; its wake is counted.
     pub(super) fn plain(&self) -> Waiter {
         self.surplus.set(self.surplus.get() - 1);
-        waiter(&self.plain)
+        match self.words.get() {
+            0 | 1 => crate::bug::bug!("a plain part was offered twice"),
+            words => self.words.set(words - 1),
+        }
+        self.plain
     }
 
     /// A part that was counted has won without a wake.
@@ -103,7 +116,8 @@ impl Wakers {
 
     /// The waiter of another part that is about to be offered.
     pub(super) fn prompt(&self) -> Waiter {
-        waiter(self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone())))))
+        let waker = self.prompt.get_or_init(|| Waker::from(Arc::new(Prompt(self.hub.clone()))));
+        Waiter::of(&Context::from_waker(waker))
     }
 
     /// All plain parts have been offered. True, once, if all their wakes have come before this call; the
@@ -114,6 +128,9 @@ impl Wakers {
     }
 }
 
-fn waiter(waker: &Waker) -> Waiter {
-    Waiter::of(&Context::from_waker(waker))
+impl Drop for Wakers {
+    fn drop(&mut self) {
+        // SAFETY: those that no part was given.
+        unsafe { self.plain.forget_many(self.words.get()) };
+    }
 }
