@@ -91,10 +91,6 @@ impl Policy for ResourceAware {
         order.into_iter().find_map(VecDeque::pop_front)
     }
 
-    fn len(&self) -> usize {
-        self.freeing.len() + self.begun.len() + self.new.len()
-    }
-
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }

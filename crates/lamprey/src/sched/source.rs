@@ -62,10 +62,13 @@ pub trait Source: 'static {
     }
 
     /// Blocks the kernel thread until an event, a notification or the timeout, and makes the threads ready
-    /// whose events have happened. Called only on the source that gave the worker its notifier. A source with a notifier
-    /// has to have a `wait` of its own: this one returns at once, and its kernel thread would never sleep.
+    /// whose events have happened. Called only on the source that gave the worker its notifier.
+    ///
+    /// # Panics
+    /// This one, which ends the process: a source with a [`notifier`](Source::notifier) must have a `wait` of its own.
     fn wait(&mut self, timeout: Option<Duration>) {
         let _ = timeout;
+        panic!("a source that has a `notifier` needs a `wait`, in which its kernel thread sleeps");
     }
 
     /// How another kernel thread ends a [`wait`](Source::wait). A worker sleeps in its first source that

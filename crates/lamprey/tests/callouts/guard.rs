@@ -58,9 +58,6 @@ impl Policy for Switches {
         self.0.extend(unstarted.pop());
         self.0.pop_front()
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[test]

@@ -120,9 +120,6 @@ fn a_policy_that_computes_is_reported_as_its_worker() {
             }
             next
         }
-        fn len(&self) -> usize {
-            self.0.len()
-        }
     }
     within(FOREVER, || {
         let end = Arc::new(AtomicBool::new(false));

@@ -186,7 +186,4 @@ impl lamprey::Policy for Fifo {
         self.0.extend(unstarted.pop());
         self.0.pop_front()
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }

@@ -243,9 +243,6 @@ impl Policy for Watching {
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.0.next(unstarted)
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }
@@ -288,9 +285,6 @@ impl Policy for Grouped {
     }
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.0.next(unstarted)
-    }
-    fn len(&self) -> usize {
-        self.0.len()
     }
     fn place(&mut self, new: &NewThread<'_>, workers: &Workers<'_>) -> Place {
         assert!(
@@ -346,9 +340,6 @@ impl Policy for Idles {
     }
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.0.next(unstarted)
-    }
-    fn len(&self) -> usize {
-        self.0.len()
     }
     fn idle(&mut self) -> Idle {
         self.1

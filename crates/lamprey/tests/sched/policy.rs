@@ -23,9 +23,6 @@ impl Policy for Lifo {
         }
         self.0.pop()
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 struct Random(Vec<Ready>, fastrand::Rng);
@@ -39,9 +36,6 @@ impl Policy for Random {
             self.0.extend(unstarted.pop());
         }
         (!self.0.is_empty()).then(|| self.0.swap_remove(self.1.usize(..self.0.len())))
-    }
-    fn len(&self) -> usize {
-        self.0.len()
     }
 }
 
@@ -133,9 +127,6 @@ impl Policy for Watching {
         next.iter().for_each(|thread| self.note(thread, None));
         next
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[test]
@@ -218,9 +209,6 @@ impl Policy for Bad {
         }
         Some(next)
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[test]
@@ -247,4 +235,70 @@ fn a_policy_that_panics_or_blocks_ends_the_process_with_a_message() {
     // A receive on a channel without senders need not block: that is allowed.
     let (output, text) = rerun(ME, "receives");
     assert!(output.status.success(), "{text}");
+}
+
+/// A policy that loses threads, as its role says.
+struct Loser(Vec<Ready>, &'static str);
+
+impl Policy for Loser {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        match (why, self.1) {
+            (Why::Woken, "drops") => drop(thread),
+            _ => self.0.push(thread),
+        }
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        if self.1 == "keeps" && self.0.iter().any(Ready::is_started) {
+            return None;
+        }
+        if self.1 == "drops new ones" {
+            while let Some(thread) = unstarted.pop() {
+                drop(thread);
+            }
+        }
+        unstarted.pop().or_else(|| self.0.pop())
+    }
+}
+
+#[test]
+fn a_policy_that_loses_a_thread_ends_the_process_with_a_message() {
+    const ME: &str = "a_policy_that_loses_a_thread_ends_the_process_with_a_message";
+    if let Some(role) = role() {
+        let role: &'static str = role.leak();
+        with(1, move || Loser(Vec::new(), role)).run(|| {
+            let host = spawn(|| sleep(Duration::from_micros(1)));
+            yield_now();
+            host.join().unwrap();
+        });
+        return;
+    }
+    for role in ["drops", "keeps", "drops new ones"] {
+        let (output, text) = rerun(ME, role);
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{role}: {text}");
+        assert!(text.contains("lamprey: a scheduling policy has been given"), "{role}: {text}");
+    }
+    let (output, text) = rerun(ME, "loses none");
+    assert!(output.status.success(), "{text}");
+}
+
+/// A policy that never looks for threads that have not started.
+#[derive(Default)]
+struct Lazy(Vec<Ready>);
+
+impl Policy for Lazy {
+    fn ready(&mut self, thread: Ready, _why: Why) {
+        self.0.push(thread);
+    }
+    fn next(&mut self, _unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        self.0.pop()
+    }
+}
+
+#[test]
+fn the_worker_starts_what_its_policy_leaves() {
+    within(FOREVER, || {
+        for workers in [1, 2] {
+            assert_eq!(with(workers, Lazy::default).run(mixed), 1770);
+        }
+    });
 }

@@ -61,6 +61,33 @@ fn a_source_with_deadlines_ends_the_workers_sleep() {
     });
 }
 
+/// Has a notifier, but sleeps in no `wait` of its own.
+struct Sleepless;
+
+impl Source for Sleepless {
+    fn poll(&mut self) {}
+    fn notifier(&self) -> Option<Notifier> {
+        Some(Notifier::new(|| ()))
+    }
+}
+
+#[test]
+fn a_source_with_a_notifier_but_without_a_wait_ends_the_process_with_a_message() {
+    const ME: &str = "a_source_with_a_notifier_but_without_a_wait_ends_the_process_with_a_message";
+    if let Some(role) = role() {
+        let builder = Runtime::builder().workers(1);
+        let make = || Ok(Box::new(Sleepless) as Box<dyn Source>);
+        let builder = if role == "within" { builder.source(make) } else { builder.source_thread(make) };
+        builder.build().unwrap().run(|| sleep(Duration::MAX));
+        return;
+    }
+    for role in ["within", "beside"] {
+        let (output, text) = outcome(crate::common::again(ME, role));
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{role}: {text}");
+        assert!(text.contains("needs a `wait`"), "{role}: {text}");
+    }
+}
+
 /// Sleeps on a condition variable; counts its sleeps.
 #[derive(Clone, Default)]
 struct Bell(Arc<(Mutex<bool>, Condvar)>, Arc<AtomicUsize>);

@@ -230,9 +230,6 @@ impl Policy for Lingers {
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
         self.0.next(unstarted)
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[test]

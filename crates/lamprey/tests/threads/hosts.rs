@@ -285,9 +285,6 @@ fn yielding_alone_comes_back() {
             tick(&self.1);
             self.0.next(unstarted)
         }
-        fn len(&self) -> usize {
-            self.0.len()
-        }
     }
     let asked = counter();
     let theirs = asked.clone();

@@ -1,6 +1,8 @@
 //! Calls of a worker's policy: the built-in one directly, the program's in a section that must not switch.
 
-use super::{Hybrid, Idle, NewThread, Parasites, Place, Policy, PolicySlot, Ready, Unstarted, Why, Workers};
+use super::{
+    Hybrid, Idle, NewThread, Parasites, Place, Policy, PolicySlot, Program, Ready, Unstarted, Why, Workers,
+};
 use crate::queue::steal_queue::StealQueue;
 use crate::sched::guard;
 use crate::sched::shared::Shared;
@@ -9,12 +11,62 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+impl Program {
+    fn new(policy: Box<dyn Policy>) -> Self {
+        let mut this =
+            Self { policy: Cell::new(Some(policy)), parasites: Parasites::Ahead, held: Cell::new(0) };
+        this.parasites = this.lend(|policy| policy.parasites());
+        this
+    }
+
+    // Cold, so that the default policy is the fall-through path of the callers' match.
+    #[cold]
+    #[inline(never)]
+    fn lend<R>(&self, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
+        const WHO: &str = "a scheduling policy";
+        crate::bug::no_unwind(WHO, || {
+            let mut policy =
+                self.policy.take().expect("a policy must not call blocking calls, spawn or wake");
+            let result = guard::no_switch(WHO, || call(&mut *policy));
+            self.policy.set(Some(policy));
+            result
+        })
+    }
+
+    fn ready(&self, thread: Ready, why: Why) {
+        self.held.set(self.held.get() + 1);
+        self.lend(|policy| policy.ready(thread, why));
+    }
+
+    fn next(&self, mut unstarted: Unstarted<'_>) -> Option<Ready> {
+        let next = self.lend(|policy| policy.next(&mut unstarted));
+        self.held.set(self.held.get() + unstarted.taken - usize::from(next.is_some()));
+        next.or_else(|| {
+            if self.held.get() != 0 {
+                self.has_lost();
+            }
+            unstarted.pop()
+        })
+    }
+
+    /// Ends the process: the threads would never run again, without a word.
+    #[cold]
+    fn has_lost(&self) -> ! {
+        crate::bug::say!(
+            "a scheduling policy has been given {} ready threads that it has not returned, and its `next` returned \
+             None: it must return each of them, and drop none",
+            self.held.get()
+        );
+        std::process::abort()
+    }
+}
+
 impl PolicySlot {
     pub(crate) fn new(program: Option<Box<dyn Policy>>) -> Self {
-        let Some(policy) = program else { return Self::Hybrid(UnsafeCell::default()) };
-        let slot = Cell::new(Some(policy));
-        let parasites = lend(&slot, |policy| policy.parasites());
-        Self::Program(slot, parasites)
+        match program {
+            None => Self::Hybrid(UnsafeCell::default()),
+            Some(policy) => Self::Program(Program::new(policy)),
+        }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -22,7 +74,7 @@ impl PolicySlot {
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
             Self::Hybrid(policy) => unsafe { &mut *policy.get() }.ready(thread, why),
-            Self::Program(cell, _) => lend(cell, |policy| policy.ready(thread, why)),
+            Self::Program(program) => program.ready(thread, why),
         }
     }
 
@@ -33,12 +85,12 @@ impl PolicySlot {
         unstarted: &StealQueue<Entry>,
         carry: impl FnOnce(Ready) -> NonNull<Thread>,
     ) -> Option<NonNull<Thread>> {
-        let mut unstarted = Unstarted(unstarted, PhantomData);
+        let mut unstarted = Unstarted { queue: unstarted, taken: 0, _of_the_worker: PhantomData };
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
             Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted).map(Hybrid::thread_of),
-            Self::Program(cell, _) => {
-                let ready = lend(cell, |policy| policy.next(&mut unstarted))?;
+            Self::Program(program) => {
+                let ready = program.next(unstarted)?;
                 Some(ready.0.as_thread().unwrap_or_else(|| carry(ready)))
             }
         }
@@ -47,23 +99,23 @@ impl PolicySlot {
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &*policy.get() }.len() == 0,
-            Self::Program(cell, _) => lend(cell, |policy| policy.len() == 0),
+            Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
+            Self::Program(program) => program.held.get() == 0,
         }
     }
 
     /// True if parasites that have been woken go through the policy.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn queues_parasites(&self) -> bool {
-        matches!(self, Self::Program(_, Parasites::Queued))
+        matches!(self, Self::Program(Program { parasites: Parasites::Queued, .. }))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn place(&self, new: &Thread, here: usize, shared: &Shared) -> Place {
         match self {
             Self::Hybrid(_) => Place::Anywhere,
-            Self::Program(cell, _) => {
-                lend(cell, |policy| policy.place(&NewThread(&new.label), &Workers { here, shared }))
+            Self::Program(program) => {
+                program.lend(|policy| policy.place(&NewThread(&new.label), &Workers { here, shared }))
             }
         }
     }
@@ -71,20 +123,7 @@ impl PolicySlot {
     pub(crate) fn idle(&self) -> Idle {
         match self {
             Self::Hybrid(_) => Idle::LookForWork,
-            Self::Program(cell, _) => lend(cell, |policy| policy.idle()),
+            Self::Program(program) => program.lend(|policy| policy.idle()),
         }
     }
-}
-
-// Cold, so that the default policy is the fall-through path of the match.
-#[cold]
-#[inline(never)]
-fn lend<R>(cell: &Cell<Option<Box<dyn Policy>>>, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
-    const WHO: &str = "a scheduling policy";
-    crate::bug::no_unwind(WHO, || {
-        let mut policy = cell.take().expect("a policy must not call blocking calls, spawn or wake");
-        let result = guard::no_switch(WHO, || call(&mut *policy));
-        cell.set(Some(policy));
-        result
-    })
 }

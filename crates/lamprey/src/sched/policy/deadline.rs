@@ -80,10 +80,6 @@ impl Policy for EarliestDeadline {
         self.ready.pop().map(|due| due.thread)
     }
 
-    fn len(&self) -> usize {
-        self.ready.len()
-    }
-
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }

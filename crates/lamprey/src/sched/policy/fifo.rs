@@ -27,10 +27,6 @@ impl Policy for Fifo {
         self.0.pop_front()
     }
 
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }

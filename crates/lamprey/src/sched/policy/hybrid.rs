@@ -57,6 +57,11 @@ impl Hybrid {
         Self { first: None, ring: Ring::new(), most, lifo: most, cycle_end: 0, turn: TURN }
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.ring.len() == 0
+    }
+
     /// The thread of a value that this policy has returned: it gets no others.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn thread_of(ready: Ready) -> NonNull<super::Thread> {
@@ -113,10 +118,5 @@ impl Policy for Hybrid {
             return Some(thread);
         }
         self.next_started().or_else(|| self.next_unstarted(unstarted))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn len(&self) -> usize {
-        self.ring.len() + usize::from(self.first.is_some())
     }
 }

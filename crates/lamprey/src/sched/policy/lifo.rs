@@ -32,10 +32,6 @@ impl Policy for Lifo {
         self.0.pop_back()
     }
 
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }

@@ -40,8 +40,9 @@ use std::sync::Arc;
 /// Decides what a worker runs next. Each worker has an instance of its own, called only on its kernel thread.
 ///
 /// Every [`Ready`] that comes in through [`ready`](Policy::ready) must come out of [`next`](Policy::next)
-/// once, sooner or later: a thread that is kept for ever starves, and one that is dropped never runs again (who joins
-/// it waits for ever). Those that have not started are taken from `unstarted`, which nobody else does for the policy.
+/// once, sooner or later: a thread that is kept for ever starves. The worker counts what goes in and comes out. If `next`
+/// returns None although threads are missing, the process ends with a message: they would never run again, and who
+/// joins them would wait for ever.
 ///
 /// # Examples
 /// The simplest policy, first come first served:
@@ -59,9 +60,6 @@ use std::sync::Arc;
 ///         self.0.extend(unstarted.pop());
 ///         self.0.pop_front()
 ///     }
-///     fn len(&self) -> usize {
-///         self.0.len()
-///     }
 /// }
 ///
 /// let runtime = Runtime::builder().workers(1).policy(Fifo::default).build()?;
@@ -76,17 +74,13 @@ use std::sync::Arc;
 /// # Panics
 /// A panic in a policy aborts the process: the worker could not continue.
 #[doc(alias = "Scheduler")]
-#[allow(clippy::len_without_is_empty, reason = "no method that another one tells")]
 pub trait Policy: 'static {
     /// A thread has become ready to run.
     fn ready(&mut self, thread: Ready, why: Why);
 
     /// The thread to run now: one of those that came in through `ready`, or one that has not started yet. None
-    /// if there is none; while [`len`](Policy::len) is not zero, it may not be: the worker then asks again and again.
+    /// if the policy has none; the worker then starts the oldest of `unstarted`, if there are any.
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready>;
-
-    /// How many threads the policy holds (those in `unstarted` not counted).
-    fn len(&self) -> usize;
 
     /// Whether parasites that have been woken come through [`ready`](Policy::ready) like hosts. Asked once, when the
     /// worker starts. By default they do not: they run ahead of the hosts, on the stack of the thread that has
@@ -115,7 +109,8 @@ pub trait Policy: 'static {
 pub enum Why {
     /// The event that it waited for has happened.
     Woken,
-    /// It is new, and was placed on this worker by the program ([`Builder::worker`](crate::Builder::worker)).
+    /// It is new, and was placed on this worker: by the program ([`Builder::worker`](crate::Builder::worker)), or by
+    /// [`Place::On`]. Other new hosts come from [`Unstarted`].
     Spawned,
     /// It yielded ([`yield_now`](crate::yield_now)).
     Yielded,
@@ -204,14 +199,21 @@ impl Ready {
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Unstarted<'a>(&'a StealQueue<Entry>, PhantomData<*mut ()>);
+pub struct Unstarted<'a> {
+    queue: &'a StealQueue<Entry>,
+    /// How many the policy has taken.
+    taken: usize,
+    _of_the_worker: PhantomData<*mut ()>,
+}
 
 impl Unstarted<'_> {
     /// Takes the oldest one. It then belongs to the policy, and other workers can no longer take it.
     pub fn pop(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
-        unsafe { self.0.pop_oldest() }.map(|entry| Ready::thread(entry.0))
+        let entry = unsafe { self.queue.pop_oldest() }?;
+        self.taken += 1;
+        Some(Ready::thread(entry.0))
     }
 
     /// Takes one of those that were spawned since the last call, the first of them; if there are none, one of
@@ -221,23 +223,32 @@ impl Unstarted<'_> {
     pub fn pop_newest(&mut self) -> Option<Ready> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
-        unsafe { self.0.next() }.map(|entry| Ready::thread(entry.0))
+        let entry = unsafe { self.queue.next() }?;
+        self.taken += 1;
+        Some(Ready::thread(entry.0))
     }
 
     /// True when there is none.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.queue.is_empty()
     }
 }
 
 /// The policy of one worker. The default policy is a type of its own here, so that its calls are inlined into
 /// every switch.
-///
-/// A policy of the program is taken out of its cell for the duration of a call, so that a call back into the
-/// runtime finds the cell empty instead of making a second `&mut`. A panic must not unwind into the middle of
-/// a switch.
 pub(crate) enum PolicySlot {
     Hybrid(UnsafeCell<Hybrid>),
-    Program(Cell<Option<Box<dyn Policy>>>, Parasites),
+    Program(Program),
+}
+
+/// A policy of the program.
+///
+/// It is taken out of its cell for the duration of a call, so that a call back into the runtime finds the cell empty
+/// instead of making a second `&mut`. A panic must not unwind into the middle of a switch.
+pub(crate) struct Program {
+    policy: Cell<Option<Box<dyn Policy>>>,
+    parasites: Parasites,
+    /// How many threads the policy has: what it was given, less what it has returned.
+    held: Cell<usize>,
 }

@@ -32,13 +32,11 @@ const TURN: u32 = 64;
 #[derive(Debug, Default)]
 pub struct Priority {
     queues: BTreeMap<i32, VecDeque<Ready>>,
-    len: usize,
     picks: u32,
 }
 
 impl Policy for Priority {
     fn ready(&mut self, thread: Ready, _why: Why) {
-        self.len += 1;
         self.queues.entry(thread.hints().priority).or_default().push_back(thread);
     }
 
@@ -53,12 +51,7 @@ impl Policy for Priority {
         if queue.get().is_empty() {
             queue.remove();
         }
-        self.len -= 1;
         thread
-    }
-
-    fn len(&self) -> usize {
-        self.len
     }
 
     fn parasites(&self) -> Parasites {

@@ -52,10 +52,6 @@ impl Policy for Random {
         Some(self.ready.swap_remove(chosen))
     }
 
-    fn len(&self) -> usize {
-        self.ready.len()
-    }
-
     fn parasites(&self) -> Parasites {
         Parasites::Queued
     }

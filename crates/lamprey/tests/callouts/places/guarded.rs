@@ -141,9 +141,6 @@ impl Policy for Calls {
         self.threads.extend(unstarted.pop());
         self.threads.pop_front()
     }
-    fn len(&self) -> usize {
-        self.threads.len()
-    }
 }
 
 impl Drop for Calls {
