@@ -3,7 +3,7 @@
 mod traces;
 
 use super::ours::until;
-use super::pipes::{End, runtime};
+use super::pipes::{End, runtime, runtime_beside};
 use crate::harness::{Bench, Runner, Size, Variant};
 use crate::rivals::{os_fifo, tokio_fifo};
 use crate::work::fifo::{System, Talk, Words, samples};
@@ -21,13 +21,15 @@ pub const BENCH: Bench = Bench {
     name: "fifo",
     about: "128 pairs of threads send each other 32 KB in turn, through two pipes that keep 4 KB, beside 0, 1000, 16,000 and 64,000 threads that \
             each wait to read from an idle pipe (as far as there are descriptors), in a fresh process; ns for each message (32,768,000 \
-            through it: MB/s)",
+            through it: MB/s). Ours with an event loop in each worker, or one with a kernel thread of its own (`beside`)",
     workers: &[1, 2],
     size: Size::Exactly { full: 25_600, quick: 12_800, tiny: 256 },
     runs: 5,
     variants: &[
-        Variant::ours("hosts", |workers| runner(workers, Hosts)).io("epoll"),
-        Variant::ours("parasites", |workers| runner(workers, Parasites)).io("epoll"),
+        Variant::ours("hosts", |workers| runner(runtime(workers)?, Hosts)).io("epoll"),
+        Variant::ours("hosts_beside", |workers| runner(runtime_beside(workers)?, Hosts)).io("epoll"),
+        Variant::ours("parasites", |workers| runner(runtime(workers)?, Parasites)).io("epoll"),
+        Variant::ours("parasites_beside", |workers| runner(runtime_beside(workers)?, Parasites)).io("epoll"),
         Variant::ours("trace", traces::fifo),
         Variant::rival("pthread", os_fifo::fifo),
         Variant::rival("tokio", tokio_fifo::fifo),
@@ -35,11 +37,11 @@ pub const BENCH: Bench = Bench {
     ],
 };
 
-fn runner<S>(workers: usize, system: fn(&'static Runtime) -> S) -> Result<Runner>
+fn runner<S>(runtime: Runtime, system: fn(&'static Runtime) -> S) -> Result<Runner>
 where
     S: System + 'static,
 {
-    let runtime: &'static Runtime = Box::leak(Box::new(runtime(workers)?));
+    let runtime: &'static Runtime = Box::leak(Box::new(runtime));
     Ok(Box::new(move |n| samples(n, system(runtime))))
 }
 

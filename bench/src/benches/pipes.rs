@@ -1,10 +1,11 @@
 //! Ends of pipes for Lamprey's threads, which has no type for them: an event loop of the bench's own.
 //!
-//! Each worker has an epoll, as a [`Source`]. An end is registered, for edges, with that of the worker on which a thread
-//! first waits for it, and stays there.
+//! Each worker has an epoll, as a [`Source`], or one for all has a kernel thread of its own. An end is registered, for
+//! edges, with that of the worker on which a thread first waits for it, and stays there.
 //!
 //! Invariant: `ready` is cleared before each try, and an edge that comes after the try sets it; so a thread that finds
-//! it clear, under the lock under which it leaves its waker, is woken by the next edge.
+//! it clear, under the lock under which it leaves its waker, is woken by the next edge. A try that has moved fewer bytes
+//! than it could have emptied or filled the pipe: the next one waits for an edge first.
 
 use crate::work::pipe::set_nonblocking;
 use lamprey::{Notifier, Runtime, Source};
@@ -14,7 +15,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -28,9 +29,23 @@ thread_local! {
     static LOOP: RefCell<Option<Arc<Loop>>> = const { RefCell::new(None) };
 }
 
+/// The epoll that has a kernel thread of its own.
+static BESIDE: OnceLock<Arc<Loop>> = OnceLock::new();
+
 /// A runtime whose threads can wait for pipes.
 pub fn runtime(workers: usize) -> anyhow::Result<Runtime> {
     Ok(Runtime::builder().workers(workers).source(|| Ok(Box::new(EventLoop::new()?))).build()?)
+}
+
+/// The same, with the event loop on a kernel thread of its own.
+pub fn runtime_beside(workers: usize) -> anyhow::Result<Runtime> {
+    let source = || {
+        let made = EventLoop::new()?;
+        // Ends that are registered from now on go there; a process has one such runtime.
+        let _ = BESIDE.set(made.this.clone());
+        Ok(Box::new(made) as Box<dyn Source>)
+    };
+    Ok(Runtime::builder().workers(workers).source_thread(source).build()?)
 }
 
 /// An end of a pipe. One thread at a time uses it.
@@ -65,34 +80,43 @@ impl End {
 
     /// The awaitable form of `read`.
     pub async fn read_async(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.attempt(EpollFlags::EPOLLIN, |mut file| file.read(bytes)).await
+        self.attempt(EpollFlags::EPOLLIN, bytes.len(), |mut file| file.read(bytes)).await
     }
 
     /// The awaitable form of `write`.
     pub async fn write_async(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.attempt(EpollFlags::EPOLLOUT, |mut file| file.write(bytes)).await
+        self.attempt(EpollFlags::EPOLLOUT, bytes.len(), |mut file| file.write(bytes)).await
     }
 
-    async fn attempt<T>(
+    async fn attempt(
         &self,
         interest: EpollFlags,
-        mut call: impl FnMut(&File) -> io::Result<T>,
-    ) -> io::Result<T> {
+        wanted: usize,
+        mut call: impl FnMut(&File) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         poll_fn(|context| {
             loop {
-                self.readiness.lock().expect(NO_PANIC).ready = false;
-                match call(&self.file) {
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                    done => return Poll::Ready(done),
+                {
+                    let mut readiness = self.readiness.lock().expect(NO_PANIC);
+                    if readiness.registered && !readiness.ready {
+                        readiness.waker = Some(context.waker().clone());
+                        return Poll::Pending;
+                    }
+                    readiness.ready = false;
                 }
+                let done = call(&self.file);
                 let mut readiness = self.readiness.lock().expect(NO_PANIC);
+                match done {
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Ok(count) => {
+                        readiness.ready |= count == wanted;
+                        return Poll::Ready(Ok(count));
+                    }
+                    failed => return Poll::Ready(failed),
+                }
                 if !readiness.registered {
                     readiness.registered = true;
                     register(&self.file, interest, &self.readiness)?;
-                }
-                if !readiness.ready {
-                    readiness.waker = Some(context.waker().clone());
-                    return Poll::Pending;
                 }
             }
         })
@@ -103,7 +127,8 @@ impl End {
 const NO_PANIC: &str = "nobody panics with the lock";
 
 fn register(file: &File, interest: EpollFlags, readiness: &Arc<Mutex<Readiness>>) -> io::Result<()> {
-    let this = LOOP.with_borrow(|this| this.clone()).ok_or(ErrorKind::NotConnected)?;
+    let this = LOOP.with_borrow(|this| this.clone()).or_else(|| BESIDE.get().cloned());
+    let this = this.ok_or(ErrorKind::NotConnected)?;
     let mut ends = this.ends.lock().expect(NO_PANIC);
     let event = EpollEvent::new(interest | EpollFlags::EPOLLET, ends.len() as u64);
     ends.push(readiness.clone());

@@ -11,6 +11,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+// The calls are cold, so that the default policy is the fall-through path of the match in `PolicySlot`.
 impl Program {
     fn new(policy: Box<dyn Policy>) -> Self {
         let mut this =
@@ -19,9 +20,7 @@ impl Program {
         this
     }
 
-    // Cold, so that the default policy is the fall-through path of the callers' match.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     fn lend<R>(&self, call: impl FnOnce(&mut dyn Policy) -> R) -> R {
         const WHO: &str = "a scheduling policy";
         crate::bug::no_unwind(WHO, || {
@@ -33,20 +32,34 @@ impl Program {
         })
     }
 
+    #[cold]
+    #[inline(never)]
     fn ready(&self, thread: Ready, why: Why) {
         self.held.set(self.held.get() + 1);
         self.lend(|policy| policy.ready(thread, why));
     }
 
+    #[cold]
+    #[inline(never)]
     fn next(&self, mut unstarted: Unstarted<'_>) -> Option<Ready> {
         let next = self.lend(|policy| policy.next(&mut unstarted));
         self.held.set(self.held.get() + unstarted.taken - usize::from(next.is_some()));
-        next.or_else(|| {
-            if self.held.get() != 0 {
-                self.has_lost();
-            }
-            unstarted.pop()
-        })
+        if next.is_none() && self.held.get() != 0 {
+            self.has_lost();
+        }
+        next.or_else(|| unstarted.pop())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn place(&self, new: &NewThread<'_>, workers: &Workers<'_>) -> Place {
+        self.lend(|policy| policy.place(new, workers))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn idle(&self) -> Idle {
+        self.lend(|policy| policy.idle())
     }
 
     /// Ends the process: the threads would never run again, without a word.
@@ -114,16 +127,14 @@ impl PolicySlot {
     pub(crate) fn place(&self, new: &Thread, here: usize, shared: &Shared) -> Place {
         match self {
             Self::Hybrid(_) => Place::Anywhere,
-            Self::Program(program) => {
-                program.lend(|policy| policy.place(&NewThread(&new.label), &Workers { here, shared }))
-            }
+            Self::Program(program) => program.place(&NewThread(&new.label), &Workers { here, shared }),
         }
     }
 
     pub(crate) fn idle(&self) -> Idle {
         match self {
             Self::Hybrid(_) => Idle::LookForWork,
-            Self::Program(program) => program.lend(|policy| policy.idle()),
+            Self::Program(program) => program.idle(),
         }
     }
 }
