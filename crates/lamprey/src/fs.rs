@@ -408,7 +408,7 @@ impl From<File> for std::fs::File {
         loop {
             match Arc::try_unwrap(file) {
                 Ok(file) => return file,
-                // A future was dropped while its call ran on the pool: rare and short.
+                // A future was dropped, or forgotten, before its call has ended: rare and short.
                 Err(shared) => file = shared,
             }
             crate::sleep(Duration::from_millis(1));

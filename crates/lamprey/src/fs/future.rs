@@ -9,7 +9,7 @@ use rustix::io::{ReadWriteFlags, preadv2, pwritev2};
 
 use super::{AlignedBuf, CHUNK, CURSOR, File, Metadata, OpenOptions, ask_to_close, metadata, would_wait};
 use crate::driver::block_async;
-use crate::driver::uring::op::{FileAndBuffer, close, read, sync, write};
+use crate::driver::uring::op::{close, read, sync, write};
 use crate::driver::uring::ring::here;
 use crate::io::offset::check_offset;
 use crate::io::socket::TURN;
@@ -92,7 +92,7 @@ impl File {
     /// # Cancellation
     /// A dropped future has no effect.
     pub async fn metadata_async(&self) -> io::Result<Metadata> {
-        metadata::of_file_async(self.file.clone()).await
+        metadata::of_file_async(&self.file).await
     }
 
     /// The awaitable form of [`set_len`](Self::set_len).
@@ -359,18 +359,18 @@ impl File {
         len: usize,
         offset: u64,
     ) -> (io::Result<usize>, AlignedBuf) {
-        let mut file = self.file.clone();
         let begun = match here() {
-            Some(here) => Ok(read::begin(here, FileAndBuffer { file, buffer }, len, offset)),
-            None => Err((file, buffer)),
+            Some(here) => Ok(read::begin(here, self.file.clone(), buffer, len, offset)),
+            None => Err(buffer),
         };
-        (file, buffer) = match begun {
-            Err(kept) => kept,
+        buffer = match begun {
+            Err(buffer) => buffer,
             Ok(begun) => match begun.await {
-                (kept, answer) if answer.is_given_up() => (kept.file, kept.buffer),
-                (kept, answer) => return (answer.value(), kept.buffer),
+                (buffer, answer) if answer.is_given_up() => buffer,
+                (buffer, answer) => return (answer.value(), buffer),
             },
         };
+        let file = self.file.clone();
         block_async(move || (file.read_at(&mut buffer[..len], offset), buffer)).await
     }
 
@@ -380,18 +380,19 @@ impl File {
         mut buffer: AlignedBuf,
         offset: u64,
     ) -> (io::Result<usize>, AlignedBuf) {
-        let (mut file, len) = (self.file.clone(), buffer.len());
+        let len = buffer.len();
         let begun = match here() {
-            Some(here) => Ok(write::begin(here, FileAndBuffer { file, buffer }, len, offset)),
-            None => Err((file, buffer)),
+            Some(here) => Ok(write::begin(here, self.file.clone(), buffer, len, offset)),
+            None => Err(buffer),
         };
-        (file, buffer) = match begun {
-            Err(kept) => kept,
+        buffer = match begun {
+            Err(buffer) => buffer,
             Ok(begun) => match begun.await {
-                (kept, answer) if answer.is_given_up() => (kept.file, kept.buffer),
-                (kept, answer) => return (answer.value(), kept.buffer),
+                (buffer, answer) if answer.is_given_up() => buffer,
+                (buffer, answer) => return (answer.value(), buffer),
             },
         };
+        let file = self.file.clone();
         block_async(move || (file.write_at(&buffer, offset), buffer)).await
     }
 }

@@ -73,18 +73,14 @@ impl File {
     /// The kernel may read all the same.
     pub async fn advise_async(&self, range: Range<u64>, advice: Advice) -> io::Result<()> {
         let Some(part) = part(&range)? else { return Ok(()) };
+        let begun = here().map(|here| advise::begin(here, self.file.clone(), part, advice.number()));
+        if let Some(begun) = begun
+            && let (_, answer) = begun.await
+            && !answer.is_given_up()
+        {
+            return answer.value().map(drop);
+        }
         let file = self.file.clone();
-        let begun = match here() {
-            Some(here) => Ok(advise::begin(here, file, part, advice.number())),
-            None => Err(file),
-        };
-        let file = match begun {
-            Err(file) => file,
-            Ok(begun) => match begun.await {
-                (file, answer) if answer.is_given_up() => file,
-                (_, answer) => return answer.value().map(drop),
-            },
-        };
         block_async(move || ask(&file, part, advice)).await
     }
 }

@@ -177,6 +177,9 @@ fn metadata_are_those_of_the_standard_library() {
         assert!(lamprey::wait(lamprey::fs::symlink_metadata_async(&link)).unwrap().is_symlink());
         std::fs::remove_file(&link).unwrap();
         assert_eq!(metadata(&link).unwrap_err().kind(), ErrorKind::NotFound);
+        for missing in [metadata(""), lamprey::wait(lamprey::fs::symlink_metadata_async(""))] {
+            assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
+        }
     });
 }
 

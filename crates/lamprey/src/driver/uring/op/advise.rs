@@ -29,13 +29,8 @@ pub(crate) fn advise(
     unsafe { call::perform(here, entry(file.as_raw_fd(), offset, len, advice), Wait::File, None) }
 }
 
-pub(crate) fn begin(
-    here: Here,
-    file: Arc<File>,
-    (offset, len): (u64, u64),
-    advice: i32,
-) -> Performed<Arc<File>> {
+pub(crate) fn begin(here: Here, file: Arc<File>, (offset, len): (u64, u64), advice: i32) -> Performed<()> {
     let entry = entry(file.as_raw_fd(), offset, len, advice);
     // SAFETY: the file stays open as long as it is kept.
-    unsafe { future::begin(here, file, entry) }
+    unsafe { future::begin(here, Some(file), (), entry) }
 }

@@ -47,5 +47,5 @@ impl Closing {
 pub(crate) fn begin(here: Here, fd: OwnedFd) -> Performed<Closing> {
     let fd = fd.into_raw_fd();
     // SAFETY: the descriptor is the operation's own.
-    unsafe { future::begin(here, Closing(fd), opcode::Close::new(Fd(fd)).build()) }
+    unsafe { future::begin(here, None, Closing(fd), opcode::Close::new(Fd(fd)).build()) }
 }

@@ -20,19 +20,11 @@ use super::call;
 use super::ring::Here;
 use super::{Answer, Kept, Performed, future};
 use crate::memory::aligned::AlignedBuf;
-use std::fs::File;
-use std::sync::Arc;
 
 /// Lengths in entries have 32 bits; the kernel transfers at most 2 GiB at once anyway.
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// A file, and memory, until the kernel has done with them.
-pub(crate) struct FileAndBuffer {
-    pub(crate) file: Arc<File>,
-    pub(crate) buffer: AlignedBuf,
-}
-
-impl Kept for FileAndBuffer {}
-impl Kept for Arc<File> {}
+impl Kept for AlignedBuf {}
+impl Kept for () {}

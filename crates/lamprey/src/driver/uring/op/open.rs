@@ -53,5 +53,5 @@ pub(crate) fn begin(here: Here, path: CString, flags: i32, mode: u32) -> Perform
     let path = path.into_bytes_with_nul();
     let entry = entry(path.as_ptr().cast(), flags, mode);
     // SAFETY: the path is on the heap, and stays as long as it is kept.
-    unsafe { future::begin(here, Opening(path), entry) }
+    unsafe { future::begin(here, None, Opening(path), entry) }
 }

@@ -1,11 +1,14 @@
 //! `READ`: bytes of a file, from an offset or from the cursor.
 
-use super::{Answer, FileAndBuffer, Here, Performed, call, future, length};
+use super::{Answer, Here, Performed, call, future, length};
+use crate::memory::aligned::AlignedBuf;
 use crate::sched::Wait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
 
 /// `at` is an offset, or `u64::MAX` for the cursor.
 fn entry(file: RawFd, buffer: *mut u8, len: usize, at: u64) -> squeue::Entry {
@@ -34,9 +37,14 @@ pub(crate) fn read_all(
 }
 
 /// Reads `len` bytes to the beginning of the buffer.
-pub(crate) fn begin(here: Here, mut kept: FileAndBuffer, len: usize, at: u64) -> Performed<FileAndBuffer> {
-    let buf = &mut kept.buffer[..len];
-    let entry = entry(kept.file.as_raw_fd(), buf.as_mut_ptr(), len, at);
+pub(crate) fn begin(
+    here: Here,
+    file: Arc<File>,
+    mut buffer: AlignedBuf,
+    len: usize,
+    at: u64,
+) -> Performed<AlignedBuf> {
+    let entry = entry(file.as_raw_fd(), buffer[..len].as_mut_ptr(), len, at);
     // SAFETY: the file stays open, and the buffer, which is on the heap, in place, as long as they are kept.
-    unsafe { future::begin(here, kept, entry) }
+    unsafe { future::begin(here, Some(file), buffer, entry) }
 }

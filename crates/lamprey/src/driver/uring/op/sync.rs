@@ -23,8 +23,8 @@ pub(crate) fn sync(here: Here, file: BorrowedFd<'_>, only_data: bool) -> io::Res
     unsafe { call::perform(here, entry(file.as_raw_fd(), only_data), Wait::File, None) }
 }
 
-pub(crate) fn begin(here: Here, file: Arc<File>, only_data: bool) -> Performed<Arc<File>> {
+pub(crate) fn begin(here: Here, file: Arc<File>, only_data: bool) -> Performed<()> {
     let entry = entry(file.as_raw_fd(), only_data);
     // SAFETY: the file stays open as long as it is kept.
-    unsafe { future::begin(here, file, entry) }
+    unsafe { future::begin(here, Some(file), (), entry) }
 }
