@@ -1,8 +1,8 @@
 //! [`Metadata`]: what the file system knows of a file.
 
+use super::perform::{perform, perform_async};
+use crate::driver::block_async;
 use crate::driver::uring::op::stat;
-use crate::driver::uring::ring::here;
-use crate::driver::{block, block_async};
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Permissions};
@@ -213,32 +213,24 @@ pub(super) async fn of_file_async(file: &Arc<File>) -> io::Result<Metadata> {
 
 /// Of the file at `path`, seen from `fd`.
 fn of(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
-    let found = match here() {
-        Some(here) => stat::stat(here, fd, path, flags)?,
-        None => None,
-    };
-    found.map_or_else(|| block(|| ask(fd, path, flags)), |found| Ok(Metadata(found)))
+    perform((), |here, ()| stat::stat(here, fd, path, flags), |()| ask(fd, path, flags)).map(Metadata)
 }
 
 /// The awaitable form of [`of`]: seen from `file`, or from the current directory.
 async fn of_async(file: Option<&Arc<File>>, path: CString, flags: i32) -> io::Result<Metadata> {
-    let begun = match here() {
-        Some(here) => Ok(stat::begin(here, file.cloned(), path, flags)),
-        None => Err(path),
+    let begin = |here, path| stat::begin(here, file.cloned(), path, flags);
+    let found = match perform_async(path, begin).await {
+        Ok((stating, answer)) => stating.found(answer),
+        Err(path) => {
+            let file = file.cloned();
+            block_async(move || ask(file.as_ref().map_or(CWD, |file| file.as_fd()), &path, flags)).await
+        }
     };
-    let path = match begun {
-        Err(path) => path,
-        Ok(begun) => match begun.await {
-            (stating, answer) if answer.is_given_up() => stating.into_path(),
-            (stating, answer) => return stating.found(answer).map(Metadata),
-        },
-    };
-    let file = file.cloned();
-    block_async(move || ask(file.as_ref().map_or(CWD, |file| file.as_fd()), &path, flags)).await
+    found.map(Metadata)
 }
 
 /// The system call.
-fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
+fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<libc::statx> {
     let mut place = MaybeUninit::<libc::statx>::zeroed();
     let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero, and the place has room for what the call writes.
@@ -246,7 +238,7 @@ fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: zeros are a valid value, and the call has written one over them.
-    Ok(Metadata(unsafe { place.assume_init() }))
+    Ok(unsafe { place.assume_init() })
 }
 
 /// # Errors

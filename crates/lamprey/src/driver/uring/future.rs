@@ -27,6 +27,17 @@ use std::task::{Context, Poll, Waker};
 
 /// What an operation of a future needs until the answer, besides the file.
 pub(crate) trait Kept: Send + 'static {
+    /// What it was made of.
+    type Given;
+
+    /// The operation was not performed.
+    fn give_back(self) -> Self::Given;
+
+    /// The answer says that the operation was not performed.
+    fn is_given_up(answer: Answer) -> bool {
+        answer.is_given_up()
+    }
+
     /// Nobody waits for the answer any more: undoes what the operation has done.
     fn abandoned(self, answer: Answer)
     where

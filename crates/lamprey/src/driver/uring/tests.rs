@@ -77,7 +77,7 @@ fn a_full_queue_of_entries_and_an_overflow_of_completions_lose_nothing() {
     let mut begun: Vec<_> = (0..20_000)
         .map(|_| {
             let buffer = crate::memory::aligned::AlignedBuf::new(16).unwrap();
-            Box::pin(op::read::begin(uring.here(), Arc::clone(&file), buffer, 16, 0))
+            Box::pin(op::read::begin(uring.here(), Arc::clone(&file), buffer, 0))
         })
         .collect();
     for read in &mut begun {
@@ -107,7 +107,7 @@ fn what_is_dropped_is_given_up_and_the_end_waits_for_it() {
     let pipe = Arc::new(std::fs::File::from(std::os::fd::OwnedFd::from(reader)));
     let begin = || {
         let buffer = crate::memory::aligned::AlignedBuf::new(16).unwrap();
-        op::read::begin(uring.here(), Arc::clone(&pipe), buffer, 16, u64::MAX)
+        op::read::begin(uring.here(), Arc::clone(&pipe), buffer, u64::MAX)
     };
     drop(begin());
     let left = begin();

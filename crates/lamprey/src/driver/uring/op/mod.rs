@@ -11,7 +11,6 @@ pub(super) mod poll;
 pub(crate) mod read;
 pub(crate) mod recv;
 pub(crate) mod send;
-pub(crate) mod send_zc;
 pub(crate) mod stat;
 pub(crate) mod sync;
 pub(crate) mod write;
@@ -26,5 +25,17 @@ fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-impl Kept for AlignedBuf {}
-impl Kept for () {}
+/// Nothing but the file.
+impl Kept for () {
+    type Given = ();
+
+    fn give_back(self) {}
+}
+
+impl Kept for AlignedBuf {
+    type Given = Self;
+
+    fn give_back(self) -> Self {
+        self
+    }
+}

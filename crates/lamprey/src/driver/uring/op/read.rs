@@ -15,14 +15,14 @@ fn entry(file: RawFd, buffer: *mut u8, len: usize, at: u64) -> squeue::Entry {
     opcode::Read::new(Fd(file), buffer, length(len)).offset(at).build()
 }
 
-/// The kernel's answer; `None` if the operation was not performed.
+/// The number of bytes; `None` if the operation was not performed.
 ///
 /// # Errors
-/// None.
-pub(crate) fn read(here: Here, file: BorrowedFd<'_>, buf: &mut [u8], at: u64) -> io::Result<Option<Answer>> {
+/// The kernel's.
+pub(crate) fn read(here: Here, file: BorrowedFd<'_>, buf: &mut [u8], at: u64) -> io::Result<Option<usize>> {
     let entry = entry(file.as_raw_fd(), buf.as_mut_ptr(), buf.len(), at);
     // SAFETY: file and buffer are borrowed until this returns.
-    unsafe { call::perform(here, entry, Wait::File, None) }
+    unsafe { call::count(here, entry, Wait::File, None) }
 }
 
 /// Several at once, from offsets; an answer for each.
@@ -36,15 +36,9 @@ pub(crate) fn read_all(
     unsafe { call::perform_all(here, entries, Wait::File) }
 }
 
-/// Reads `len` bytes to the beginning of the buffer.
-pub(crate) fn begin(
-    here: Here,
-    file: Arc<File>,
-    mut buffer: AlignedBuf,
-    len: usize,
-    at: u64,
-) -> Performed<AlignedBuf> {
-    let entry = entry(file.as_raw_fd(), buffer[..len].as_mut_ptr(), len, at);
+/// Reads to the buffer.
+pub(crate) fn begin(here: Here, file: Arc<File>, mut buffer: AlignedBuf, at: u64) -> Performed<AlignedBuf> {
+    let entry = entry(file.as_raw_fd(), buffer.as_mut_ptr(), buffer.len(), at);
     // SAFETY: the file stays open, and the buffer, which is on the heap, in place, as long as they are kept.
     unsafe { future::begin(here, Some(file), buffer, entry) }
 }

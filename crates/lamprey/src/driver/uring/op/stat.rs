@@ -44,17 +44,19 @@ pub(crate) struct Stating {
     place: Vec<libc::statx>,
 }
 
-impl Kept for Stating {}
+impl Kept for Stating {
+    type Given = CString;
+
+    fn give_back(self) -> CString {
+        CString::from_vec_with_nul(self.path).unwrap_or_else(|_| crate::bug::bug!("a path has changed"))
+    }
+}
 
 impl Stating {
     /// # Errors
     /// The kernel's.
     pub(crate) fn found(self, answer: Answer) -> io::Result<libc::statx> {
         answer.value().map(|_| self.place[0])
-    }
-
-    pub(crate) fn into_path(self) -> CString {
-        CString::from_vec_with_nul(self.path).unwrap_or_else(|_| crate::bug::bug!("a path has changed"))
     }
 }
 

@@ -15,14 +15,14 @@ fn entry(file: RawFd, buffer: *const u8, len: usize, at: u64) -> squeue::Entry {
     opcode::Write::new(Fd(file), buffer, length(len)).offset(at).build()
 }
 
-/// The kernel's answer; `None` if the operation was not performed.
+/// The number of bytes; `None` if the operation was not performed.
 ///
 /// # Errors
-/// None.
-pub(crate) fn write(here: Here, file: BorrowedFd<'_>, buf: &[u8], at: u64) -> io::Result<Option<Answer>> {
+/// The kernel's.
+pub(crate) fn write(here: Here, file: BorrowedFd<'_>, buf: &[u8], at: u64) -> io::Result<Option<usize>> {
     let entry = entry(file.as_raw_fd(), buf.as_ptr(), buf.len(), at);
     // SAFETY: file and buffer are borrowed until this returns.
-    unsafe { call::perform(here, entry, Wait::File, None) }
+    unsafe { call::count(here, entry, Wait::File, None) }
 }
 
 /// Several at once, at offsets; an answer for each.
@@ -32,15 +32,9 @@ pub(crate) fn write_all(here: Here, file: BorrowedFd<'_>, parts: &[(u64, &[u8])]
     unsafe { call::perform_all(here, entries, Wait::File) }
 }
 
-/// Writes the first `len` bytes of the buffer.
-pub(crate) fn begin(
-    here: Here,
-    file: Arc<File>,
-    buffer: AlignedBuf,
-    len: usize,
-    at: u64,
-) -> Performed<AlignedBuf> {
-    let entry = entry(file.as_raw_fd(), buffer[..len].as_ptr(), len, at);
+/// Writes the buffer.
+pub(crate) fn begin(here: Here, file: Arc<File>, buffer: AlignedBuf, at: u64) -> Performed<AlignedBuf> {
+    let entry = entry(file.as_raw_fd(), buffer.as_ptr(), buffer.len(), at);
     // SAFETY: the file stays open, and the buffer, which is on the heap, in place, as long as they are kept.
     unsafe { future::begin(here, Some(file), buffer, entry) }
 }
