@@ -2,8 +2,9 @@
 
 use super::File;
 use crate::driver::block;
+use crate::driver::uring::Answer;
 use crate::driver::uring::op::{read, write};
-use crate::driver::uring::ring::here;
+use crate::driver::uring::ring::{Here, here};
 use crate::io::offset::check_offset;
 use crate::sched::coop;
 use std::io;
@@ -39,21 +40,10 @@ impl File {
     /// # Blocking
     /// As [`File`]'s other calls.
     pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
-        coop::call(coop::SYSTEM);
-        // To the kernel an offset beyond all files may mean the cursor.
-        let are_valid = parts.iter().all(|(offset, _)| check_offset(*offset).is_ok());
-        let ring = here().filter(|_| are_valid);
+        let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| read::read_all(here, self.as_fd_of_file(), parts));
-        let finish = |(at, (offset, buf)): (usize, &mut (u64, &mut [u8]))| {
-            check_offset(*offset)?;
-            match answers.as_ref().and_then(|answers| answers[at]) {
-                Some(answer) => answer.value(),
-                None => self.file.read_at(buf, *offset),
-            }
-        };
-        let is_done = answers.as_ref().is_some_and(|answers| answers.iter().all(Option::is_some));
-        let mut finish_all = || parts.iter_mut().enumerate().map(finish).collect();
-        if is_done { finish_all() } else { block(finish_all) }
+        let calls = parts.iter_mut();
+        finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.read_at(buf, *offset))))
     }
 
     /// Writes at several offsets, in no order, and returns for each what [`write_at`](Self::write_at) would.
@@ -67,19 +57,30 @@ impl File {
     /// # Blocking
     /// As for `read_batch`.
     pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
-        coop::call(coop::SYSTEM);
-        let are_valid = parts.iter().all(|(offset, _)| check_offset(*offset).is_ok());
-        let ring = here().filter(|_| are_valid);
+        let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| write::write_all(here, self.as_fd_of_file(), parts));
-        let finish = |(at, (offset, buf)): (usize, &(u64, &[u8]))| {
-            check_offset(*offset)?;
-            match answers.as_ref().and_then(|answers| answers[at]) {
-                Some(answer) => answer.value(),
-                None => self.file.write_at(buf, *offset),
-            }
-        };
-        let is_done = answers.as_ref().is_some_and(|answers| answers.iter().all(Option::is_some));
-        let finish_all = || parts.iter().enumerate().map(finish).collect();
-        if is_done { finish_all() } else { block(finish_all) }
+        let calls = parts.iter();
+        finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.write_at(buf, *offset))))
     }
+}
+
+/// The ring for a batch; `None` if one of the offsets is beyond all files, which may mean the cursor to the kernel.
+fn ring_for(mut offsets: impl Iterator<Item = u64>) -> Option<Here> {
+    coop::call(coop::SYSTEM);
+    here().filter(|_| offsets.all(|offset| check_offset(offset).is_ok()))
+}
+
+/// The results of a batch: what the kernel has answered, and what the pool finds out by the calls of the other parts.
+fn finish<C: FnOnce() -> io::Result<usize>>(
+    answers: Option<Vec<Option<Answer>>>,
+    calls: impl Iterator<Item = (u64, C)> + Send,
+) -> Vec<io::Result<usize>> {
+    let is_done = answers.as_ref().is_some_and(|answers| answers.iter().all(Option::is_some));
+    let answers = answers.unwrap_or_default();
+    let finish = |(at, (offset, call)): (usize, (u64, C))| {
+        check_offset(offset)?;
+        answers.get(at).copied().flatten().map_or_else(call, Answer::value)
+    };
+    let finish_all = || calls.enumerate().map(finish).collect();
+    if is_done { finish_all() } else { block(finish_all) }
 }

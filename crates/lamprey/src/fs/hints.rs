@@ -1,9 +1,8 @@
 //! [`Advice`]: what a program will do with a part of a file, so that the kernel reads ahead, or does not.
 
 use super::File;
+use super::perform::perform;
 use crate::driver::uring::op::advise;
-use crate::driver::uring::ring::here;
-use crate::driver::{block, block_async};
 use crate::io::offset::check_offset;
 use std::io;
 use std::ops::Range;
@@ -57,11 +56,8 @@ impl File {
     /// As the other calls of [`File`].
     pub fn advise(&self, range: Range<u64>, advice: Advice) -> io::Result<()> {
         let Some(part) = part(&range)? else { return Ok(()) };
-        let asked = match here() {
-            Some(here) => advise::advise(here, self.as_fd_of_file(), part, advice.number())?,
-            None => None,
-        };
-        asked.map_or_else(|| block(|| ask(&self.file, part, advice)), |answer| answer.value().map(drop))
+        let by_ring = |here, (): &mut ()| advise::advise(here, self.as_fd_of_file(), part, advice.number());
+        perform((), by_ring, |()| ask(&self.file, part, advice)).map(drop)
     }
 
     /// The awaitable form of [`advise`](Self::advise).
@@ -73,19 +69,9 @@ impl File {
     /// The kernel may read all the same.
     pub async fn advise_async(&self, range: Range<u64>, advice: Advice) -> io::Result<()> {
         let Some(part) = part(&range)? else { return Ok(()) };
-        let file = self.file.clone();
-        let begun = match here() {
-            Some(here) => Ok(advise::begin(here, file, part, advice.number())),
-            None => Err(file),
-        };
-        let file = match begun {
-            Err(file) => file,
-            Ok(begun) => match begun.await {
-                (file, answer) if answer.is_given_up() => file,
-                (_, answer) => return answer.value().map(drop),
-            },
-        };
-        block_async(move || ask(&file, part, advice)).await
+        let begin = move |here, file, ()| advise::begin(here, file, part, advice.number());
+        let on_pool = move |file: &std::fs::File, (): &mut ()| ask(file, part, advice);
+        self.perform_async((), begin, on_pool).await.0.map(drop)
     }
 }
 
@@ -96,10 +82,10 @@ fn part(range: &Range<u64>) -> io::Result<Option<(u64, u64)>> {
 }
 
 /// The system call.
-fn ask(file: &std::fs::File, (offset, len): (u64, u64), advice: Advice) -> io::Result<()> {
+fn ask(file: &std::fs::File, (offset, len): (u64, u64), advice: Advice) -> io::Result<usize> {
     // SAFETY: the call names no memory.
     match unsafe { libc::posix_fadvise(file.as_raw_fd(), offset as i64, len as i64, advice.number()) } {
-        0 => Ok(()),
+        0 => Ok(0),
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }

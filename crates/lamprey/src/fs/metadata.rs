@@ -1,13 +1,14 @@
 //! [`Metadata`]: what the file system knows of a file.
 
-use crate::driver::uring::op::stat::{self, Of};
-use crate::driver::uring::ring::here;
-use crate::driver::{block, block_async};
+use super::perform::{perform, perform_async};
+use crate::driver::block_async;
+use crate::driver::uring::op::stat;
+use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -127,6 +128,13 @@ impl Metadata {
     }
 }
 
+/// Flags of `statx`: a link at the end of the path is followed.
+const FOLLOW: i32 = 0;
+/// A link at the end of the path is what is asked for.
+const NO_FOLLOW: i32 = libc::AT_SYMLINK_NOFOLLOW;
+/// The path is empty, and the descriptor is what is asked for.
+const OF_FD: i32 = libc::AT_EMPTY_PATH;
+
 fn time(at: libc::statx_timestamp) -> SystemTime {
     let seconds = Duration::from_secs(at.tv_sec.unsigned_abs());
     let whole =
@@ -154,7 +162,7 @@ impl std::fmt::Debug for Metadata {
 /// # Blocking
 /// As [`File`](super::File)'s calls.
 pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_path(path.as_ref(), true)
+    of(CWD, &c_path(path.as_ref())?, FOLLOW)
 }
 
 /// What the file system knows of the file at `path`; of a symbolic link itself.
@@ -168,16 +176,7 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Blocking
 /// As for `metadata`.
 pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_path(path.as_ref(), false)
-}
-
-fn of_path(path: &Path, follow: bool) -> io::Result<Metadata> {
-    let path = c_path(path)?;
-    let found = match here() {
-        Some(here) => stat::of_path(here, &path, follow)?,
-        None => None,
-    };
-    found.map_or_else(|| block(|| ask(libc::AT_FDCWD, &path, follow)), |found| Ok(Metadata(found)))
+    of(CWD, &c_path(path.as_ref())?, NO_FOLLOW)
 }
 
 /// The awaitable form of [`metadata`].
@@ -188,7 +187,7 @@ fn of_path(path: &Path, follow: bool) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(Of::Path(c_path(path.as_ref())?, true)).await
+    of_async(None, c_path(path.as_ref())?, FOLLOW).await
 }
 
 /// The awaitable form of [`symlink_metadata`].
@@ -199,54 +198,47 @@ pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(Of::Path(c_path(path.as_ref())?, false)).await
+    of_async(None, c_path(path.as_ref())?, NO_FOLLOW).await
 }
 
 /// Of an open file.
-pub(super) fn of_file(file: &std::fs::File) -> io::Result<Metadata> {
-    let found = match here() {
-        Some(here) => stat::of_file(here, std::os::fd::AsFd::as_fd(file))?,
-        None => None,
-    };
-    found.map_or_else(|| block(|| ask(file.as_raw_fd(), c"", true)), |found| Ok(Metadata(found)))
+pub(super) fn of_file(file: &File) -> io::Result<Metadata> {
+    of(file.as_fd(), c"", OF_FD)
 }
 
 /// The awaitable form of [`of_file`].
-pub(super) async fn of_file_async(file: Arc<std::fs::File>) -> io::Result<Metadata> {
-    of_async(Of::File(file)).await
+pub(super) async fn of_file_async(file: &Arc<File>) -> io::Result<Metadata> {
+    of_async(Some(file), CString::default(), OF_FD).await
 }
 
-async fn of_async(of: Of) -> io::Result<Metadata> {
-    let begun = match here() {
-        Some(here) => Ok(stat::begin(here, of)),
-        None => Err(of),
-    };
-    let of = match begun {
-        Err(of) => of,
-        Ok(begun) => match begun.await {
-            (stating, answer) if answer.is_given_up() => stating.into_of(),
-            (stating, answer) => return stating.found(answer).map(Metadata),
-        },
-    };
-    block_async(move || match &of {
-        Of::File(file) => ask(file.as_raw_fd(), c"", true),
-        Of::Path(path, follow) => ask(libc::AT_FDCWD, path, *follow),
-    })
-    .await
+/// Of the file at `path`, seen from `fd`.
+fn of(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
+    perform((), |here, ()| stat::stat(here, fd, path, flags), |()| ask(fd, path, flags)).map(Metadata)
 }
 
-/// The system call. `path` is empty for the descriptor itself.
-fn ask(fd: RawFd, path: &CStr, follow: bool) -> io::Result<Metadata> {
-    let flags = if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 }
-        | if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
+/// The awaitable form of [`of`]: seen from `file`, or from the current directory.
+async fn of_async(file: Option<&Arc<File>>, path: CString, flags: i32) -> io::Result<Metadata> {
+    let begin = |here, path| stat::begin(here, file.cloned(), path, flags);
+    let found = match perform_async(path, begin).await {
+        Ok((stating, answer)) => stating.found(answer),
+        Err(path) => {
+            let file = file.cloned();
+            block_async(move || ask(file.as_ref().map_or(CWD, |file| file.as_fd()), &path, flags)).await
+        }
+    };
+    found.map(Metadata)
+}
+
+/// The system call.
+fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<libc::statx> {
     let mut place = MaybeUninit::<libc::statx>::zeroed();
     let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero, and the place has room for what the call writes.
-    if unsafe { libc::statx(fd, path.as_ptr(), flags, mask, place.as_mut_ptr()) } != 0 {
+    if unsafe { libc::statx(fd.as_raw_fd(), path.as_ptr(), flags, mask, place.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: zeros are a valid value, and the call has written one over them.
-    Ok(Metadata(unsafe { place.assume_init() }))
+    Ok(unsafe { place.assume_init() })
 }
 
 /// # Errors

@@ -2,9 +2,9 @@
 
 use super::File;
 use super::metadata::c_path;
+use super::perform::{perform, perform_async};
+use crate::driver::block_async;
 use crate::driver::uring::op::open;
-use crate::driver::uring::ring::here;
-use crate::driver::{block, block_async};
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -27,7 +27,7 @@ use std::path::Path;
 /// assert_eq!(written, 7);
 /// # std::io::Result::Ok(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     read: bool,
     write: bool,
@@ -35,14 +35,8 @@ pub struct OpenOptions {
     truncate: bool,
     create: bool,
     create_new: bool,
-    mode: u32,
+    mode: Option<u32>,
     custom_flags: i32,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// A setting that is a `bool`, as in the standard library.
@@ -59,8 +53,7 @@ macro_rules! settings {
 impl OpenOptions {
     /// Nothing is set: at least one of `read`, `write`, `append` must be.
     pub fn new() -> Self {
-        let (read, write, append, truncate, create, create_new) = (false, false, false, false, false, false);
-        Self { read, write, append, truncate, create, create_new, mode: 0o666, custom_flags: 0 }
+        Self::default()
     }
 
     settings! {
@@ -80,7 +73,7 @@ impl OpenOptions {
 
     /// The permissions of a file that is made. Default: 0o666, less what the process's mask takes away.
     pub fn mode(&mut self, mode: u32) -> &mut Self {
-        self.mode = mode;
+        self.mode = Some(mode);
         self
     }
 
@@ -101,13 +94,9 @@ impl OpenOptions {
     /// # Blocking
     /// A host waits for the kernel (io_uring) or a thread of the pool; an OS thread opens it itself.
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        let (path, flags) = (c_path(path.as_ref())?, self.flags()?);
-        let opened = match here() {
-            Some(here) => open::open(here, &path, flags, self.mode)?,
-            None => None,
-        };
-        let fd = opened.map_or_else(|| block(|| ask(&path, flags, self.mode)), Ok)?;
-        Ok(File::from(std::fs::File::from(fd)))
+        let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
+        let by_ring = |here, (): &mut ()| open::open(here, &path, flags, mode);
+        perform((), by_ring, |()| ask(&path, flags, mode)).map(|fd| std::fs::File::from(fd).into())
     }
 
     /// The awaitable form of [`open`](Self::open).
@@ -118,20 +107,16 @@ impl OpenOptions {
     /// # Cancellation
     /// The file may have been made or truncated, if the settings say so.
     pub async fn open_async(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.mode);
-        let begun = match here() {
-            Some(here) => Ok(open::begin(here, path, flags, mode)),
-            None => Err(path),
+        let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
+        let opened = match perform_async(path, |here, path| open::begin(here, path, flags, mode)).await {
+            Ok((_, answer)) => open::opened(answer),
+            Err(path) => block_async(move || ask(&path, flags, mode)).await,
         };
-        let path = match begun {
-            Err(path) => path,
-            Ok(begun) => match begun.await {
-                (opening, answer) if answer.is_given_up() => opening.into_path(),
-                (_, answer) => return open::opened(answer).map(|fd| File::from(std::fs::File::from(fd))),
-            },
-        };
-        let fd = block_async(move || ask(&path, flags, mode)).await?;
-        Ok(File::from(std::fs::File::from(fd)))
+        opened.map(|fd| std::fs::File::from(fd).into())
+    }
+
+    fn permissions(&self) -> u32 {
+        self.mode.unwrap_or(0o666)
     }
 
     /// The flags of `open(2)`.

@@ -1,6 +1,7 @@
 //! Reading and writing at an offset until all is done, as [`FileExt`](std::os::unix::fs::FileExt) has it.
 
 use super::File;
+use crate::io::whole::repeat_until_all;
 use std::io::{self, ErrorKind};
 
 impl File {
@@ -11,19 +12,12 @@ impl File {
     ///
     /// # Cancellation
     /// The number of bytes read so far is lost.
-    pub fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !buf.is_empty() {
-            match self.read_at(buf, offset) {
-                Ok(0) => return Err(too_short(offset)),
-                Ok(count) => {
-                    buf = &mut buf[count..];
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        repeat_until_all!(
+            buf.len(),
+            |done| self.read_at(&mut buf[done..], offset + done as u64),
+            too_short(offset + done as u64)
+        )
     }
 
     /// Writes all of `buf` from `offset` on, without using the cursor.
@@ -33,19 +27,12 @@ impl File {
     ///
     /// # Cancellation
     /// Some of the bytes may have been written.
-    pub fn write_all_at(&self, mut buf: &[u8], mut offset: u64) -> io::Result<()> {
-        while !buf.is_empty() {
-            match self.write_at(buf, offset) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    buf = &buf[count..];
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        repeat_until_all!(
+            buf.len(),
+            |done| self.write_at(&buf[done..], offset + done as u64),
+            ErrorKind::WriteZero.into()
+        )
     }
 
     /// The awaitable form of [`read_exact_at`](Self::read_exact_at).
@@ -55,19 +42,12 @@ impl File {
     ///
     /// # Cancellation
     /// As for `read_exact_at`.
-    pub async fn read_exact_at_async(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !buf.is_empty() {
-            match self.read_at_async(buf, offset).await {
-                Ok(0) => return Err(too_short(offset)),
-                Ok(count) => {
-                    buf = &mut buf[count..];
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub async fn read_exact_at_async(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        repeat_until_all!(
+            buf.len(),
+            |done| self.read_at_async(&mut buf[done..], offset + done as u64).await,
+            too_short(offset + done as u64)
+        )
     }
 
     /// The awaitable form of [`write_all_at`](Self::write_all_at).
@@ -77,19 +57,12 @@ impl File {
     ///
     /// # Cancellation
     /// As for `write_all_at`.
-    pub async fn write_all_at_async(&self, mut buf: &[u8], mut offset: u64) -> io::Result<()> {
-        while !buf.is_empty() {
-            match self.write_at_async(buf, offset).await {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    buf = &buf[count..];
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub async fn write_all_at_async(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        repeat_until_all!(
+            buf.len(),
+            |done| self.write_at_async(&buf[done..], offset + done as u64).await,
+            ErrorKind::WriteZero.into()
+        )
     }
 }
 

@@ -1,6 +1,24 @@
 //! The awaitable forms of the provided methods of `std::io::Read` and `Write`: reading to the end, writing
 //! all.
 
+/// Repeats `$call`, which goes on after `$done` bytes, until it has transferred `$len` bytes; `$at_end` is the error if
+/// it transfers none. (A macro, because the call may be an `await`.)
+macro_rules! repeat_until_all {
+    ($len:expr, |$done:ident| $call:expr, $at_end:expr) => {{
+        let mut $done = 0;
+        while $done < $len {
+            match $call {
+                Ok(0) => return Err($at_end),
+                Ok(count) => $done += count,
+                Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }};
+}
+pub(crate) use repeat_until_all;
+
 /// Space at the end of a vector, to read into. On drop the vector is cut to what has been read, also when the
 /// read is abandoned.
 pub(crate) struct Tail<'a> {
@@ -53,19 +71,14 @@ macro_rules! reads_and_writes_whole {
             /// # Cancellation
             /// The bytes read so far are in `buf`, but their number is lost.
             pub async fn read_exact_async(&self, buf: &mut [u8]) -> ::std::io::Result<()> {
-                let mut filled = 0;
-                while filled < buf.len() {
-                    match self.read_async(&mut buf[filled..]).await {
-                        Ok(0) => {
-                            let text = format!("the end came after {filled} of {} bytes", buf.len());
-                            return Err(::std::io::Error::new(::std::io::ErrorKind::UnexpectedEof, text));
-                        }
-                        Ok(count) => filled += count,
-                        Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
+                $crate::io::whole::repeat_until_all!(
+                    buf.len(),
+                    |done| self.read_async(&mut buf[done..]).await,
+                    {
+                        let text = format!("the end came after {done} of {} bytes", buf.len());
+                        ::std::io::Error::new(::std::io::ErrorKind::UnexpectedEof, text)
                     }
-                }
-                Ok(())
+                )
             }
 
             /// The awaitable form of [`Read::read_to_end`](::std::io::Read::read_to_end): appends everything
@@ -112,16 +125,12 @@ macro_rules! reads_and_writes_whole {
             ///
             /// # Cancellation
             /// Some of the bytes may have been written.
-            pub async fn write_all_async(&self, mut buf: &[u8]) -> ::std::io::Result<()> {
-                while !buf.is_empty() {
-                    match self.write_async(buf).await {
-                        Ok(0) => return Err(::std::io::ErrorKind::WriteZero.into()),
-                        Ok(count) => buf = &buf[count..],
-                        Err(error) if error.kind() == ::std::io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                Ok(())
+            pub async fn write_all_async(&self, buf: &[u8]) -> ::std::io::Result<()> {
+                $crate::io::whole::repeat_until_all!(
+                    buf.len(),
+                    |done| self.write_async(&buf[done..]).await,
+                    ::std::io::ErrorKind::WriteZero.into()
+                )
             }
         }
     };

@@ -94,7 +94,7 @@ impl<S: AsFd> Socket<S> {
         let forms = Forms {
             attempt: |buf: &mut &[u8], fd: BorrowedFd<'_>| net::send(fd, buf, SEND),
             perform: |buf: &mut &[u8], here, fd: BorrowedFd<'_>, deadline| {
-                op::send::send(here, fd, buf, deadline)?.map(|answer| answer.value()).transpose()
+                op::send::send(here, fd, buf, false, deadline)
             },
         };
         self.attempt_or_perform((Interest::Write, Wait::SocketWrite, timeout), buf, forms)
@@ -110,9 +110,9 @@ impl<S: AsFd> Socket<S> {
         coop::call(coop::SYSTEM);
         self.check_open()?;
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let answer = op::send_zc::send_zc(here, self.as_fd(), buf, deadline);
+        let sent = op::send::send(here, self.as_fd(), buf, true, deadline);
         self.check_open()?;
-        match answer?.map(|answer| answer.value()).transpose() {
+        match sent {
             // A socket of another kind than TCP and UDP.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
             sent => sent,

@@ -48,6 +48,10 @@ fn futures_read_and_write_with_their_own_buffers_and_with_yours() {
             let (count, buffer) = file.write_from_async(buffer, 0).await;
             assert_eq!((count.unwrap(), buffer.len()), (BLOCK, BLOCK));
             file.write_all_at_async(&[4; BLOCK], BLOCK as u64).await.unwrap();
+            assert_eq!(file.seek_async(SeekFrom::Start(2 * BLOCK as u64)).await.unwrap(), 2 * BLOCK as u64);
+            assert_eq!(file.write_async(&[5; BLOCK]).await.unwrap(), BLOCK);
+            assert_eq!(file.read_async(&mut plain[..512]).await.unwrap(), 512);
+            assert_eq!(plain[..512], pattern(4 * BLOCK)[3 * BLOCK..3 * BLOCK + 512]);
             file.sync_all_async().await.unwrap();
             file.sync_data_async().await.unwrap();
             file.advise_async(0..u64::MAX / 4, Advice::DontNeed).await.unwrap();
@@ -55,7 +59,7 @@ fn futures_read_and_write_with_their_own_buffers_and_with_yours() {
             assert_eq!(found.len(), 16 * BLOCK as u64);
             file.close_async().await.unwrap();
             let bytes = std::fs::read(&path).unwrap();
-            assert_eq!((bytes[0], bytes[BLOCK]), (3, 4));
+            assert_eq!((bytes[0], bytes[BLOCK], bytes[2 * BLOCK]), (3, 4, 5));
         });
     });
 }
@@ -177,6 +181,9 @@ fn metadata_are_those_of_the_standard_library() {
         assert!(lamprey::wait(lamprey::fs::symlink_metadata_async(&link)).unwrap().is_symlink());
         std::fs::remove_file(&link).unwrap();
         assert_eq!(metadata(&link).unwrap_err().kind(), ErrorKind::NotFound);
+        for missing in [metadata(""), lamprey::wait(lamprey::fs::symlink_metadata_async(""))] {
+            assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
+        }
     });
 }
 

@@ -8,6 +8,7 @@ mod ahead;
 mod cancel;
 mod choice;
 mod files;
+mod forgotten;
 mod sockets;
 
 use common::*;

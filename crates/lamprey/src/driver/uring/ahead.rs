@@ -148,7 +148,7 @@ impl<T: Arrival> Ahead<T> {
         let mut state = self.0.state();
         state.is_off = !on;
         if !on {
-            self.give_up(&mut state);
+            self.0.give_up(&mut state);
         }
     }
 
@@ -199,21 +199,13 @@ impl<T: Arrival> Ahead<T> {
         state.set_served(true);
         Ok(())
     }
-
-    fn give_up(&self, state: &mut State<T>) {
-        if let Some(ring) = &state.armed
-            && !std::mem::replace(&mut state.is_to_end, true)
-        {
-            self.0.give_up(ring);
-        }
-    }
 }
 
 impl<T: Arrival> Drop for Ahead<T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.is_off = true;
-        self.give_up(&mut state);
+        self.0.give_up(&mut state);
         let left = std::mem::take(&mut state.arrived);
         drop(state);
         drop(left);
@@ -226,9 +218,13 @@ impl<T> Queue<T> {
         data_of_header(unsafe { NonNull::new_unchecked(Arc::as_ptr(self).cast_mut().cast::<Header>()) })
     }
 
-    /// Asks the kernel to end the operation.
-    fn give_up(self: &Arc<Self>, ring: &Arc<Ring>) {
-        ring.cancel_from_anywhere(self.data());
+    /// Asks the kernel to end the operation, once.
+    fn give_up(self: &Arc<Self>, state: &mut State<T>) {
+        if let Some(ring) = &state.armed
+            && !std::mem::replace(&mut state.is_to_end, true)
+        {
+            ring.cancel_from_anywhere(self.data());
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -258,11 +254,8 @@ unsafe fn complete<T: Arrival>(header: NonNull<Header>, answer: Answer) {
     if !answer.is_to_go_on() {
         state.armed = None;
         state.set_served(false);
-    } else if state.arrived.len() >= T::MOST
-        && let Some(ring) = state.armed.clone()
-        && !std::mem::replace(&mut state.is_to_end, true)
-    {
-        queue.give_up(&ring);
+    } else if state.arrived.len() >= T::MOST {
+        queue.give_up(&mut state);
     }
     let readers: Vec<_> = state.readers.iter().filter_map(Weak::upgrade).collect();
     drop(state);

@@ -98,6 +98,23 @@ pub(super) unsafe fn perform(
     }
 }
 
+/// As [`perform`], for an operation whose answer is a number.
+///
+/// # Errors
+/// The kernel's, and as for `perform`.
+///
+/// # Safety
+/// As for `perform`.
+pub(super) unsafe fn count(
+    here: Here,
+    entry: squeue::Entry,
+    reason: Wait,
+    deadline: Option<Instant>,
+) -> io::Result<Option<usize>> {
+    // SAFETY: as promised by the caller.
+    unsafe { perform(here, entry, reason, deadline) }?.map(Answer::value).transpose()
+}
+
 /// Performs operations of which none depends on another, and returns the answers in their order; `None` for those that
 /// were not performed.
 ///

@@ -11,19 +11,33 @@
 //! * There are two counts: the future's, and the kernel's until the last answer.
 //! * `kept` is the kernel's until the answer. Then it is taken once: by the poll, or by whoever brings the answer to an
 //!   abandoned record.
+//! * The file is given back with the answer, before the future is polled: it may have been forgotten, and whoever
+//!   closes the file waits for that.
 
 use super::completion::{Answer, Header, data_of_header};
 use super::ring::{Here, Ring, here};
 use crate::sched::wakers;
 use io_uring::squeue;
+use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// What an operation of a future needs until the answer.
+/// What an operation of a future needs until the answer, besides the file.
 pub(crate) trait Kept: Send + 'static {
+    /// What it was made of.
+    type Given;
+
+    /// The operation was not performed.
+    fn give_back(self) -> Self::Given;
+
+    /// The answer says that the operation was not performed.
+    fn is_given_up(answer: Answer) -> bool {
+        answer.is_given_up()
+    }
+
     /// Nobody waits for the answer any more: undoes what the operation has done.
     fn abandoned(self, answer: Answer)
     where
@@ -42,11 +56,14 @@ struct Record<K> {
 }
 
 enum State<K> {
-    Waiting(K, Option<Waker>),
-    Abandoned(K),
+    Waiting(K, OfFile, Option<Waker>),
+    Abandoned(K, OfFile),
     Done(K, Answer),
     Taken,
 }
+
+/// The file that the operation is about, if that is open already.
+type OfFile = Option<Arc<File>>;
 
 /// A future: the kernel's answer to an operation, with what was kept for it.
 #[must_use]
@@ -55,12 +72,12 @@ pub(crate) struct Performed<K: Kept>(Arc<Record<K>>);
 /// Begins an operation. What `K` keeps behind pointers is the kernel's until the answer.
 ///
 /// # Safety
-/// The entry names only what `kept` keeps, and that stays in place when `kept` is moved.
-pub(super) unsafe fn begin<K: Kept>(here: Here, kept: K, entry: squeue::Entry) -> Performed<K> {
+/// The entry names only `file` and what `kept` keeps, and that stays in place when `kept` is moved.
+pub(super) unsafe fn begin<K: Kept>(here: Here, file: OfFile, kept: K, entry: squeue::Entry) -> Performed<K> {
     let record = Arc::new(Record {
         header: Header { complete: complete::<K> },
         ring: here.shared(),
-        state: Mutex::new(State::Waiting(kept, None)),
+        state: Mutex::new(State::Waiting(kept, file, None)),
     });
     let kernels = Arc::into_raw(Arc::clone(&record)).cast_mut().cast::<Header>();
     // SAFETY: from an `Arc`, so not null.
@@ -77,13 +94,15 @@ unsafe fn complete<K: Kept>(header: NonNull<Header>, answer: Answer) {
     let record = unsafe { Arc::from_raw(header.as_ptr().cast::<Record<K>>()) };
     let mut state = record.state();
     match std::mem::replace(&mut *state, State::Taken) {
-        State::Waiting(kept, waker) => {
+        State::Waiting(kept, file, waker) => {
             *state = State::Done(kept, answer);
             drop(state);
+            drop(file);
             waker.into_iter().for_each(wakers::wake);
         }
-        State::Abandoned(kept) => {
+        State::Abandoned(kept, file) => {
             drop(state);
+            drop(file);
             kept.abandoned(answer);
         }
         State::Done(..) | State::Taken => crate::bug::bug!("an operation with two answers"),
@@ -103,7 +122,7 @@ impl<K: Kept> Future for Performed<K> {
         let waker = context.waker().clone();
         let mut state = self.0.state();
         let before = match &mut *state {
-            State::Waiting(_, place) => place.replace(waker),
+            State::Waiting(_, _, place) => place.replace(waker),
             _ => match std::mem::replace(&mut *state, State::Taken) {
                 State::Done(kept, answer) => return Poll::Ready((kept, answer)),
                 _ => panic!("a future was polled after it was ready"),
@@ -119,8 +138,8 @@ impl<K: Kept> Drop for Performed<K> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         let before = match std::mem::replace(&mut *state, State::Taken) {
-            State::Waiting(kept, waker) => {
-                *state = State::Abandoned(kept);
+            State::Waiting(kept, file, waker) => {
+                *state = State::Abandoned(kept, file);
                 drop(state);
                 self.give_up();
                 return drop(waker);

@@ -1,6 +1,6 @@
 //! `FADVISE`: what the program will do with a part of a file.
 
-use super::{Answer, Here, Performed, call, future};
+use super::{Here, Performed, call, future};
 use crate::sched::Wait;
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
@@ -15,27 +15,22 @@ fn entry(file: RawFd, offset: u64, len: u64, advice: i32) -> squeue::Entry {
     opcode::Fadvise::new(Fd(file), len, advice).offset(offset).build()
 }
 
-/// The kernel's answer; `None` if the operation was not performed.
+/// `None` if the operation was not performed.
 ///
 /// # Errors
-/// None.
+/// The kernel's.
 pub(crate) fn advise(
     here: Here,
     file: BorrowedFd<'_>,
     (offset, len): (u64, u64),
     advice: i32,
-) -> io::Result<Option<Answer>> {
+) -> io::Result<Option<usize>> {
     // SAFETY: the file is borrowed until this returns.
-    unsafe { call::perform(here, entry(file.as_raw_fd(), offset, len, advice), Wait::File, None) }
+    unsafe { call::count(here, entry(file.as_raw_fd(), offset, len, advice), Wait::File, None) }
 }
 
-pub(crate) fn begin(
-    here: Here,
-    file: Arc<File>,
-    (offset, len): (u64, u64),
-    advice: i32,
-) -> Performed<Arc<File>> {
+pub(crate) fn begin(here: Here, file: Arc<File>, (offset, len): (u64, u64), advice: i32) -> Performed<()> {
     let entry = entry(file.as_raw_fd(), offset, len, advice);
     // SAFETY: the file stays open as long as it is kept.
-    unsafe { future::begin(here, file, entry) }
+    unsafe { future::begin(here, Some(file), (), entry) }
 }

@@ -16,36 +16,46 @@ pub(crate) fn close(here: Here, fd: OwnedFd) -> Result<io::Result<()>, OwnedFd> 
     let entry = opcode::Close::new(Fd(fd.as_raw_fd())).build();
     // SAFETY: the descriptor is this call's own.
     match shield(|| unsafe { call::perform(here, entry, Wait::File, None) }) {
-        // An interrupted one has closed it, too.
         Ok(Some(answer)) => {
             let _closed = fd.into_raw_fd();
-            Ok(if answer.is_given_up() { Ok(()) } else { answer.value().map(drop) })
+            Ok(closed(answer))
         }
         _ => Err(fd),
     }
+}
+
+/// What an answer says. An interrupted one has closed the descriptor, too.
+///
+/// # Errors
+/// The file system's.
+pub(crate) fn closed(answer: Answer) -> io::Result<()> {
+    if answer.is_given_up() { Ok(()) } else { answer.value().map(drop) }
 }
 
 /// A descriptor that is being closed.
 pub(crate) struct Closing(i32);
 
 impl Kept for Closing {
-    fn abandoned(self, answer: Answer) {
-        if answer.is_not_begun() {
-            drop(self.not_performed());
-        }
-    }
-}
+    type Given = OwnedFd;
 
-impl Closing {
-    /// The descriptor, after an answer that the operation was not performed.
-    pub(crate) fn not_performed(self) -> OwnedFd {
-        // SAFETY: from an `OwnedFd`, and not closed.
+    fn give_back(self) -> OwnedFd {
+        // SAFETY: from an `OwnedFd`, and not closed, as the operation was not performed.
         unsafe { OwnedFd::from_raw_fd(self.0) }
+    }
+
+    fn is_given_up(answer: Answer) -> bool {
+        answer.is_not_begun()
+    }
+
+    fn abandoned(self, answer: Answer) {
+        if Self::is_given_up(answer) {
+            drop(self.give_back());
+        }
     }
 }
 
 pub(crate) fn begin(here: Here, fd: OwnedFd) -> Performed<Closing> {
     let fd = fd.into_raw_fd();
     // SAFETY: the descriptor is the operation's own.
-    unsafe { future::begin(here, Closing(fd), opcode::Close::new(Fd(fd)).build()) }
+    unsafe { future::begin(here, None, Closing(fd), opcode::Close::new(Fd(fd)).build()) }
 }

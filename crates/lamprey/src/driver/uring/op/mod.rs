@@ -11,7 +11,6 @@ pub(super) mod poll;
 pub(crate) mod read;
 pub(crate) mod recv;
 pub(crate) mod send;
-pub(crate) mod send_zc;
 pub(crate) mod stat;
 pub(crate) mod sync;
 pub(crate) mod write;
@@ -20,19 +19,23 @@ use super::call;
 use super::ring::Here;
 use super::{Answer, Kept, Performed, future};
 use crate::memory::aligned::AlignedBuf;
-use std::fs::File;
-use std::sync::Arc;
 
 /// Lengths in entries have 32 bits; the kernel transfers at most 2 GiB at once anyway.
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// A file, and memory, until the kernel has done with them.
-pub(crate) struct FileAndBuffer {
-    pub(crate) file: Arc<File>,
-    pub(crate) buffer: AlignedBuf,
+/// Nothing but the file.
+impl Kept for () {
+    type Given = ();
+
+    fn give_back(self) {}
 }
 
-impl Kept for FileAndBuffer {}
-impl Kept for Arc<File> {}
+impl Kept for AlignedBuf {
+    type Given = Self;
+
+    fn give_back(self) -> Self {
+        self
+    }
+}

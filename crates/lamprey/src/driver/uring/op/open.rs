@@ -37,13 +37,13 @@ pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result
 /// valid when it is moved.
 pub(crate) struct Opening(Vec<u8>);
 
-impl Opening {
-    pub(crate) fn into_path(self) -> CString {
+impl Kept for Opening {
+    type Given = CString;
+
+    fn give_back(self) -> CString {
         CString::from_vec_with_nul(self.0).unwrap_or_else(|_| crate::bug::bug!("a path has changed"))
     }
-}
 
-impl Kept for Opening {
     fn abandoned(self, answer: Answer) {
         drop(opened(answer));
     }
@@ -53,5 +53,5 @@ pub(crate) fn begin(here: Here, path: CString, flags: i32, mode: u32) -> Perform
     let path = path.into_bytes_with_nul();
     let entry = entry(path.as_ptr().cast(), flags, mode);
     // SAFETY: the path is on the heap, and stays as long as it is kept.
-    unsafe { future::begin(here, Opening(path), entry) }
+    unsafe { future::begin(here, None, Opening(path), entry) }
 }

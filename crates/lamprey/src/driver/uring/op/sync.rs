@@ -1,6 +1,6 @@
 //! `FSYNC`: waits until what was written is on the disk.
 
-use super::{Answer, Here, Performed, call, future};
+use super::{Here, Performed, call, future};
 use crate::sched::Wait;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
@@ -14,17 +14,17 @@ fn entry(file: RawFd, only_data: bool) -> squeue::Entry {
     opcode::Fsync::new(Fd(file)).flags(flags).build()
 }
 
-/// The kernel's answer; `None` if the operation was not performed.
+/// `None` if the operation was not performed.
 ///
 /// # Errors
-/// None.
-pub(crate) fn sync(here: Here, file: BorrowedFd<'_>, only_data: bool) -> io::Result<Option<Answer>> {
+/// The kernel's.
+pub(crate) fn sync(here: Here, file: BorrowedFd<'_>, only_data: bool) -> io::Result<Option<usize>> {
     // SAFETY: the file is borrowed until this returns.
-    unsafe { call::perform(here, entry(file.as_raw_fd(), only_data), Wait::File, None) }
+    unsafe { call::count(here, entry(file.as_raw_fd(), only_data), Wait::File, None) }
 }
 
-pub(crate) fn begin(here: Here, file: Arc<File>, only_data: bool) -> Performed<Arc<File>> {
+pub(crate) fn begin(here: Here, file: Arc<File>, only_data: bool) -> Performed<()> {
     let entry = entry(file.as_raw_fd(), only_data);
     // SAFETY: the file stays open as long as it is kept.
-    unsafe { future::begin(here, file, entry) }
+    unsafe { future::begin(here, Some(file), (), entry) }
 }

@@ -1,0 +1,53 @@
+//! Reads and writes at an offset.
+
+use super::File;
+use super::chunks::CURSOR;
+use super::perform::perform;
+use crate::driver::uring::op::{read, write};
+use crate::io::offset::check_offset;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+
+impl File {
+    /// Reads at `offset`, without using the cursor; 0 at the end of the file.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        match self.read_chunks(buf, Some(offset)) {
+            Some(done) => done,
+            None => self.read_waiting(buf, offset),
+        }
+    }
+
+    /// Writes at `offset`, without using the cursor.
+    ///
+    /// # Errors
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
+    pub fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        check_offset(offset)?;
+        match self.write_chunks(buf, Some(offset)) {
+            Some(done) => done,
+            None => self.write_waiting(buf, offset),
+        }
+    }
+
+    /// Reads at an offset, or at the [`CURSOR`], and waits.
+    pub(super) fn read_waiting(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        let by_ring = |here, buf: &mut &mut [u8]| read::read(here, self.as_fd_of_file(), buf, at);
+        perform(buf, by_ring, |buf| match at {
+            CURSOR => (&*self.file).read(buf),
+            offset => self.file.read_at(buf, offset),
+        })
+    }
+
+    /// Writes at an offset, or at the [`CURSOR`], and waits.
+    pub(super) fn write_waiting(&self, buf: &[u8], at: u64) -> io::Result<usize> {
+        let by_ring = |here, buf: &mut &[u8]| write::write(here, self.as_fd_of_file(), buf, at);
+        perform(buf, by_ring, |buf| match at {
+            CURSOR => (&*self.file).write(buf),
+            offset => self.file.write_at(buf, offset),
+        })
+    }
+}
