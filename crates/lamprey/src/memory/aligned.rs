@@ -12,11 +12,22 @@ use std::ptr::NonNull;
 /// whole block, and cut off by `set_len`.
 ///
 /// # Examples
+/// The last block of a file is shorter than the buffer: the call says how much of it there is.
 /// ```
-/// let mut buffer = lamprey::fs::AlignedBuf::new(8192)?;
-/// buffer[..5].copy_from_slice(b"hello");
-/// assert_eq!(buffer.len(), 8192);
-/// assert_eq!(buffer.as_ptr().addr() % 4096, 0);
+/// use lamprey::fs::{AlignedBuf, OpenOptions};
+///
+/// # let path = std::env::temp_dir().join(format!("lamprey-aligned-{}", std::process::id()));
+/// lamprey::run(|| {
+///     std::fs::write(&path, "hello".repeat(1000))?;
+///     let direct = rustix::fs::OFlags::DIRECT.bits() as i32; // or libc::O_DIRECT
+///     let opened = OpenOptions::new().read(true).custom_flags(direct).open(&path);
+/// #   std::fs::remove_file(&path)?;
+///     let Ok(file) = opened else { return Ok(()) }; // not all file systems allow it
+///     let mut buffer = AlignedBuf::new(4096)?;
+///     assert_eq!(file.read_at(&mut buffer, 4096)?, 5000 - 4096);
+///     assert_eq!(&buffer[..904], &"hello".repeat(1000).as_bytes()[4096..]);
+///     std::io::Result::Ok(())
+/// })?;
 /// # std::io::Result::Ok(())
 /// ```
 pub struct AlignedBuf {
