@@ -12,6 +12,7 @@ mod at_offset;
 mod batch;
 mod chunks;
 mod cursor;
+mod direct;
 mod future;
 mod hints;
 mod metadata;

@@ -2,6 +2,7 @@
 
 use super::File;
 use super::chunks::CURSOR;
+use super::direct::Transfer;
 use super::perform::perform;
 use crate::driver::uring::op::{read, write};
 use crate::io::offset::check_offset;
@@ -12,7 +13,8 @@ impl File {
     /// Reads at `offset`, without using the cursor; 0 at the end of the file.
     ///
     /// # Errors
-    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`.
+    /// The system's; `InvalidInput` for an offset beyond `i64::MAX`, and for what `O_DIRECT` does not allow, with the
+    /// offending value.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         check_offset(offset)?;
         match self.read_chunks(buf, Some(offset)) {
@@ -35,19 +37,22 @@ impl File {
 
     /// Reads at an offset, or at the [`CURSOR`], and waits.
     pub(super) fn read_waiting(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        let what = Transfer::of(buf, at);
         let by_ring = |here, buf: &mut &mut [u8]| read::read(here, self.as_fd_of_file(), buf, at);
-        perform(buf, by_ring, |buf| match at {
+        let done = perform(buf, by_ring, |buf| match at {
             CURSOR => (&*self.file).read(buf),
             offset => self.file.read_at(buf, offset),
-        })
+        });
+        self.explained(done, what)
     }
 
     /// Writes at an offset, or at the [`CURSOR`], and waits.
     pub(super) fn write_waiting(&self, buf: &[u8], at: u64) -> io::Result<usize> {
         let by_ring = |here, buf: &mut &[u8]| write::write(here, self.as_fd_of_file(), buf, at);
-        perform(buf, by_ring, |buf| match at {
+        let done = perform(buf, by_ring, |buf| match at {
             CURSOR => (&*self.file).write(buf),
             offset => self.file.write_at(buf, offset),
-        })
+        });
+        self.explained(done, Transfer::of(buf, at))
     }
 }

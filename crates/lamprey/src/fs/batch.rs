@@ -1,6 +1,7 @@
 //! Batches: several reads or writes of one file, which the kernel is given together.
 
 use super::File;
+use super::direct::Transfer;
 use crate::driver::block;
 use crate::driver::uring::Answer;
 use crate::driver::uring::op::{read, write};
@@ -40,10 +41,12 @@ impl File {
     /// # Blocking
     /// As [`File`]'s other calls.
     pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
+        let what: Vec<_> = parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset)).collect();
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| read::read_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter_mut();
-        finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.read_at(buf, *offset))))
+        let done = finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.read_at(buf, *offset))));
+        self.all_explained(done, what)
     }
 
     /// Writes at several offsets, in no order, and returns for each what [`write_at`](Self::write_at) would.
@@ -57,10 +60,20 @@ impl File {
     /// # Blocking
     /// As for `read_batch`.
     pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
+        let what = parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset));
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| write::write_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter();
-        finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.write_at(buf, *offset))))
+        let done = finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.write_at(buf, *offset))));
+        self.all_explained(done, what)
+    }
+
+    fn all_explained(
+        &self,
+        done: Vec<io::Result<usize>>,
+        what: impl IntoIterator<Item = Transfer>,
+    ) -> Vec<io::Result<usize>> {
+        done.into_iter().zip(what).map(|(done, what)| self.explained(done, what)).collect()
     }
 }
 

@@ -25,7 +25,15 @@ fn reads_and_writes_that_pass_the_page_cache() {
         assert!(std::fs::read(&scratch.0).unwrap()[..2 * BLOCK].iter().all(|byte| *byte == 9));
         assert_eq!(file.read_at(&mut buffer, 16 * BLOCK as u64).unwrap(), 0, "the end");
         let crooked = file.read_at(&mut buffer[1..513], 1);
-        assert_eq!(crooked.unwrap_err().kind(), ErrorKind::InvalidInput);
+        let crooked = crooked.unwrap_err();
+        assert_eq!(crooked.kind(), ErrorKind::InvalidInput);
+        let text = crooked.to_string();
+        assert!(text.contains("O_DIRECT") && text.contains("the offset is 1"), "{text}");
+        let text = file.write_at(&buffer[..100], 0).unwrap_err().to_string();
+        assert!(text.contains("its length is 100") && !text.contains("the offset is"), "{text}");
+        for error in file.read_batch(&mut [(7, &mut buffer[..BLOCK])]) {
+            assert!(error.unwrap_err().to_string().contains("the offset is 7"));
+        }
         let error = file.read_exact_at(&mut buffer, 15 * BLOCK as u64).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
     });
@@ -42,8 +50,10 @@ fn futures_read_and_write_with_their_own_buffers_and_with_yours() {
             let mut plain = vec![0; BLOCK]; // not aligned: the call has a buffer of its own
             assert_eq!(file.read_at_async(&mut plain, BLOCK as u64).await.unwrap(), BLOCK);
             assert_eq!(plain, pattern(2 * BLOCK)[BLOCK..]);
-            let (count, mut buffer) = file.read_to_async(AlignedBuf::new(BLOCK).unwrap(), 0).await;
+            let (count, buffer) = file.read_to_async(AlignedBuf::new(BLOCK).unwrap(), 0).await;
             assert_eq!((count.unwrap(), &buffer[..]), (BLOCK, &pattern(BLOCK)[..]));
+            let (refused, mut buffer) = file.read_to_async(buffer, 3).await;
+            assert!(refused.unwrap_err().to_string().contains("the offset is 3"));
             buffer.fill(3);
             let (count, buffer) = file.write_from_async(buffer, 0).await;
             assert_eq!((count.unwrap(), buffer.len()), (BLOCK, BLOCK));

@@ -2,6 +2,7 @@
 
 use super::{copy_back, copy_of, first_chunk, first_chunk_mut, weight};
 use crate::driver::uring::op::{read, write};
+use crate::fs::direct::Transfer;
 use crate::fs::{AlignedBuf, File};
 use crate::io::offset::check_offset;
 use crate::io::socket::future::take_a_turn_async;
@@ -101,12 +102,18 @@ impl File {
     }
 
     async fn read_waiting_async(&self, buffer: AlignedBuf, offset: u64) -> (io::Result<usize>, AlignedBuf) {
+        let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| read::begin(here, file, buffer, offset);
-        self.perform_async(buffer, begin, move |file, buffer| file.read_at(buffer, offset)).await
+        let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.read_at(buffer, offset);
+        let (done, buffer) = self.perform_async(buffer, begin, on_pool).await;
+        (self.explained(done, what), buffer)
     }
 
     async fn write_waiting_async(&self, buffer: AlignedBuf, offset: u64) -> (io::Result<usize>, AlignedBuf) {
+        let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| write::begin(here, file, buffer, offset);
-        self.perform_async(buffer, begin, move |file, buffer| file.write_at(buffer, offset)).await
+        let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.write_at(buffer, offset);
+        let (done, buffer) = self.perform_async(buffer, begin, on_pool).await;
+        (self.explained(done, what), buffer)
     }
 }
