@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::{Scratch, back_ends, runtime_with};
 use lamprey::Io;
-use lamprey::fs::OpenOptions;
+use lamprey::fs::{File, OpenOptions, metadata};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
@@ -38,5 +38,31 @@ fn a_cancelled_open_has_opened_or_unwinds() {
             }
         };
         within(FOREVER, move || runtime.run(move || (0..30).for_each(attempt)));
+    }
+}
+
+#[test]
+fn as_many_opens_may_wait_as_there_may_be_blocking_threads() {
+    const WAIT: usize = 100;
+    for io in back_ends() {
+        let builder = lamprey::Runtime::builder().workers(1).io(io).blocking_threads(WAIT + 1);
+        let runtime = builder.build().unwrap();
+        within(FOREVER, move || {
+            runtime.run(|| {
+                let fifos: Vec<_> = (0..WAIT).map(|_| fifo("many")).collect();
+                let writers: Vec<_> = fifos
+                    .iter()
+                    .map(|fifo| {
+                        let path = fifo.0.clone();
+                        lamprey::spawn(move || OpenOptions::new().write(true).open(path).map(drop))
+                    })
+                    .collect();
+                lamprey::yield_now();
+                assert!(metadata("Cargo.toml").unwrap().is_file());
+                // The last one first: all the others wait.
+                let _readers: Vec<_> = fifos.iter().rev().map(|fifo| File::open(&fifo.0).unwrap()).collect();
+                writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
+            });
+        });
     }
 }
