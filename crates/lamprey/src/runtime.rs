@@ -186,7 +186,8 @@ impl RuntimeBuilder {
     }
 
     /// The largest number of kernel threads in the pool for [`block`](crate::block). Default: 64. They are
-    /// started when needed and end when idle.
+    /// started when needed and end when idle. With io_uring the kernel may have as many for each worker (and 64 if this is
+    /// less), for calls of files that cannot but block: [`OpenOptions::open`](crate::fs::OpenOptions::open) says which.
     #[doc(alias = "max_blocking_threads")]
     #[doc(alias = "SetMaxThreads")]
     pub fn blocking_threads(mut self, threads: usize) -> Self {

@@ -276,6 +276,12 @@ impl PoolShared {
         }
     }
 
+    /// The most threads that it may have.
+    #[cfg(not(loom))]
+    pub(crate) fn max(&self) -> usize {
+        self.max
+    }
+
     /// A cancelled host withdraws its call. False if a pool thread has taken it: the host then waits for it,
     /// because the call may borrow.
     fn withdraw(&self, owner: NonNull<()>) -> bool {

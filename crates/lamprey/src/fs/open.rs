@@ -93,6 +93,12 @@ impl OpenOptions {
     ///
     /// # Blocking
     /// A host waits for the kernel (io_uring) or a thread of the pool; an OS thread opens it itself.
+    ///
+    /// The open of a FIFO waits until the other end is opened, which may be never, and keeps a kernel thread for that
+    /// long: one of the pool's, or of those that the kernel has for this worker's opens, metadata and syncs. Of both
+    /// there are at most [`blocking_threads`](crate::RuntimeBuilder::blocking_threads) (64). When so many opens wait,
+    /// the calls that come after them wait, too, and so may the one that opens the other end. Choose a larger number,
+    /// or open FIFOs with `O_NONBLOCK` (see [`custom_flags`](Self::custom_flags)).
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
         let by_ring = |here, (): &mut ()| open::open(here, &path, flags, mode);

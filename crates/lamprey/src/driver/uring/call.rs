@@ -145,7 +145,7 @@ pub(super) unsafe fn perform_all(
     };
     let waited = wait::wait(reason, None, enter, leave);
     let answers: Vec<_> =
-        calls.iter().map(|call| call.answer.get().filter(|answer| !answer.is_not_begun())).collect();
+        calls.iter().map(|call| call.answer.get().filter(|answer| !answer.is_given_up())).collect();
     if waited.is_cancelled() && answers.iter().any(Option::is_none) {
         sched::unwind_cancelled();
     }

@@ -79,7 +79,11 @@ pub(super) struct Completion {
 
 impl Completion {
     pub(super) fn new(entry: &cqueue::Entry) -> Self {
-        Self { data: entry.user_data(), answer: Answer { result: entry.result(), flags: entry.flags() } }
+        // Of some operations the kernel lets out what it says within itself for an interrupted call (`ERESTARTSYS` and
+        // the like).
+        let is_interrupted = matches!(-entry.result(), 512 | 513 | 514 | 516);
+        let result = if is_interrupted { -libc::EINTR } else { entry.result() };
+        Self { data: entry.user_data(), answer: Answer { result, flags: entry.flags() } }
     }
 
     /// What the source itself wants to know ([`WATCH`] or [`BELL`]), and whether more of that will come.

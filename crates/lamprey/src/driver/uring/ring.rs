@@ -25,6 +25,7 @@
 use super::buffers::Buffers;
 use super::completion::{self, Completion};
 use crate::bug::say;
+use crate::driver::pool;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{IoUring, squeue};
@@ -38,8 +39,6 @@ use std::time::Duration;
 
 /// The places for entries that the kernel has not taken yet.
 const ENTRIES: u32 = 256;
-/// The most threads of the kernel's for operations that block.
-const BLOCKING: u32 = 64;
 /// The places for completions that have not been taken.
 const COMPLETIONS: u32 = 4096;
 
@@ -69,8 +68,11 @@ impl Ring {
             in_flight: AtomicUsize::new(0),
             buffers: OnceLock::new(),
         });
-        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool has. (Older kernels: few.)
-        let _ = ring.uring.submitter().register_iowq_max_workers(&mut [BLOCKING, 0]);
+        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool may have, if those are
+        // more than usual. (Older kernels: few.)
+        let most = pool::current().map_or(0, |pool| pool.max()).max(pool::MOST_THREADS);
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let _ = ring.uring.submitter().register_iowq_max_workers(&mut [most, 0]);
         HERE.set(Arc::as_ptr(&ring));
         Ok(ring)
     }

@@ -30,7 +30,8 @@ pub(crate) fn opened(answer: Answer) -> io::Result<OwnedFd> {
 pub(crate) fn open(here: Here, path: &CStr, flags: i32, mode: u32) -> io::Result<Option<OwnedFd>> {
     // SAFETY: the path is borrowed until this returns.
     let answer = unsafe { call::perform(here, entry(path.as_ptr(), flags, mode), Wait::File, None)? };
-    answer.map(opened).transpose()
+    // An interrupted one is made again, as in the standard library.
+    answer.filter(|answer| !answer.is_given_up()).map(opened).transpose()
 }
 
 /// The path of a file that is being opened, with a zero at its end: a vector, because a pointer to what it has stays
