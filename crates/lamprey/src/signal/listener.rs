@@ -72,7 +72,7 @@ impl Mail {
 /// # Examples
 /// ```no_run
 /// lamprey::run(|| {
-///     let mut stop = lamprey::signal::ctrl_c()?;
+///     let stop = lamprey::signal::ctrl_c()?;
 ///     lamprey::spawn(|| println!("serving"));
 ///     stop.recv().map(|_| println!("stopped"))
 /// })?;
@@ -147,7 +147,7 @@ impl Signals {
     /// ```
     /// use lamprey::signal::{Signal, listen};
     ///
-    /// # lamprey::run(|| {
+    /// # lamprey::run(|| -> std::io::Result<()> {
     /// let signals = listen(&[Signal::USR1])?;
     /// let this = std::process::id();
     /// lamprey::spawn(move || std::process::Command::new("sh").args(["-c", &format!("kill -USR1 {this}")]).status());
