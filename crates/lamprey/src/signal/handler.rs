@@ -3,9 +3,10 @@
 //!
 //! Invariants
 //! * What a handler calls is async-signal-safe: it takes no lock, uses no allocator, and does not panic.
-//! * A handler of ours runs on the alternate stack, which each worker has: a host's own stack may have no room for the
-//!   kernel's signal frame (some KiB). Meanwhile all other signals wait, so the frames do not pile up there. If there was
-//!   a handler before that did not ask for the alternate stack, it stays on the stack that it had: it may need more room.
+//! * A handler of ours runs on the alternate stack, which each worker and each of `std`'s threads has: a host's own stack may
+//!   have no room for the kernel's signal frame (some KiB). Meanwhile all other signals wait, so the frames do not pile up
+//!   there. If there was a handler before that did not ask for the alternate stack, it stays on the stack that it had: it may
+//!   need more room.
 
 use signal_hook_registry::SigId;
 use std::io;

@@ -3,21 +3,18 @@
 //! Invariant: the handlers of a listener are removed before its eventfd is closed, so a handler writes to no other file.
 
 use super::handler;
+use super::iter::Iter;
+use super::mail::Mail;
 use super::number::Signal;
-use super::pending::{Counter, Pending};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
-use rustix::process::{Pid, getpid};
 use signal_hook_registry::SigId;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::iter::FusedIterator;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,42 +26,6 @@ pub struct Signals {
     handlers: Vec<SigId>,
     signals: Vec<Signal>,
     socket: Socket<Arc<Mail>>,
-}
-
-/// What handlers and threads share.
-#[derive(Debug)]
-struct Mail {
-    pending: Pending<OwnedFd>,
-    process: Pid,
-}
-
-impl Counter for OwnedFd {
-    fn add(&self) {
-        // Fails only when the counter is full, and then it is readable.
-        let _ = rustix::io::write(self, &1_u64.to_ne_bytes());
-    }
-
-    fn reset(&self) {
-        // Fails when it is 0 already.
-        let _ = rustix::io::read(self, &mut [0; 8]);
-    }
-}
-
-impl AsFd for Mail {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.pending.counter.as_fd()
-    }
-}
-
-impl Mail {
-    /// False in a child made by `fork` (or `vfork`, which shares this memory).
-    fn is_here(&self) -> bool {
-        getpid() == self.process
-    }
-
-    fn take(&self) -> Option<Signal> {
-        if self.is_here() { self.pending.take().map(Signal::of_bit) } else { None }
-    }
 }
 
 /// Listens for Ctrl-C, that is, for [`Signal::INT`]. As `listen(&[Signal::INT])`.
@@ -81,6 +42,9 @@ impl Mail {
 ///
 /// # Errors
 /// As for [`listen`].
+///
+/// # Cancellation
+/// None: a cancelled thread does not unwind from here.
 ///
 /// # Blocking
 /// As for [`listen`].
@@ -106,8 +70,10 @@ pub fn ctrl_c() -> io::Result<Signals> {
 /// # Errors
 /// `InvalidInput`, with the signal's name, for one that nobody can listen for: SIGKILL and SIGSTOP, faults (SIGSEGV,
 /// SIGBUS, SIGILL, SIGFPE), SIGURG, which Lamprey needs, and numbers that there are not; also for no signals at all. The
-/// system's when no descriptor is left. In all these cases the listener does not exist; a signal that came before the one
-/// that failed may have lost its default action.
+/// system's when no descriptor is left.
+///
+/// # Cancellation
+/// None: a cancelled thread does not unwind from here.
 ///
 /// # Blocking
 /// It takes the locks of the process's handlers, for microseconds, as does the drop of the listener. Neither may be called
@@ -121,19 +87,13 @@ pub fn listen(signals: &[Signal]) -> io::Result<Signals> {
     if bits.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no signals to listen for"));
     }
-    let counter = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-    let mail = Arc::new(Mail { pending: Pending::new(counter), process: getpid() });
+    let mail = Arc::new(Mail::new()?);
     let mut listener =
         Signals { handlers: Vec::new(), signals: Vec::new(), socket: Socket::new(mail.clone()) };
     for bit in bits {
         let (mail, signal) = (mail.clone(), Signal::of_bit(bit));
-        let action = move || {
-            if mail.is_here() {
-                mail.pending.set(bit);
-            }
-        };
-        // SAFETY: `getpid`, an atomic operation and `write`: async-signal-safe, without a panic. `Signal::bit` has
-        // refused faults and what cannot be handled.
+        let action = move || mail.put(bit);
+        // SAFETY: `put` is async-signal-safe. `Signal::bit` has refused faults and what cannot be handled.
         listener.handlers.push(unsafe { handler::add(signal.as_raw(), action) }?);
         listener.signals.push(signal);
     }
@@ -264,37 +224,5 @@ impl Drop for Signals {
 impl fmt::Debug for Signals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Signals").field(&self.signals).finish()
-    }
-}
-
-/// The iterator that [`Signals::iter`] returns.
-#[derive(Debug)]
-pub struct Iter<'a> {
-    signals: &'a Signals,
-    ended: bool,
-}
-
-impl Iterator for Iter<'_> {
-    type Item = io::Result<Signal>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let signal = self.signals.recv();
-        // It would come again and again.
-        self.ended = signal.is_err();
-        Some(signal)
-    }
-}
-
-impl FusedIterator for Iter<'_> {}
-
-impl<'a> IntoIterator for &'a Signals {
-    type Item = io::Result<Signal>;
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
     }
 }

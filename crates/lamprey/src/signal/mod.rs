@@ -43,9 +43,12 @@
 //! runtime's event loop, which is a [`Source`](crate::Source) as any other. There is no kernel thread for signals.
 
 mod handler;
+mod iter;
 mod listener;
+mod mail;
 mod number;
 pub(crate) mod pending;
 
-pub use listener::{Iter, Signals, ctrl_c, listen};
+pub use iter::Iter;
+pub use listener::{Signals, ctrl_c, listen};
 pub use number::Signal;
