@@ -1,27 +1,38 @@
 //! Ctrl-C and SIGTERM: the first one stops the server, the second one ends the process at once.
 //!
-//! Signals are watched on an OS thread, so that the second one ends the process even if no worker runs hosts.
+//! A host waits for the first one. The second one ends the process in its handler, so also if no worker runs hosts.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use lamprey::signal::{self, Signal};
+use signal_hook::flag;
 
 use crate::server::Stopper;
 
-/// Watches for the signals from now on.
+const STOPPING: [Signal; 2] = [Signal::INT, Signal::TERM];
+
+/// Watches for the signals from now on, for as long as the calling host's runtime lives.
 ///
 /// # Errors
-/// If the handlers cannot be installed, or the thread cannot be started.
+/// If the handlers cannot be installed.
+///
+/// # Panics
+/// Outside of a host.
 pub(crate) fn watch(stopper: Stopper) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let wait = move || {
-        for (count, signal) in signals.forever().enumerate() {
-            if count > 0 {
-                signal_hook::low_level::exit(128 + signal);
-            }
+    let signals = signal::listen(&STOPPING)?;
+    let is_second = Arc::new(AtomicBool::new(false));
+    for signal in STOPPING.map(Signal::as_raw) {
+        // In this order: a handler's parts run as they were registered.
+        flag::register_conditional_shutdown(signal, 128 + signal, is_second.clone())?;
+        flag::register(signal, is_second.clone())?;
+    }
+    lamprey::spawn(move || {
+        // An error means that nobody can wait for signals here: the next one ends the process.
+        if signals.recv().is_ok() {
             stopper.stop();
         }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+    });
+    Ok(())
 }

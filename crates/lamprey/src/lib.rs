@@ -24,6 +24,7 @@
 //! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
 //! | choose between communications | [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
+//! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
@@ -128,7 +129,14 @@ mod runtime;
 #[cfg(not(loom))]
 pub mod scope;
 #[cfg(not(loom))]
+pub mod signal;
+#[cfg(not(loom))]
 pub mod trace;
+/// The part that the checker builds.
+#[cfg(loom)]
+pub(crate) mod signal {
+    pub(crate) mod pending;
+}
 /// The part that the checker builds.
 #[cfg(loom)]
 pub(crate) mod scope {

@@ -45,6 +45,7 @@ mod reify;
 mod rwlock;
 pub(crate) mod scope_state;
 mod semaphore;
+mod signal;
 mod slab;
 mod steal;
 mod steal_queue;
@@ -208,6 +209,10 @@ pub(crate) enum Broken {
     RetiredWakes,
     /// A future that waits for its call stores its waker without checking whether the call is over.
     PoolAnswer,
+    /// A thread that has reset the eventfd does not look for signals again.
+    SignalLook,
+    /// A thread that takes one of several signals does not write to the eventfd that it has reset.
+    SignalOthers,
 }
 
 // One test is one kernel thread, and all its loom threads run on it.

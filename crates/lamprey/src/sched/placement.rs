@@ -158,6 +158,7 @@ impl Worker {
                         | Wait::Accept
                         | Wait::AcceptPause
                         | Wait::Connect
+                        | Wait::Signal
                         | Wait::Blocking
                         | Wait::File
                 )

@@ -28,6 +28,8 @@ pub enum Wait {
     AcceptPause,
     /// Connecting a socket.
     Connect,
+    /// `signal::Signals::recv` and its variants: no signal has come yet.
+    Signal,
     /// A call on the blocking pool.
     Blocking,
     /// The kernel performs an operation on a file (io_uring).
@@ -80,6 +82,7 @@ impl std::fmt::Display for Wait {
             Wait::Accept => "accept on a listener",
             Wait::AcceptPause => "pause of an accept loop without descriptors",
             Wait::Connect => "connect of a socket",
+            Wait::Signal => "signal of the process",
             Wait::Blocking => "call on the blocking pool",
             Wait::File => "operation on a file",
             Wait::Future => "wait for a future",
