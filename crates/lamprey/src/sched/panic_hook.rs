@@ -74,7 +74,11 @@ fn name_who_panics() {
         let mut who = String::new();
         // Writing to a `String` cannot fail.
         let _ = worker.running_ref().describe(&mut who);
-        crate::bug::say!("a panic in {who}:");
+        if worker.running_ref().is_barred() {
+            crate::bug::say!("a panic in {}, which was called while {who} ran:", worker.caller.get());
+        } else {
+            crate::bug::say!("a panic in {who}:");
+        }
     }
 }
 

@@ -42,12 +42,30 @@ impl Worker {
             self.must_be_free(me);
             return true;
         }
-        let next = if me.below.get().is_null() { self.pick_other() } else { Some(self.descend(me)) };
+        let next = match me.below.get().is_null() {
+            true if self.policy.is_programs() => {
+                self.yield_to_policy(me);
+                return false;
+            }
+            true => self.pick_other(),
+            false => Some(self.descend(me)),
+        };
         if let Some(next) = next {
             self.policy.ready(Ready::thread(thread), Why::Yielded);
             self.switch_to(me, next);
         }
         false
+    }
+
+    /// The program's policy gets the thread before it picks the next one, which may be the same: so it always
+    /// decides among all. (In the default policy another ready thread is ahead of it anyway.)
+    #[cold]
+    fn yield_to_policy(&self, me: &Thread) {
+        let thread = NonNull::from(me);
+        self.policy.ready(Ready::thread(thread), Why::Yielded);
+        if let Some(next) = self.pick_other().filter(|next| *next != thread) {
+            self.switch_to(me, next);
+        }
     }
 
     /// Wakes a stackful parasite: it goes ahead of the hosts, unless it has become one.
@@ -274,7 +292,7 @@ impl Worker {
     /// The thread that the policy picks, if any is ready.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn next_by_policy(&self) -> Option<NonNull<Thread>> {
-        self.policy.next(&self.remote.unstarted, |parasite| self.carry_picked(parasite.0))
+        self.policy.next(&self.remote.unstarted, |parasite| self.carry_picked(parasite))
     }
 }
 

@@ -226,7 +226,7 @@ fn a_policy_that_panics_or_blocks_ends_the_process_with_a_message() {
         let (output, text) = rerun(ME, role);
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{role}: {text}");
         let what = match role {
-            "panics" => "lamprey: a scheduling policy panicked",
+            "panics" => "lamprey: a panic in a scheduling policy, which was called",
             "spawns" => "a policy must not call blocking calls, spawn or wake",
             _ => "lamprey: a scheduling policy called a blocking call",
         };
@@ -275,7 +275,11 @@ fn a_policy_that_loses_a_thread_ends_the_process_with_a_message() {
     for role in ["drops", "keeps", "drops new ones"] {
         let (output, text) = rerun(ME, role);
         assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{role}: {text}");
-        assert!(text.contains("lamprey: a scheduling policy has been given"), "{role}: {text}");
+        let what = match role {
+            "keeps" => "lamprey: a scheduling policy has been given 1 ready threads",
+            _ => "a ready thread was dropped, which would never run again: Ready { kind: Host",
+        };
+        assert!(text.contains(what), "{role}: {text}");
     }
     let (output, text) = rerun(ME, "loses none");
     assert!(output.status.success(), "{text}");
@@ -301,4 +305,68 @@ fn the_worker_starts_what_its_policy_leaves() {
             assert_eq!(with(workers, Lazy::default).run(mixed), 1770);
         }
     });
+}
+
+/// Returns the started host of the highest priority, as often as it can.
+#[derive(Default)]
+struct Strict(Vec<Ready>, Arc<Mutex<Vec<Why>>>);
+
+impl Policy for Strict {
+    fn ready(&mut self, thread: Ready, why: Why) {
+        self.1.lock().unwrap().push(why);
+        self.0.push(thread);
+    }
+    fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready> {
+        self.0.extend(unstarted.pop());
+        let best = (0..self.0.len()).max_by_key(|&at| self.0[at].hints().priority)?;
+        Some(self.0.swap_remove(best))
+    }
+}
+
+#[test]
+fn a_policy_may_let_the_host_that_yields_go_on() {
+    let turns = within(FOREVER, || {
+        with(1, Strict::default).run(|| {
+            let turns = Arc::new(Mutex::new(Vec::new()));
+            let hosts = [1, 2].map(|priority| {
+                let turns = turns.clone();
+                let yields = move || {
+                    for _ in 0..100 {
+                        turns.lock().unwrap().push(priority);
+                        yield_now();
+                    }
+                };
+                Builder::new().priority(priority).spawn(yields).unwrap()
+            });
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+            Arc::try_unwrap(turns).unwrap().into_inner().unwrap()
+        })
+    });
+    // Both start before either yields for the second time.
+    assert!(turns[2..].is_sorted_by(|a, b| a >= b), "{turns:?}");
+}
+
+#[test]
+fn a_seed_decides_also_over_hosts_that_yield() {
+    let order = || {
+        let random = || lamprey::policy::Random::seeded(11);
+        Runtime::builder().workers(1).policy(random).build().unwrap().run(|| {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let hosts: Vec<_> = (0..6)
+                .map(|n| {
+                    let order = order.clone();
+                    spawn(move || {
+                        for _ in 0..500 {
+                            order.lock().unwrap().push(n);
+                            yield_now();
+                        }
+                    })
+                })
+                .collect();
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+            Arc::try_unwrap(order).unwrap().into_inner().unwrap()
+        })
+    };
+    let first = within(FOREVER, order);
+    (0..10).for_each(|_| assert_eq!(within(FOREVER, order), first));
 }

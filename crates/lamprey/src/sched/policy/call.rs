@@ -7,6 +7,7 @@ use crate::queue::steal_queue::StealQueue;
 use crate::sched::guard;
 use crate::sched::shared::Shared;
 use crate::sched::thread::{Entry, Thread};
+use crate::sched::waiter::Waiter;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -96,7 +97,7 @@ impl PolicySlot {
     pub(crate) fn next(
         &self,
         unstarted: &StealQueue<Entry>,
-        carry: impl FnOnce(Ready) -> NonNull<Thread>,
+        carry: impl FnOnce(Waiter) -> NonNull<Thread>,
     ) -> Option<NonNull<Thread>> {
         let mut unstarted = Unstarted { queue: unstarted, taken: 0, _of_the_worker: PhantomData };
         match self {
@@ -104,7 +105,8 @@ impl PolicySlot {
             Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted).map(Hybrid::thread_of),
             Self::Program(program) => {
                 let ready = program.next(unstarted)?;
-                Some(ready.0.as_thread().unwrap_or_else(|| carry(ready)))
+                let right = ready.into_right();
+                Some(right.as_thread().unwrap_or_else(|| carry(right)))
             }
         }
     }
@@ -115,6 +117,11 @@ impl PolicySlot {
             Self::Hybrid(policy) => unsafe { &*policy.get() }.is_empty(),
             Self::Program(program) => program.held.get() == 0,
         }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_programs(&self) -> bool {
+        matches!(self, Self::Program(_))
     }
 
     /// True if parasites that have been woken go through the policy.

@@ -65,7 +65,7 @@ impl Hybrid {
     /// The thread of a value that this policy has returned: it gets no others.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn thread_of(ready: Ready) -> NonNull<super::Thread> {
-        ready.0.as_plain_thread()
+        ready.into_right().as_plain_thread()
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -32,7 +32,9 @@ use super::thread::{Entry, Thread, ThreadState};
 use super::waiter::Waiter;
 use crate::queue::steal_queue::StealQueue;
 use std::cell::{Cell, UnsafeCell};
+use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -79,7 +81,8 @@ pub trait Policy: 'static {
     fn ready(&mut self, thread: Ready, why: Why);
 
     /// The thread to run now: one of those that came in through `ready`, or one that has not started yet. None
-    /// if the policy has none; the worker then starts the oldest of `unstarted`, if there are any.
+    /// if the policy has none; the worker then starts the oldest of `unstarted`, if there are any. (So a policy that
+    /// takes none of those starts no thread as long as another is ready.)
     fn next(&mut self, unstarted: &mut Unstarted<'_>) -> Option<Ready>;
 
     /// Whether parasites that have been woken come through [`ready`](Policy::ready) like hosts. Asked once, when the
@@ -112,7 +115,7 @@ pub enum Why {
     /// It is new, and was placed on this worker: by the program ([`Builder::worker`](crate::Builder::worker)), or by
     /// [`Place::On`]. Other new hosts come from [`Unstarted`].
     Spawned,
-    /// It yielded ([`yield_now`](crate::yield_now)).
+    /// It yielded ([`yield_now`](crate::yield_now)). `next` is asked after that, and may return the same thread.
     Yielded,
 }
 
@@ -124,10 +127,12 @@ pub enum Why {
 /// }
 /// ```
 // A thread (not a parasite without a stack) is a plain pointer: `Hybrid`, which gets no others, need not decode it.
-#[derive(Debug)]
+///
+/// # Panics
+/// When it is dropped, with the thread's name: it would never run again. In a policy that ends the process.
 #[repr(transparent)]
 #[must_use = "a ready thread that is dropped never runs again"]
-pub struct Ready(pub(crate) Waiter, PhantomData<*mut ()>);
+pub struct Ready(Waiter, PhantomData<*mut ()>);
 
 impl Ready {
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -137,6 +142,12 @@ impl Ready {
 
     pub(crate) fn parasite(parasite: Waiter) -> Self {
         Self(parasite, PhantomData)
+    }
+
+    /// The right itself, which the caller must use.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn into_right(self) -> Waiter {
+        ManuallyDrop::new(self).0
     }
 
     /// What the right is for.
@@ -187,6 +198,22 @@ impl Ready {
     /// True once it has run for the first time: it stays on its worker from then on.
     pub fn is_started(&self) -> bool {
         self.who().map_or(true, |thread| thread.state.get() != ThreadState::Unstarted)
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Ready");
+        fields.field("kind", &self.kind()).field("id", &self.id()).field("name", &self.name());
+        fields.field("spawn_site", &self.spawn_site().map(ToString::to_string)).finish()
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("a ready thread was dropped, which would never run again: {self:?}; a policy must return it");
+        }
     }
 }
 
