@@ -210,6 +210,7 @@ fn main() -> io::Result<()> {
         std::process::exit(2);
     };
     let (echoes, files, dir) = (TcpListener::bind(echoes)?, TcpListener::bind(files)?, Path::new(dir).into());
+    println!("echoes at {}, files at {}", echoes.local_addr()?, files.local_addr()?);
     Scheduler::run(2, async move {
         trace::fork(serve(echoes, echo)).await;
         serve(files, move |stream| send_file(Arc::clone(&dir), stream)).await;

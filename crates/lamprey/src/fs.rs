@@ -94,8 +94,8 @@ impl File {
         OpenOptions::new().write(true).create(true).truncate(true).open(path)
     }
 
-    /// Opens a file with the options of the standard library, on the blocking pool. [`OpenOptions`] are those of this
-    /// crate.
+    /// Opens a file with the options of the standard library ([`std::fs::OpenOptions`]), on the blocking pool. For this
+    /// crate's own, which the ring can open with, call [`OpenOptions::open`].
     ///
     /// # Errors
     /// The system's.

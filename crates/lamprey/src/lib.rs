@@ -195,8 +195,8 @@ pub use {
     thread::Handle,
     thread::{
         Abandoned, Builder, HostLocal, JoinError, JoinHandle, JoinedThread, NoStack, Panic, Panics, Stack,
-        Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, yield_now,
-        yield_now_async,
+        Survivor, ThreadInfo, ThreadKind, WakeToken, YieldNow, current, spawn, suspend, suspend_async,
+        yield_now, yield_now_async,
     },
     time::TimedOut,
 };

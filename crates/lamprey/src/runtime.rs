@@ -275,7 +275,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds an event loop within the workers: `make` is called once for each worker, on its kernel thread.
+    /// Adds an event loop within the workers: `make` is called once for each worker, on its kernel thread, in any order
+    /// of the workers. A host finds that of its worker in a `thread_local!` that `make` has set.
     #[doc(alias = "driver")]
     #[doc(alias = "event_loop")]
     pub fn source(

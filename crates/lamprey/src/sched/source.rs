@@ -56,13 +56,14 @@ pub trait Source: 'static {
         None
     }
 
-    /// False when nothing is registered, so that polling can be skipped.
+    /// False when nothing is registered, so that polling can be skipped. True unless the source says otherwise.
     fn active(&self) -> bool {
         true
     }
 
     /// Blocks the kernel thread until an event, a notification or the timeout, and makes the threads ready
-    /// whose events have happened. Called only on the source that gave the worker its notifier.
+    /// whose events have happened. Called only on the source that gave the worker its notifier. The worker's timers, and
+    /// wakes from elsewhere, depend on it: it must return at the timeout, and when it is notified.
     ///
     /// # Panics
     /// This one, which ends the process: a source with a [`notifier`](Source::notifier) must have a `wait` of its own.
@@ -77,7 +78,7 @@ pub trait Source: 'static {
     ///
     /// Each worker has a source of its own, and each source needs a notifier of its own: one that is shared by several ends
     /// the sleep of any of them. Events of a source **without** a notifier are found when the worker next wakes up for
-    /// another reason, tens of milliseconds later on an idle worker, unless its [`deadline`](Source::deadline) is earlier.
+    /// another reason, up to a second later on an idle worker, unless its [`deadline`](Source::deadline) is earlier.
     fn notifier(&self) -> Option<Notifier> {
         None
     }

@@ -35,7 +35,7 @@ pub(crate) use crate::sched::panic::{Panic, Panics};
 #[cfg(not(loom))]
 pub use crate::sched::panic::{Panic, Panics};
 pub(crate) use member::Member;
-pub use suspend::{Abandoned, WakeToken, suspend};
+pub use suspend::{Abandoned, WakeToken, suspend, suspend_async};
 #[cfg(not(loom))]
 pub use {
     builder::{Builder, spawn},

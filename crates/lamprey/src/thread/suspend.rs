@@ -15,6 +15,10 @@
 //!
 //! Checked by `model::suspend` (loom), `tests/sched/source.rs`.
 
+mod future;
+
+pub use future::suspend_async;
+
 use crate::queue::inbox::Linked;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{Wait, Waiter};
@@ -23,14 +27,20 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Wakes the thread of one [`suspend`]. May be sent to any kernel thread.
+/// Wakes the thread of one [`suspend`], or the task of one [`suspend_async`]. May be sent to any kernel thread.
 ///
 /// # Dropping
-/// Wakes the thread: [`suspend`] returns [`Abandoned`] there.
+/// Wakes the thread, or the task: the call returns [`Abandoned`] there.
 #[doc(alias = "Unparker")]
 #[doc(alias = "Waker")]
 #[must_use = "dropping the token wakes the thread with an error"]
-pub struct WakeToken(Arc<TokenState>);
+pub struct WakeToken(Token);
+
+enum Token {
+    Thread(Arc<TokenState>),
+    /// Of a [`suspend_async`].
+    Task(Arc<future::TaskState>),
+}
 
 struct TokenState {
     waiter: AtomicPtr<()>,
@@ -72,20 +82,20 @@ pub struct Abandoned;
 #[doc(alias = "gopark")]
 pub fn suspend(register: impl FnOnce(WakeToken)) -> Result<(), Abandoned> {
     let state = Arc::new(TokenState { waiter: AtomicPtr::new(EMPTY), used: AtomicBool::new(false) });
-    register(WakeToken(state.clone()));
+    register(WakeToken(Token::Thread(state.clone())));
     let waited = wait::wait(Wait::Suspend, None, |me| state.publish(me), |_| state.take_back());
     waited.unwind_if_cancelled();
     if waited == Waited::Woken && !state.is_taken() {
         crate::bug::bug!("a suspended thread was woken although its token is there");
     }
-    // Acquire pairs with the Release store in `WakeToken::end`.
+    // Acquire pairs with the Release store in `end`.
     if state.used.load(Ordering::Acquire) { Ok(()) } else { Err(Abandoned) }
 }
 
 impl TokenState {
     /// Publishes the waiter; false if the token has been used or dropped already.
     fn publish(&self, me: Waiter) -> bool {
-        // Release pairs with the Acquire swap in `WakeToken::end`; Acquire on failure with its Release.
+        // Release pairs with the Acquire swap in `end`; Acquire on failure with its Release.
         self.waiter
             .compare_exchange(EMPTY, Linked::into_raw(me), Ordering::Release, Ordering::Acquire)
             .is_ok()
@@ -93,13 +103,29 @@ impl TokenState {
 
     /// Takes the waiter back; false if the token has taken it.
     fn take_back(&self) -> bool {
-        // AcqRel pairs with the swap in `WakeToken::end`.
+        // AcqRel pairs with the swap in `end`.
         self.waiter.swap(TAKEN, Ordering::AcqRel) != TAKEN
     }
 
     fn is_taken(&self) -> bool {
-        // Acquire pairs with the swap in `WakeToken::end`.
+        // Acquire pairs with the swap in `end`.
         self.waiter.load(Ordering::Acquire) == TAKEN
+    }
+
+    /// The token has been used, or dropped.
+    fn end(&self, used: bool) {
+        if used {
+            // Release pairs with the Acquire load in `suspend`.
+            self.used.store(true, Ordering::Release);
+        }
+        // Acquire pairs with the Release CAS in `publish`; Release with its Acquire on failure.
+        let waiter = self.waiter.swap(TAKEN, Ordering::AcqRel);
+        if waiter != TAKEN
+            && let Some(waiter) = NonNull::new(waiter)
+        {
+            // SAFETY: the swap took the waiter out of WAITING, so only this call wakes it, once.
+            unsafe { <Waiter as Linked>::from_raw(waiter).wake() };
+        }
     }
 }
 
@@ -112,17 +138,9 @@ impl WakeToken {
     }
 
     fn end(&self, used: bool) {
-        if used {
-            // Release pairs with the Acquire load in `suspend`.
-            self.0.used.store(true, Ordering::Release);
-        }
-        // Acquire pairs with the Release CAS in `publish`; Release with its Acquire on failure.
-        let waiter = self.0.waiter.swap(TAKEN, Ordering::AcqRel);
-        if waiter != TAKEN
-            && let Some(waiter) = NonNull::new(waiter)
-        {
-            // SAFETY: the swap took the waiter out of WAITING, so only this call wakes it, once.
-            unsafe { <Waiter as Linked>::from_raw(waiter).wake() };
+        match &self.0 {
+            Token::Thread(state) => state.end(used),
+            Token::Task(state) => state.end(used),
         }
     }
 }

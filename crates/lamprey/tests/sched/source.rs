@@ -368,6 +368,37 @@ fn a_token_used_after_its_thread_was_cancelled_does_nothing() {
 }
 
 #[test]
+fn tokens_of_async_code_at_every_moment() {
+    use lamprey::{Abandoned, parasite, suspend_async};
+    within(FOREVER, || {
+        for workers in [1, 2] {
+            Runtime::builder().workers(workers).build().unwrap().run(|| {
+                let before = parasite(suspend_async(|token| token.wake()));
+                assert_eq!(before.join().unwrap(), Ok(()));
+                let before = parasite(suspend_async(drop));
+                assert_eq!(before.join().unwrap(), Err(Abandoned));
+                for n in 0..200 {
+                    let (put, take) = lamprey::bounded(1);
+                    let waits = parasite(suspend_async(move |token| put.try_send(token).ok().unwrap()));
+                    let token = take.recv().unwrap();
+                    let ends =
+                        std::thread::spawn(move || if n % 2 == 0 { token.wake() } else { drop(token) });
+                    assert_eq!(waits.join().unwrap().is_ok(), n % 2 == 0);
+                    ends.join().unwrap();
+                }
+                // The future is dropped first.
+                let (put, take) = lamprey::bounded(1);
+                let waits = parasite(suspend_async(move |token| put.try_send(token).ok().unwrap()));
+                let token = take.recv().unwrap();
+                waits.cancel();
+                drop(waits.join());
+                token.wake();
+            });
+        }
+    });
+}
+
+#[test]
 fn tokens_used_while_the_runtime_ends() {
     within(FOREVER, || {
         for _ in 0..100 {

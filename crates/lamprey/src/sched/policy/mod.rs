@@ -212,7 +212,9 @@ impl fmt::Debug for Ready {
 impl Drop for Ready {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            panic!("a ready thread was dropped, which would never run again: {self:?}; a policy must return it");
+            panic!(
+                "a ready thread was dropped, which would never run again: {self:?}; a policy must return it"
+            );
         }
     }
 }
