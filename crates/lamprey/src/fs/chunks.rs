@@ -17,49 +17,49 @@ pub(super) const CURSOR: u64 = u64::MAX;
 
 impl File {
     /// Reads as much as is possible without waiting, from an offset or from the cursor; `None` if it has to wait.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read_chunks(&self, buf: &mut [u8], from: Option<u64>) -> Option<io::Result<usize>> {
-        self.without_waiting(|| in_chunks(buf.len(), from, |range, at| self.try_read(&mut buf[range], at)))
+        let file = self.that_may_not_wait()?;
+        unless_it_waits(in_chunks(buf.len(), from, |range, at| read_now(file, &mut buf[range], at)))
     }
 
     /// Writes as much as is possible without waiting, at an offset or at the cursor; `None` if it has to wait.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write_chunks(&self, buf: &[u8], from: Option<u64>) -> Option<io::Result<usize>> {
-        self.without_waiting(|| in_chunks(buf.len(), from, |range, at| self.try_write(&buf[range], at)))
+        let file = self.that_may_not_wait()?;
+        unless_it_waits(in_chunks(buf.len(), from, |range, at| write_now(file, &buf[range], at)))
     }
 
     /// One system call of a future.
     pub(super) fn read_chunk(&self, buf: &mut [u8], at: u64) -> Option<io::Result<usize>> {
-        self.without_waiting(|| self.try_read(buf, at))
+        unless_it_waits(read_now(self.that_may_not_wait()?, buf, at))
     }
 
     /// One system call of a future.
     pub(super) fn write_chunk(&self, buf: &[u8], at: u64) -> Option<io::Result<usize>> {
-        self.without_waiting(|| self.try_write(buf, at))
+        unless_it_waits(write_now(self.that_may_not_wait()?, buf, at))
     }
 
-    fn try_read(&self, buf: &mut [u8], at: u64) -> Result<usize, Errno> {
-        preadv2(&*self.file, &mut [IoSliceMut::new(buf)], at, ReadWriteFlags::NOWAIT)
-    }
-
-    fn try_write(&self, buf: &[u8], at: u64) -> Result<usize, Errno> {
-        pwritev2(&*self.file, &[IoSlice::new(buf)], at, ReadWriteFlags::NOWAIT)
-    }
-
+    /// `None` if each call waits for the disk.
     #[inline]
-    fn without_waiting(&self, call: impl FnOnce() -> Result<usize, Errno>) -> Option<io::Result<usize>> {
-        if self.is_direct {
-            return None;
-        }
-        match call() {
-            Err(error) if would_wait(error) => None,
-            done => Some(done.map_err(io::Error::from)),
-        }
+    fn that_may_not_wait(&self) -> Option<&std::fs::File> {
+        (!self.is_direct).then_some(&self.file)
     }
+}
+
+#[inline]
+fn read_now(file: &std::fs::File, buf: &mut [u8], at: u64) -> Result<usize, Errno> {
+    preadv2(file, &mut [IoSliceMut::new(buf)], at, ReadWriteFlags::NOWAIT)
+}
+
+#[inline]
+fn write_now(file: &std::fs::File, buf: &[u8], at: u64) -> Result<usize, Errno> {
+    pwritev2(file, &[IoSlice::new(buf)], at, ReadWriteFlags::NOWAIT)
 }
 
 /// Calls `operation` for each [`CHUNK`] of `length` bytes until one is not transferred in full, and lets
 /// other threads run in between. At the cursor (no `from`) it makes one call.
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn in_chunks(
     length: usize,
     from: Option<u64>,
@@ -86,8 +86,13 @@ fn in_chunks(
     }
 }
 
-/// True if the plain call has to be made where it may wait: with `EAGAIN` the call would wait, with the others that
-/// is unknown.
-fn would_wait(error: Errno) -> bool {
-    matches!(error, Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR)
+/// `None` if the plain call has to be made where it may wait: with `EAGAIN` the call would wait, with the others that is
+/// unknown.
+#[inline]
+fn unless_it_waits(done: Result<usize, Errno>) -> Option<io::Result<usize>> {
+    match done {
+        Ok(count) => Some(Ok(count)),
+        Err(Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::INTR) => None,
+        Err(error) => Some(Err(error.into())),
+    }
 }

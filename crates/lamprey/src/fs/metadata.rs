@@ -213,24 +213,24 @@ pub(super) async fn of_file_async(file: &Arc<File>) -> io::Result<Metadata> {
 
 /// Of the file at `path`, seen from `fd`.
 fn of(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
-    perform((), |here, ()| stat::stat(here, fd, path, flags), |()| ask(fd, path, flags)).map(Metadata)
+    let by_ring = |here, (): &mut ()| Ok(stat::stat(here, fd, path, flags)?.map(Metadata));
+    perform((), by_ring, |()| ask(fd, path, flags))
 }
 
 /// The awaitable form of [`of`]: seen from `file`, or from the current directory.
 async fn of_async(file: Option<&Arc<File>>, path: CString, flags: i32) -> io::Result<Metadata> {
     let begin = |here, path| stat::begin(here, file.cloned(), path, flags);
-    let found = match perform_async(path, begin).await {
-        Ok((stating, answer)) => stating.found(answer),
+    match perform_async(path, begin).await {
+        Ok((stating, answer)) => stating.found(answer).map(Metadata),
         Err(path) => {
             let file = file.cloned();
             block_async(move || ask(file.as_ref().map_or(CWD, |file| file.as_fd()), &path, flags)).await
         }
-    };
-    found.map(Metadata)
+    }
 }
 
 /// The system call.
-fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<libc::statx> {
+fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<Metadata> {
     let mut place = MaybeUninit::<libc::statx>::zeroed();
     let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero, and the place has room for what the call writes.
@@ -238,7 +238,7 @@ fn ask(fd: BorrowedFd<'_>, path: &CStr, flags: i32) -> io::Result<libc::statx> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: zeros are a valid value, and the call has written one over them.
-    Ok(unsafe { place.assume_init() })
+    Ok(Metadata(unsafe { place.assume_init() }))
 }
 
 /// # Errors
