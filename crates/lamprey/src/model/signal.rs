@@ -89,7 +89,7 @@ fn no_signal_is_lost() {
 
 #[test]
 fn no_waiter_is_lost() {
-    check_bounded(2, two_threads_wait_for_two);
+    check_bounded(3, two_threads_wait_for_two);
 }
 
 #[test]
