@@ -33,10 +33,6 @@ impl Policy for Odd {
         self.ready.extend(unstarted.pop());
         if self.calls.is_multiple_of(3) { self.ready.pop_back() } else { self.ready.pop_front() }
     }
-
-    fn len(&self) -> usize {
-        self.ready.len()
-    }
 }
 
 /// A source in which its worker sleeps, and which wakes hosts that have suspended themselves.
