@@ -243,7 +243,8 @@ unsafe fn queue_offer(
     // SAFETY: not queued, alive, and does not move until it is withdrawn (contract).
     unsafe {
         node.as_ref().value.set_offer(choice);
-        if wait_queue.offer_first(side, node) {
+        // Emptiness can be read outside of a section: a crowd of senders need not enter one in vain.
+        if wait_queue.is_empty() && wait_queue.offer_first(side, node) {
             return Offering::Waiting;
         }
         queue_offer_behind(wait_queue, side, state, node, choice)
@@ -303,12 +304,16 @@ unsafe fn settle_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
+    // SAFETY: alive (contract).
+    let wait_node = unsafe { &node.as_ref().value };
     let now = match state.get() {
         OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
+        // A word that is an offer no more is a peer's, or has its end: no queue has the node.
         // SAFETY: queued by the owner of this branch, with this side.
-        OfferState::Offered if unsafe { wait_queue.leave(side, node) } => OfferState::New,
-        // SAFETY: alive (contract).
-        OfferState::Offered => match unsafe { node.as_ref() }.value.settled() {
+        OfferState::Offered if wait_node.is_offer() && unsafe { wait_queue.leave(side, node) } => {
+            OfferState::New
+        }
+        OfferState::Offered => match wait_node.settled() {
             At::Met => OfferState::Met,
             At::Closed => OfferState::Closed,
             _ => OfferState::New,

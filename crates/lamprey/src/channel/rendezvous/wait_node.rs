@@ -211,10 +211,12 @@ impl NodeState {
         self.word.load(Ordering::Relaxed).addr() == UNDELIVERED
     }
 
-    /// Peer: true if the node is an offer, whose choice must be synched.
+    /// Peer: true if the node is an offer, whose choice must be synched. Owner of an offer: false if a peer has
+    /// taken the node.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_offer(&self) -> bool {
-        // Relaxed: written before the node was queued, which the peer has seen.
+        // Relaxed: written before the node was queued, which the peer has seen. The owner goes on with
+        // `settled`, whose load pairs with the peer's stores.
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
 
