@@ -284,10 +284,18 @@ unsafe fn withdraw_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
-    // By far the usual case: queued by the owner of this branch, with this side.
-    if state.get() == OfferState::Offered && wait_queue.leave_alone(side, node) {
-        state.set(OfferState::New);
-        return false;
+    if state.get() == OfferState::Offered {
+        // A peer is done with a node that has met, and no queue has it.
+        // SAFETY: alive (contract).
+        if unsafe { node.as_ref() }.value.has_met() {
+            state.set(OfferState::Met);
+            return true;
+        }
+        // By far the usual case: queued by the owner of this branch, with this side.
+        if wait_queue.leave_alone(side, node) {
+            state.set(OfferState::New);
+            return false;
+        }
     }
     // SAFETY: as promised by the caller.
     unsafe { settle_offer(wait_queue, side, state, node) }
@@ -304,16 +312,12 @@ unsafe fn settle_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
-    // SAFETY: alive (contract).
-    let wait_node = unsafe { &node.as_ref().value };
     let now = match state.get() {
         OfferState::Done => crate::bug::bug!("an offer was withdrawn after its end"),
-        // A word that is an offer no more is a peer's, or has its end: no queue has the node.
         // SAFETY: queued by the owner of this branch, with this side.
-        OfferState::Offered if wait_node.is_offer() && unsafe { wait_queue.leave(side, node) } => {
-            OfferState::New
-        }
-        OfferState::Offered => match wait_node.settled() {
+        OfferState::Offered if unsafe { wait_queue.leave(side, node) } => OfferState::New,
+        // SAFETY: alive (contract).
+        OfferState::Offered => match unsafe { node.as_ref() }.value.settled() {
             At::Met => OfferState::Met,
             At::Closed => OfferState::Closed,
             _ => OfferState::New,

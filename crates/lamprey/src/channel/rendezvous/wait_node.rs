@@ -161,6 +161,13 @@ impl NodeState {
         }
     }
 
+    /// Owner: true if the value was moved, and the peer is done with the node.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn has_met(&self) -> bool {
+        // Acquire pairs with the Release store in `end`.
+        self.word.load(Ordering::Acquire).addr() == MET
+    }
+
     /// Owner of a node that was taken: spins until the peer is done with it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn settled(&self) -> At {
@@ -211,12 +218,10 @@ impl NodeState {
         self.word.load(Ordering::Relaxed).addr() == UNDELIVERED
     }
 
-    /// Peer: true if the node is an offer, whose choice must be synched. Owner of an offer: false if a peer has
-    /// taken the node.
+    /// Peer: true if the node is an offer, whose choice must be synched.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_offer(&self) -> bool {
-        // Relaxed: written before the node was queued, which the peer has seen. The owner goes on with
-        // `settled`, whose load pairs with the peer's stores.
+        // Relaxed: written before the node was queued, which the peer has seen.
         self.word.load(Ordering::Relaxed).addr() & TAGS == OFFER
     }
 
