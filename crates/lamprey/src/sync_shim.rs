@@ -83,6 +83,24 @@ mod std_form {
         pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
         }
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        pub(crate) fn get_mut(&self) -> MutPtr<T> {
+            MutPtr(self.0.get())
+        }
+    }
+
+    /// An access that lasts until this is dropped, for the checker.
+    pub(crate) struct MutPtr<T>(*mut T);
+
+    impl<T> MutPtr<T> {
+        /// # Safety
+        /// As for a reference to the cell's content.
+        #[allow(clippy::mut_from_ref, reason = "as loom has it")]
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        pub(crate) unsafe fn deref(&self) -> &mut T {
+            // SAFETY: as promised by the caller.
+            unsafe { &mut *self.0 }
+        }
     }
 
     /// Parks the calling kernel thread and, through a clone, unparks it: one permit, as of
@@ -239,7 +257,7 @@ pub(crate) use loom_form::*;
 #[cfg(loom)]
 mod loom_form {
     pub(crate) use crate::model::atomics::{AtomicPtr, AtomicU8, AtomicU32, Cell};
-    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::cell::{MutPtr, UnsafeCell};
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;

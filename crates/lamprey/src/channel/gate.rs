@@ -137,21 +137,33 @@ impl<S> Gate<S> {
         // Out parameters: copying a result struct right after its fields were stored defeats store
         // forwarding.
         let (mut pending_wake, mut all) = (None, 0);
-        let result = self.0.with(|inner| {
-            section(&mut Section {
-                state: &mut inner.state,
-                queues: &mut inner.queues,
-                pending_wake: &mut pending_wake,
-                all: &mut all,
-            })
-        });
+        let mut inner = self.0.enter();
+        let result = section(&mut inner.value().section(&mut pending_wake, &mut all));
+        drop(inner);
+        self.pay(pending_wake, all, form);
+        result
+    }
+
+    /// [`with`](Self::with) for the first try of a future: inlined, whatever its size and however many callers.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn attempt<F: Op<S>>(&self, op: &mut F) -> Option<F::Output> {
+        let (mut pending_wake, mut all) = (None, 0);
+        let mut inner = self.0.enter();
+        let result = op.attempt(&mut inner.value().section(&mut pending_wake, &mut all));
+        drop(inner);
+        self.pay(pending_wake, all, Form::AsTask);
+        result
+    }
+
+    /// Delivers what a section owes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn pay(&self, pending_wake: Option<PendingWake>, all: u8, form: Form) {
         if let Some(pending_wake) = pending_wake {
             pending_wake.deliver(form);
         }
         if all != 0 {
             self.wake_rounds(all);
         }
-        result
     }
 
     /// Wakes all waiters of the queues whose bits are set. Wakes that run user code come last, because that
@@ -186,6 +198,17 @@ impl<S> Gate<S> {
             }
         }
         last.into_iter().for_each(|pending_wake| pending_wake.deliver(Form::Soon));
+    }
+}
+
+impl<S> Inner<S> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn section<'a>(
+        &'a mut self,
+        pending_wake: &'a mut Option<PendingWake>,
+        all: &'a mut u8,
+    ) -> Section<'a, S> {
+        Section { state: &mut self.state, queues: &mut self.queues, pending_wake, all }
     }
 }
 

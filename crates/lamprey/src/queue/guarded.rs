@@ -22,7 +22,7 @@
 //! # Checked by
 //! `model::gate`, `model::scope_state` (loom, with a broken variant).
 
-use crate::sync_shim::{AtomicBool, Ordering, UnsafeCell, back_off, left_out};
+use crate::sync_shim::{AtomicBool, MutPtr, Ordering, UnsafeCell, back_off, left_out};
 
 /// A value under a spin bit.
 pub(crate) struct Guarded<T> {
@@ -50,14 +50,19 @@ impl<T> Guarded<T> {
     /// Runs `section` (invariant 1).
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn with<R>(&self, section: impl FnOnce(&mut T) -> R) -> R {
-        // Acquire pairs with the Release store in `leave`. Relaxed on failure: the CAS is retried.
+        let mut entered = self.enter();
+        section(entered.value())
+    }
+
+    /// Begins a section (invariant 1). For sections that must be inlined: a closure is not, if it is large and has
+    /// several callers.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn enter(&self) -> Entered<'_, T> {
+        // Acquire pairs with the Release store of `Bit`. Relaxed on failure: the CAS is retried.
         if self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             self.enter_slowly();
         }
-        // SAFETY: this thread has set the bit, so no other thread accesses the value.
-        let result = self.value.with_mut(|value| section(unsafe { &mut *value }));
-        self.leave();
-        result
+        Entered { value: self.value.get_mut(), _bit: Bit(&self.is_taken) }
     }
 
     #[cold]
@@ -68,21 +73,41 @@ impl<T> Guarded<T> {
             back_off(&mut rounds);
             // Relaxed: a guess, confirmed by the CAS, which would take the cache line from the section.
             if !self.is_taken.load(Ordering::Relaxed)
-                // Acquire pairs with the Release store in `leave`. Relaxed on failure: the CAS is retried.
+                // Acquire pairs with the Release store of `Bit`. Relaxed on failure: the CAS is retried.
                 && self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
             {
                 return;
             }
         }
     }
+}
 
+/// A section, until this is dropped: the access ends first, then the bit is cleared.
+pub(crate) struct Entered<'a, T> {
+    value: MutPtr<T>,
+    _bit: Bit<'a>,
+}
+
+impl<T> Entered<'_, T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn leave(&self) {
+    pub(crate) fn value(&mut self) -> &mut T {
+        // SAFETY: this thread has set the bit, so no other thread accesses the value; the only way to it in this
+        // section is borrowed.
+        unsafe { self.value.deref() }
+    }
+}
+
+/// The bit, which this thread has set.
+struct Bit<'a>(&'a AtomicBool);
+
+impl Drop for Bit<'_> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
         if left_out!(GateUnlock) {
             // Relaxed: the broken variant, which orders nothing.
-            return self.is_taken.store(false, Ordering::Relaxed);
+            return self.0.store(false, Ordering::Relaxed);
         }
-        // Release pairs with the Acquire CAS in `with` and `enter_slowly`.
-        self.is_taken.store(false, Ordering::Release);
+        // Release pairs with the Acquire CAS in `enter` and `enter_slowly`.
+        self.0.store(false, Ordering::Release);
     }
 }

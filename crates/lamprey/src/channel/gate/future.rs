@@ -97,7 +97,7 @@ impl<S, F: Op<S>> GateFuture<'_, S, F> {
         if sched::gives_way(cx) {
             return Poll::Pending;
         }
-        match gate.with(|section| self.op.attempt(section)) {
+        match gate.attempt(&mut self.op) {
             Some(result) => Poll::Ready(result),
             None => self.queue(gate, cx),
         }

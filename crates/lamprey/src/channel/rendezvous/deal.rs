@@ -27,7 +27,13 @@ pub(super) unsafe fn deal<T>(
     form: Form,
 ) -> MaybeUninit<T> {
     // SAFETY: as promised by the caller, also for the wake, which comes once.
-    unsafe { deal_by(side, mine, peer, || wake(peer, true, form)) }
+    unsafe {
+        let (got, is_awaited) = move_value(side, mine, peer);
+        if is_awaited {
+            wake(peer, true, form);
+        }
+        got
+    }
 }
 
 /// [`deal`] for events: the wake, which is most of it, is compiled once.
@@ -42,7 +48,13 @@ pub(super) unsafe fn deal_in_choice<T>(
     form: Form,
 ) -> MaybeUninit<T> {
     // SAFETY: as promised by the caller, also for the wake, which comes once.
-    unsafe { deal_by(side, mine, peer, || wake_out_of_line(peer, form)) }
+    unsafe {
+        let (got, is_awaited) = move_value(side, mine, peer);
+        if is_awaited {
+            wake_out_of_line(peer, form);
+        }
+        got
+    }
 }
 
 /// # Safety
@@ -71,29 +83,24 @@ unsafe fn trade<T>(side: Side, mine: MaybeUninit<T>, peer: &WaitNode<T>) -> Mayb
     }
 }
 
-/// [`deal`], with the wake of the peer. An undelivered value has nobody to wake.
+/// [`deal`] without the wake. True if the peer must be woken: an undelivered value has nobody to wake. (No closure
+/// is given the wake: in a program with several callers that is a call.)
 ///
 /// # Safety
 /// As for `deal`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn deal_by<T>(
-    side: Side,
-    mine: MaybeUninit<T>,
-    peer: NonNull<NodeHead>,
-    wake: impl FnOnce(),
-) -> MaybeUninit<T> {
+unsafe fn move_value<T>(side: Side, mine: MaybeUninit<T>, peer: NonNull<NodeHead>) -> (MaybeUninit<T>, bool) {
     #[cfg(not(loom))]
     sched::count_communication();
     // SAFETY: the node is ours until it is ended (NodeState, invariant 2).
     unsafe {
         let wait_node = peer.cast::<WaitNode<T>>().as_ref();
         let got = trade(side, mine, wait_node);
-        if side == Side::Receiver && wait_node.is_undelivered() {
+        let is_undelivered = side == Side::Receiver && wait_node.is_undelivered();
+        if is_undelivered {
             free_undelivered::<T>(peer, false);
-        } else {
-            wake();
         }
-        got
+        (got, !is_undelivered)
     }
 }
 

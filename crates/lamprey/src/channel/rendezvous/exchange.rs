@@ -10,9 +10,10 @@
 use super::deal::deal_with_thread;
 use super::deal::{deal, deal_in_choice, notify};
 use super::ends::Sender;
-use super::wait_node::{At, NodeHead, WaitNode};
+use super::wait_node::{At, NodeHead, NodeState, WaitNode};
 use super::wait_queue::{Arrival, Side, WaitQueue};
 use crate::bias::Bias;
+use crate::queue::list::List;
 use crate::sched::parasite::task::Form;
 use crate::sched::wait::{self, Waited};
 use crate::sched::{self, Wait, Waiter, Who};
@@ -227,7 +228,12 @@ impl<T> Chan<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn disconnect(&self, side: Side) {
-        for handed_back in end_all(&self.wait_queue, side) {
+        let left = self.wait_queue.close(side);
+        // The usual case.
+        if left.is_empty() {
+            return;
+        }
+        for handed_back in end_all(&left) {
             // SAFETY: taken out by `close`, and still full.
             let free = || unsafe { free_undelivered::<T>(handed_back, true) };
             #[cfg(not(loom))]
@@ -257,16 +263,18 @@ impl<T> Chan<T> {
     }
 }
 
-/// Closes the channel, because `side` is gone, and ends and wakes all waiters. Returns the undelivered
-/// values, which are the caller's.
+/// Ends and wakes all waiters of a channel that is closed now. Returns the undelivered values, which are the
+/// caller's.
 #[cold]
 #[inline(never)]
-fn end_all(wait_queue: &WaitQueue, side: Side) -> Vec<NonNull<NodeHead>> {
+fn end_all(left: &List<NodeState>) -> Vec<NonNull<NodeHead>> {
     // Everything that may run code of the program comes after all nodes have been ended, because that code
     // may wait for one of their owners: the destructor of a value, a foreign waker, a parasite that is sent
     // to its own worker and finds its runtime gone.
     let (mut ghosts, mut foreign, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-    wait_queue.close(side, |node| {
+    // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their own
+    // wake.
+    std::iter::from_fn(|| left.pop()).for_each(|node| {
         // SAFETY: taken out by `close`, so the node is ours until it is ended, and we must wake its owner. No
         // parasite is attached inline here.
         unsafe {

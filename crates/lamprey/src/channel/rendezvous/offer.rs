@@ -243,7 +243,8 @@ unsafe fn queue_offer(
     // SAFETY: not queued, alive, and does not move until it is withdrawn (contract).
     unsafe {
         node.as_ref().value.set_offer(choice);
-        if wait_queue.offer_first(side, node) {
+        // Emptiness can be read outside of a section: a crowd of senders need not enter one in vain.
+        if wait_queue.is_empty() && wait_queue.offer_first(side, node) {
             return Offering::Waiting;
         }
         queue_offer_behind(wait_queue, side, state, node, choice)
@@ -283,10 +284,18 @@ unsafe fn withdraw_offer(
     state: &Cell<OfferState>,
     node: NonNull<NodeHead>,
 ) -> bool {
-    // By far the usual case: queued by the owner of this branch, with this side.
-    if state.get() == OfferState::Offered && wait_queue.leave_alone(side, node) {
-        state.set(OfferState::New);
-        return false;
+    if state.get() == OfferState::Offered {
+        // A peer is done with a node that has met, and no queue has it.
+        // SAFETY: alive (contract).
+        if unsafe { node.as_ref() }.value.has_met() {
+            state.set(OfferState::Met);
+            return true;
+        }
+        // By far the usual case: queued by the owner of this branch, with this side.
+        if wait_queue.leave_alone(side, node) {
+            state.set(OfferState::New);
+            return false;
+        }
     }
     // SAFETY: as promised by the caller.
     unsafe { settle_offer(wait_queue, side, state, node) }

@@ -161,6 +161,13 @@ impl NodeState {
         }
     }
 
+    /// Owner: true if the value was moved, and the peer is done with the node.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn has_met(&self) -> bool {
+        // Acquire pairs with the Release store in `end`.
+        self.word.load(Ordering::Acquire).addr() == MET
+    }
+
     /// Owner of a node that was taken: spins until the peer is done with it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn settled(&self) -> At {

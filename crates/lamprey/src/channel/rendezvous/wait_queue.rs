@@ -59,9 +59,10 @@ mod state;
 mod waiters;
 
 use self::state::{Atomic, Plain, QueueState};
-use super::wait_node::NodeHead;
+use super::wait_node::{NodeHead, NodeState};
 use crate::bias::{Access, Bias, Slot};
 use crate::events::protocol::Choice;
+use crate::queue::list::List;
 use crate::sched::Waiter;
 use crate::sched::thread::Thread;
 use std::ptr::NonNull;
@@ -270,13 +271,10 @@ impl WaitQueue {
         enter!(self, mode => unsafe { self.0.put_back(mode, handed_back) })
     }
 
-    /// Closes the channel, because `side` is gone. `each` gets all nodes of the other side, oldest first, and
-    /// must end and wake them. Undelivered values count as senders: they stay until the receivers are gone
+    /// Closes the channel, because `side` is gone. Returns all nodes of the other side, oldest first, which the
+    /// caller must end and wake. Undelivered values count as senders: they stay until the receivers are gone
     /// too.
-    pub(super) fn close(&self, side: Side, mut each: impl FnMut(NonNull<NodeHead>)) {
-        let left = enter!(self, mode => self.0.close(mode, side));
-        // A node is unlinked before its thread is woken; the owners of those behind it cannot go before their
-        // own wake.
-        std::iter::from_fn(|| left.pop()).for_each(&mut each);
+    pub(super) fn close(&self, side: Side) -> List<NodeState> {
+        enter!(self, mode => self.0.close(mode, side))
     }
 }
