@@ -38,6 +38,7 @@ use rustix::fs::OFlags;
 use crate::driver::block;
 use crate::driver::uring::op::{close, sync};
 use crate::driver::uring::ring::here;
+use crate::sched::must_not_block;
 use perform::perform;
 
 /// An open file: [`std::fs::File`] that blocks only the calling host.
@@ -212,6 +213,12 @@ impl From<File> for std::fs::File {
                 Ok(file) => return file,
                 // A future was dropped, or forgotten, before its call has ended: rare and short.
                 Err(shared) => file = shared,
+            }
+            if must_not_block() {
+                // The call ends only when this worker goes on. Another descriptor of the same open file, then.
+                return file
+                    .try_clone()
+                    .expect("a descriptor for a file that is in use while its thread unwinds");
             }
             crate::sleep(Duration::from_millis(1));
         }

@@ -45,7 +45,8 @@
 //!    free to be received, or granted to a receiver (`channel::gate`).
 //! 2. A thread that waits is served by its slot, a future by a grant. A receiver that waits gets a value from
 //!    the sender's section, the oldest one that is there; a sender that waits has its value put into the
-//!    buffer by the receiver's section that makes room, unless that might wake a second thread.
+//!    buffer by the receiver's section that makes room; either only if nobody waits on the other side, who would have
+//!    to be served too: then the thread is woken by a grant, and acts itself.
 
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::gate::{Gate, Interrupted, Op, Section, WaitSpec, named_future, or_cancelled};
@@ -149,7 +150,11 @@ fn send<T>(section: &mut Section<'_, Buffer<T>>, value: &mut Option<T>) -> Optio
 /// A value has come, and a receiver waits.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn serve_receiver<T>(section: &mut Section<'_, Buffer<T>>) {
-    if let Some(slot) = section.hand_over(RECEIVERS) {
+    // The place that a receiver empties is for a sender that waits, which would be a second wake: only the receiver is
+    // woken then, and receives itself. (`serve_sender` does the same.)
+    if !section.is_waited(SENDERS)
+        && let Some(slot) = section.hand_over(RECEIVERS)
+    {
         let oldest = section.state.values.pop_front();
         // SAFETY: returned just now; the section has the slot until it ends.
         unsafe { slot_of(slot).with_mut(|slot| *slot = oldest) };

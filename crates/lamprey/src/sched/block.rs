@@ -135,6 +135,12 @@ pub(crate) fn gives_way(cx: &Context<'_>) -> bool {
     gives_way
 }
 
+/// True between the start and the end of a worker, on its kernel thread.
+#[cfg(not(loom))]
+pub(crate) fn on_worker() -> bool {
+    Worker::current().is_some()
+}
+
 /// True while the calling thread unwinds: a call that would have to block must fail at once instead, because
 /// a stack switch in the middle of an unwind would mix up the panic counts of two hosts.
 #[cfg_attr(not(debug_assertions), inline(always))]

@@ -168,8 +168,11 @@ fn worker_main(
     let program =
         config.policy.as_ref().map(|make| crate::bug::no_unwind("the factory of a policy", || make()));
     let policy = PolicySlot::new(program);
-    remote.notifier.set(sources.notifier()).unwrap_or_else(|_| crate::bug::bug!("a remote was taken twice"));
-    let _ = remote.helpers.set(sources.helpers());
+    let (notifier, helpers) = crate::bug::no_unwind("the `notifier` or `helper` of a source", || {
+        (sources.notifier(), sources.helpers())
+    });
+    remote.notifier.set(notifier).unwrap_or_else(|_| crate::bug::bug!("a remote was taken twice"));
+    let _ = remote.helpers.set(helpers);
     let place = InPage::new(Worker::new(remote, shared.clone(), policy, sources));
     place.worker.install();
     let _ = report.send(Ok(()));

@@ -47,6 +47,9 @@ const PATIENCE: Duration = Duration::from_micros(50);
 /// answer on this CPU although another is idle, and then leaves it there for some 50 ms (Linux 6.18, two virtual CPUs).
 const ALONE: Duration = Duration::from_micros(2);
 
+/// How long a worker spins for its policy before it looks at its sources.
+const SLICE: Duration = Duration::from_micros(20);
+
 /// Most hosts taken at once.
 const BATCH: usize = 256;
 
@@ -57,10 +60,7 @@ impl Worker {
         let watch = unsafe { &mut *self.watch.get() };
         match self.policy.idle() {
             Idle::LookForWork => {}
-            Idle::Spin(time) if !self.stopping.get() => {
-                let now = Instant::now();
-                return self.spin(now, now + time).0;
-            }
+            Idle::Spin(time) if !self.stopping.get() => return self.spin_for_policy(watch, time),
             Idle::Spin(_) | Idle::Sleep => return false,
         }
         // Relaxed: a hint (see Orderings).
@@ -87,6 +87,21 @@ impl Worker {
         }
         watch.spin.failed(waited);
         promising && self.steal_aged(watch, Instant::now())
+    }
+
+    /// Spins for a while, because the program's policy says so; false once it has done that for `time`. In between the
+    /// worker looks at its sources.
+    #[cold]
+    fn spin_for_policy(&self, watch: &mut QueueLooks, time: Duration) -> bool {
+        let now = Instant::now();
+        let end = watch.idle_since.get_or_insert(now).checked_add(time);
+        if end.is_some_and(|end| now >= end) {
+            watch.idle_since = None;
+            return false;
+        }
+        let slice = now + SLICE;
+        self.spin(now, end.map_or(slice, |end| slice.min(end)));
+        true
     }
 
     /// Spins for a message; true if one has come, and for how long, roughly. A spin that lasts lets other kernel

@@ -62,9 +62,17 @@ impl Worker {
     #[cold]
     fn yield_to_policy(&self, me: &Thread) {
         let thread = NonNull::from(me);
-        self.policy.ready(Ready::thread(thread), Why::Yielded);
-        if let Some(next) = self.pick_other().filter(|next| *next != thread) {
-            self.switch_to(me, next);
+        loop {
+            self.policy.ready(Ready::thread(thread), Why::Yielded);
+            let held = self.policy.held();
+            if let Some(next) = self.pick_other().filter(|next| *next != thread) {
+                return self.switch_to(me, next);
+            }
+            // It is to go on; unless the policy has taken threads in that have not started, and whose turn in a
+            // queue would have been before that of a thread that yields now: then it is asked again.
+            if self.policy.held() < held {
+                return;
+            }
         }
     }
 

@@ -75,10 +75,10 @@ pub(crate) fn is_overdue() -> bool {
     timers.wheel.earliest().is_some_and(|tick| tick <= timers.ticks.passed())
 }
 
-/// The alarms of the calling kernel thread's worker; `None` on other threads, and on a host that unwinds,
-/// because its worker does not run until it has unwound.
+/// The alarms of the calling kernel thread's worker; `None` on other threads, on a host that unwinds,
+/// because its worker does not run until it has unwound, and while the worker is made or has ended.
 pub(crate) fn alarms() -> Option<Arc<Alarms>> {
-    if super::must_not_block() {
+    if super::must_not_block() || Worker::current().is_none() {
         return None;
     }
     // SAFETY: null or alive (invariant).

@@ -345,3 +345,33 @@ fn several_at_the_same_channels_share_the_values() {
         });
     }
 }
+
+/// Waits when it is dropped, for what comes by itself.
+struct Pauses(Receiver<u32>);
+
+impl Drop for Pauses {
+    fn drop(&mut self) {
+        let started = Instant::now();
+        let pause = || timeout(SHORT).wrap(|()| 1);
+        assert_eq!(choose_all([pause(), pause()]).sync(), [1, 1]);
+        assert_eq!(choose_all((pause(), always(3))).sync(), [1, 3]);
+        assert_eq!(choose((choose_all([pause()]), never())).sync(), [1]);
+        assert!(started.elapsed() >= 3 * SHORT);
+        assert_eq!(choose_all([self.0.recv_evt()]).sync(), [Err(RecvError)]);
+    }
+}
+
+#[test]
+fn a_host_that_unwinds_waits_for_what_comes_by_itself() {
+    run(|| {
+        let (tx, rx) = channel();
+        let host = spawn(move || {
+            let _pauses = Pauses(rx);
+            lamprey::sleep(Duration::MAX);
+        });
+        yield_now();
+        host.cancel();
+        assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled(_))));
+        drop(tx);
+    });
+}

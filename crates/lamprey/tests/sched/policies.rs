@@ -349,7 +349,8 @@ impl Policy for Idles {
 #[test]
 fn a_policy_says_what_idle_workers_do() {
     within(FOREVER, || {
-        for idle in [Idle::LookForWork, Idle::Spin(Duration::from_micros(100)), Idle::Sleep] {
+        let for_ever = Idle::Spin(Duration::MAX);
+        for idle in [Idle::LookForWork, Idle::Spin(Duration::from_micros(100)), Idle::Sleep, for_ever] {
             let runtime = with(2, move || Idles(Fifo::default(), idle));
             assert_eq!(runtime.run(mixed), 12_250, "{idle:?}");
             // Messages between the two workers, each of which sleeps meanwhile.

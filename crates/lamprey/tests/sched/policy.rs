@@ -370,3 +370,19 @@ fn a_seed_decides_also_over_hosts_that_yield() {
     let first = within(FOREVER, order);
     (0..10).for_each(|_| assert_eq!(within(FOREVER, order), first));
 }
+
+#[test]
+fn in_order_of_arrival_a_new_host_runs_before_the_one_that_yields() {
+    let order = within(FOREVER, || {
+        with(1, Fifo::default).run(|| {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let theirs = order.clone();
+            let host = spawn(move || theirs.lock().unwrap().push("the new one"));
+            yield_now();
+            order.lock().unwrap().push("who has yielded");
+            host.join().unwrap();
+            Arc::try_unwrap(order).unwrap().into_inner().unwrap()
+        })
+    });
+    assert_eq!(order, ["the new one", "who has yielded"]);
+}

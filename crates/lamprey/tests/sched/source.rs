@@ -88,6 +88,29 @@ fn a_source_with_a_notifier_but_without_a_wait_ends_the_process_with_a_message()
     }
 }
 
+/// Panics when it is asked for a helper.
+struct Helpless;
+
+impl Source for Helpless {
+    fn poll(&mut self) {}
+    fn helper(&self) -> Option<lamprey::Helper> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_panic_while_a_source_is_asked_for_its_parts_ends_the_process_with_a_message() {
+    const ME: &str = "a_panic_while_a_source_is_asked_for_its_parts_ends_the_process_with_a_message";
+    if role().is_some() {
+        let make = || Ok(Box::new(Helpless) as Box<dyn Source>);
+        drop(Runtime::builder().workers(1).source(make).build());
+        return;
+    }
+    let (output, text) = outcome(crate::common::again(ME, "builds"));
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{text}");
+    assert!(text.contains("`helper` of a source panicked"), "{text}");
+}
+
 /// Sleeps on a condition variable; counts its sleeps.
 #[derive(Clone, Default)]
 struct Bell(Arc<(Mutex<bool>, Condvar)>, Arc<AtomicUsize>);

@@ -73,3 +73,74 @@ fn a_file_is_closed_after_the_runtime_of_a_forgotten_future() {
         crate::common::within(crate::common::FOREVER, move || file.close().unwrap());
     }
 }
+
+/// Closes or converts its file while its thread unwinds.
+struct Ends(Option<File>, bool);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let file = self.0.take().unwrap();
+        if self.1 { file.close().unwrap() } else { drop(std::fs::File::from(file)) }
+    }
+}
+
+/// The worker that would take the kernel's answer is the one that unwinds.
+#[test]
+fn a_file_is_closed_by_a_thread_that_unwinds() {
+    on_both(1, || {
+        let scratch = Scratch::with("unwinds", &pattern(16 * BLOCK));
+        for (forgets, closes) in [(false, false), (false, true), (true, false), (true, true)] {
+            let path = scratch.0.clone();
+            let host = lamprey::spawn(move || {
+                let direct = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
+                let ends = Ends(Some(direct.unwrap()), closes);
+                let file = ends.0.as_ref().unwrap();
+                let mut read = Box::pin(file.read_to_async(AlignedBuf::new(BLOCK).unwrap(), 0));
+                let _ = read.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                if forgets {
+                    std::mem::forget(read)
+                } else {
+                    drop(read)
+                }
+                panic!("on purpose");
+            });
+            assert!(matches!(host.join(), Err(lamprey::JoinError::Panicked(_))));
+        }
+    });
+}
+
+/// Before a worker runs, and after it has ended, nobody takes the ring's answers.
+#[test]
+fn files_are_used_while_a_worker_starts_and_ends() {
+    struct Reads;
+    fn read() {
+        let mut text = [0; 5];
+        assert_eq!(File::open("Cargo.toml").unwrap().read_at(&mut text, 0).unwrap(), 5);
+        lamprey::wait(lamprey::sleep_async(std::time::Duration::from_micros(100)));
+    }
+    impl lamprey::Source for Reads {
+        fn poll(&mut self) {}
+        fn notifier(&self) -> Option<lamprey::Notifier> {
+            read();
+            None
+        }
+        fn helper(&self) -> Option<lamprey::Helper> {
+            read();
+            None
+        }
+    }
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            read();
+        }
+    }
+    for io in [lamprey::Io::Epoll, lamprey::Io::Auto] {
+        let policy = || {
+            read();
+            lamprey::policy::Fifo::default()
+        };
+        let source = || Ok(Box::new(Reads) as Box<dyn lamprey::Source>);
+        let runtime = lamprey::Runtime::builder().workers(2).io(io).policy(policy).source(source).build();
+        runtime.unwrap().run(read);
+    }
+}

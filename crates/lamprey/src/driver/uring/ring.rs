@@ -26,6 +26,7 @@ use super::buffers::Buffers;
 use super::completion::{self, Completion};
 use crate::bug::say;
 use crate::driver::pool;
+use crate::sched::on_worker;
 use crate::sync_shim::{AtomicUsize, Mutex, MutexGuard, Ordering};
 use io_uring::types::{CancelBuilder, SubmitArgs, Timespec};
 use io_uring::{IoUring, squeue};
@@ -187,9 +188,10 @@ pub(crate) struct Here {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// The ring of the worker that runs on the calling kernel thread; `None` elsewhere, and with another event loop.
+/// The ring of the worker that runs on the calling kernel thread; `None` elsewhere, with another event loop, and while
+/// the worker is made or has ended: it takes no completions then.
 pub(crate) fn here() -> Option<Here> {
-    let ring = NonNull::new(HERE.get().cast_mut())?;
+    let ring = NonNull::new(HERE.get().cast_mut()).filter(|_| on_worker())?;
     Some(Here { ring, _of_this_thread: PhantomData })
 }
 

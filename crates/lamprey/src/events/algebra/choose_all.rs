@@ -53,8 +53,9 @@ use std::time::Instant;
 /// All of `events`, in any order; returns their results in the order of `events`. Takes a tuple, an array or
 /// a `Vec`.
 ///
-/// A synchronisation on it alone waits until all events have happened: it takes the time of the slowest, and
-/// wakes the caller once for all events that have no functions to run. As a branch of a
+/// A synchronisation on it alone ([`sync`](Event::sync)) waits until all events have happened: it takes the time of the
+/// slowest, and wakes the caller once for all events that have no functions to run (as a future twice: for the first,
+/// and for the others). As a branch of a
 /// [`choose`](super::choose), or under a time limit ([`sync_timeout`](Event::sync_timeout),
 /// [`poll`](Event::poll)), it **commits with the first of its events that happens**: until then it can lose,
 /// and no communication has happened; after that it is chosen, and its other events are waited for without a
@@ -256,7 +257,9 @@ impl<G: Group> All<G> {
         if (0..self.len()).all(|at| self.is_over(at)) {
             return self.outputs(&mut Context::from_waker(Waker::noop()));
         }
-        wait_or(poll_fn(|context| self.poll(context)), false, |_| self.settle())
+        // For a host that unwinds: only what ends at a known time is left, such as a timeout.
+        let is_bounded = (0..self.len()).all(|at| self.is_over(at) || self.group.deadline(at).is_some());
+        wait_or(poll_fn(|context| self.poll(context)), is_bounded, |_| self.settle())
     }
 
     /// For a thread that is cancelled: withdraws the parts that have not happened. Returns the results if all

@@ -39,7 +39,8 @@ pub enum Idle {
     /// paid lately.
     #[default]
     LookForWork,
-    /// It looks for messages for so long, and takes nothing from other workers.
+    /// It looks for messages and at its sources for so long before it sleeps, and takes nothing from other workers.
+    /// `Duration::MAX`: it never sleeps.
     Spin(Duration),
     /// It sleeps at once, and takes nothing from other workers.
     Sleep,

@@ -119,6 +119,14 @@ impl PolicySlot {
         }
     }
 
+    /// How many threads the program's policy has.
+    pub(crate) fn held(&self) -> usize {
+        match self {
+            Self::Hybrid(_) => 0,
+            Self::Program(program) => program.held.get(),
+        }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_programs(&self) -> bool {
         matches!(self, Self::Program(_))

@@ -115,7 +115,8 @@ pub enum Why {
     /// It is new, and was placed on this worker: by the program ([`Builder::worker`](crate::Builder::worker)), or by
     /// [`Place::On`]. Other new hosts come from [`Unstarted`].
     Spawned,
-    /// It yielded ([`yield_now`](crate::yield_now)). `next` is asked after that, and may return the same thread.
+    /// It yielded ([`yield_now`](crate::yield_now)). `next` is asked after that, and may return the same thread (and is asked
+    /// once more if it has taken threads from `Unstarted` meanwhile).
     Yielded,
 }
 

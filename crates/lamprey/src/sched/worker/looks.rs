@@ -16,11 +16,14 @@ pub(in crate::sched) struct QueueLooks {
     pub(in crate::sched) looked: Option<Instant>,
     pub(in crate::sched) spin: Spin,
     doze: Duration,
+    /// Since when the worker spins because its policy says so.
+    pub(in crate::sched) idle_since: Option<Instant>,
 }
 
 impl QueueLooks {
     pub(in crate::sched) fn new(workers: usize) -> Self {
-        Self { looks: vec![Look::default(); workers], looked: None, spin: Spin::new(), doze: DOZES.0 }
+        let looks = vec![Look::default(); workers];
+        Self { looks, looked: None, spin: Spin::new(), doze: DOZES.0, idle_since: None }
     }
 
     /// Remembers the ends of all stealable queues; true if any has an entry.
@@ -45,5 +48,6 @@ impl QueueLooks {
     pub(in crate::sched) fn refresh(&mut self) {
         self.doze = DOZES.0;
         self.looked = None;
+        self.idle_since = None;
     }
 }

@@ -271,3 +271,27 @@ fn without_a_place_it_is_no_bounded_channel() {
 fn more_places_than_memory_are_refused() {
     bounded::<u64>(usize::MAX / 16);
 }
+
+/// A future that was granted a place sends while a thread waits to receive: the place that the receiver empties is for
+/// the sender that waits behind the future.
+#[test]
+fn a_value_handed_to_a_receiver_leaves_its_place_to_the_next_sender() {
+    crate::common::runtime(1).run(|| {
+        let (tx, rx) = lamprey::bounded(1);
+        tx.send(0).unwrap();
+        let mut first = Box::pin(tx.send_async(1));
+        let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(first.as_mut().poll(context).is_pending());
+        let behind = tx.clone();
+        let second = lamprey::spawn(move || behind.send(2));
+        lamprey::yield_now();
+        assert_eq!(rx.recv(), Ok(0)); // the place is granted to the future
+        let other = rx.clone();
+        let other = lamprey::spawn(move || other.recv());
+        lamprey::yield_now();
+        assert!(first.as_mut().poll(context).is_ready());
+        assert_eq!(other.join().unwrap(), Ok(1));
+        assert_eq!(rx.recv_timeout(std::time::Duration::from_secs(60)), Ok(2));
+        second.join().unwrap().unwrap();
+    });
+}
