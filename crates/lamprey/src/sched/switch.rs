@@ -18,7 +18,7 @@
 
 use super::guard;
 use super::parasite::task::Form;
-use super::policy::{Place, Ready, Why};
+use super::policy::{Place, Why};
 use super::thread::Woke;
 use super::thread::{Abandoned, Entry, Fate, Thread, ThreadState};
 use super::waiter::Waiter;
@@ -51,7 +51,7 @@ impl Worker {
             false => Some(self.descend(me)),
         };
         if let Some(next) = next {
-            self.policy.ready(Ready::thread(thread), Why::Yielded);
+            self.policy.ready(Waiter::thread(thread), Why::Yielded);
             self.switch_to(me, next);
         }
         false
@@ -63,7 +63,7 @@ impl Worker {
     fn yield_to_policy(&self, me: &Thread) {
         let thread = NonNull::from(me);
         loop {
-            self.policy.ready(Ready::thread(thread), Why::Yielded);
+            self.policy.ready(Waiter::thread(thread), Why::Yielded);
             let held = self.policy.held();
             if let Some(next) = self.pick_other().filter(|next| *next != thread) {
                 return self.switch_to(me, next);
@@ -92,7 +92,7 @@ impl Worker {
         }
         let ready = Waiter::thread(NonNull::from(entry));
         if self.policy.queues_parasites() {
-            return self.policy.ready(Ready::parasite(ready), Why::Woken);
+            return self.policy.ready(ready, Why::Woken);
         }
         // It will run in the place of the parasite that wakes it, before any host, so the budget does not matter.
         if self.running_ref().below.get().is_null() || !self.parasites.ready.push(ready) {
@@ -116,13 +116,13 @@ impl Worker {
     /// Puts a host that has been woken or interrupted into the run queue.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
-        self.policy.ready(Ready::thread(thread), Why::Woken);
+        self.policy.ready(Waiter::thread(thread), Why::Woken);
     }
 
     /// Yields to the root; the running host `me` goes to the run queue.
     pub(super) fn give_way_to_root(&self, me: &Thread) {
         self.placing.gave_way.set(me);
-        self.policy.ready(Ready::thread(self.running()), Why::Yielded);
+        self.policy.ready(Waiter::thread(self.running()), Why::Yielded);
         self.switch_to(me, NonNull::from(&self.root));
     }
 
@@ -260,7 +260,7 @@ impl Worker {
         // SAFETY: unstarted and owned (contract); this is the owning kernel thread.
         unsafe {
             if thread.as_ref().label.pinned.get() {
-                return self.policy.ready(Ready::thread(thread), Why::Spawned);
+                return self.policy.ready(Waiter::thread(thread), Why::Spawned);
             }
             match self.policy.place(thread.as_ref(), self.remote.index, &self.shared) {
                 Place::Anywhere => self.remote.unstarted.push(Entry(thread)),
@@ -290,7 +290,7 @@ impl Worker {
                 return;
             }
             if is_there {
-                return self.policy.ready(Ready::thread(thread), Why::Spawned);
+                return self.policy.ready(Waiter::thread(thread), Why::Spawned);
             }
             self.remote.unstarted.push(Entry(thread));
         }

@@ -26,7 +26,7 @@ use super::finish::{finish, finish_cancelled};
 use super::life::Turn;
 use super::owned::TURN;
 use super::task::{Form, HEAVY, HOSTED, INLINE, Task};
-use crate::sched::policy::{Ready, Why};
+use crate::sched::policy::Why;
 use crate::sched::thread::Thread;
 use crate::sched::waiter::Waiter;
 use crate::sched::who::Who;
@@ -154,7 +154,7 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_ready(&self, parasite: Waiter) {
         if self.policy.queues_parasites() {
-            return self.policy.ready(Ready::parasite(parasite), Why::Woken);
+            return self.policy.ready(parasite, Why::Woken);
         }
         if !self.has_turn() || !self.parasites.ready.push(parasite) {
             self.spill(parasite);
@@ -166,7 +166,7 @@ impl Worker {
     fn spill(&self, parasite: Waiter) {
         match parasite.who() {
             Who::Task(task) => self.give_way(task),
-            Who::Thread(thread) => self.policy.ready(Ready::thread(thread), Why::Yielded),
+            Who::Thread(thread) => self.policy.ready(Waiter::thread(thread), Why::Yielded),
             _ => crate::bug::bug!("neither thread nor task was queued as a parasite"),
         }
     }
@@ -175,7 +175,7 @@ impl Worker {
     pub(crate) fn give_way(&self, task: NonNull<Task>) {
         self.remote.counters.spilled.add(1);
         if self.policy.queues_parasites() {
-            return self.policy.ready(Ready::parasite(Waiter::task(task)), Why::Yielded);
+            return self.policy.ready(Waiter::task(task), Why::Yielded);
         }
         self.parasites.ready.give_way(task);
     }

@@ -17,7 +17,7 @@
 use super::owned::{Oldest, TURN};
 use super::ready_queue::ReadyQueue;
 use super::task::Task;
-use crate::sched::policy::{Ready, Why};
+use crate::sched::policy::Why;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
 use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
@@ -110,7 +110,7 @@ impl Worker {
                 continue;
             }
             if self.stopping.get() && me.state.get() == ThreadState::Runnable {
-                self.policy.ready(Ready::thread(thread), Why::Yielded);
+                self.policy.ready(Waiter::thread(thread), Why::Yielded);
             }
             self.switch_to(me, next);
         }
@@ -176,7 +176,7 @@ impl Worker {
         self.parasites.ready.count(-1);
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
-            self.policy.ready(Ready::thread(parked), Why::Woken);
+            self.policy.ready(Waiter::thread(parked), Why::Woken);
         }
     }
 }

@@ -30,8 +30,8 @@
 
 use super::contexts::{Context, TopCall};
 use crate::sched::hints::Given;
-use crate::sched::policy::Ready;
 use crate::sched::thread::{Abandoned, Body, Fate, Label, Thread, ThreadState};
+use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use std::cell::Cell;
 use std::io;
@@ -285,7 +285,7 @@ impl Worker {
         let me = self.running_ref();
         self.inflate_thread(me);
         if !me.below.get().is_null() {
-            self.policy.ready(Ready::thread(self.running()), crate::sched::policy::Why::Yielded);
+            self.policy.ready(Waiter::thread(self.running()), crate::sched::policy::Why::Yielded);
             let next = self.descend(me);
             self.switch_to(me, next);
         }

@@ -1,8 +1,6 @@
 //! Calls of a worker's policy: the built-in one directly, the program's in a section that must not switch.
 
-use super::{
-    Hybrid, Idle, NewThread, Parasites, Place, Policy, PolicySlot, Program, Ready, Unstarted, Why, Workers,
-};
+use super::{Idle, NewThread, Parasites, Place, Policy, PolicySlot, Program, Ready, Unstarted, Why, Workers};
 use crate::queue::steal_queue::StealQueue;
 use crate::sched::guard;
 use crate::sched::shared::Shared;
@@ -83,12 +81,13 @@ impl PolicySlot {
         }
     }
 
+    /// Takes the right to run a thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn ready(&self, thread: Ready, why: Why) {
+    pub(crate) fn ready(&self, right: Waiter, why: Why) {
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.ready(thread, why),
-            Self::Program(program) => program.ready(thread, why),
+            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.push(right.as_plain_thread(), why),
+            Self::Program(program) => program.ready(Ready::new(right), why),
         }
     }
 
@@ -102,7 +101,7 @@ impl PolicySlot {
         let mut unstarted = Unstarted { queue: unstarted, taken: 0, _of_the_worker: PhantomData };
         match self {
             // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.next(&mut unstarted).map(Hybrid::thread_of),
+            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.pick(&mut unstarted),
             Self::Program(program) => {
                 let ready = program.next(unstarted)?;
                 let right = ready.into_right();

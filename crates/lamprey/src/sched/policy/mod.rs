@@ -136,13 +136,8 @@ pub enum Why {
 pub struct Ready(Waiter, PhantomData<*mut ()>);
 
 impl Ready {
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn thread(thread: NonNull<Thread>) -> Self {
-        Self(Waiter::thread(thread), PhantomData)
-    }
-
-    pub(crate) fn parasite(parasite: Waiter) -> Self {
-        Self(parasite, PhantomData)
+    pub(crate) fn new(right: Waiter) -> Self {
+        Self(right, PhantomData)
     }
 
     /// The right itself, which the caller must use.
@@ -243,19 +238,23 @@ impl Unstarted<'_> {
         // policy.
         let entry = unsafe { self.queue.pop_oldest() }?;
         self.taken += 1;
-        Some(Ready::thread(entry.0))
+        Some(Ready::new(Waiter::thread(entry.0)))
     }
 
     /// Takes one of those that were spawned since the last call, the first of them; if there are none, one of
     /// those before; now and then the oldest of all. Threads that spawn others and wait for them then run depth
     /// first, which needs the fewest stacks. (The default policy uses this.)
-    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn pop_newest(&mut self) -> Option<Ready> {
+        self.take_newest().map(|thread| Ready::new(Waiter::thread(thread)))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn take_newest(&mut self) -> Option<NonNull<Thread>> {
         // SAFETY: an `Unstarted` is made only by the owning worker, on its kernel thread, for one call of the
         // policy.
         let entry = unsafe { self.queue.next() }?;
         self.taken += 1;
-        Some(Ready::thread(entry.0))
+        Some(entry.0)
     }
 
     /// True when there is none.
