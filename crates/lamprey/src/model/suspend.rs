@@ -2,8 +2,9 @@
 //! writes before that.
 
 use super::{Broken, check, must_fail};
+use crate::sched::worker::wait_or;
 use crate::sync_shim::{Arc, UnsafeCell, thread};
-use crate::thread::{Abandoned, WakeToken, suspend};
+use crate::thread::{Abandoned, WakeToken, suspend, suspend_async};
 
 /// A value that the other side writes before it uses the token.
 struct Written(UnsafeCell<u32>);
@@ -42,6 +43,43 @@ fn used_elsewhere() {
     });
     assert_eq!((ended, written.read()), (Ok(()), 7));
     waker.unwrap().join().unwrap();
+}
+
+/// The same as a future; the token is used, or dropped.
+fn awaited(used: bool) {
+    let written = Written::new();
+    let theirs = written.clone();
+    let mut waker = None;
+    let ended = wait_or(
+        suspend_async(|token| {
+            waker = Some(thread::spawn(move || {
+                theirs.write();
+                if used { token.wake() } else { drop(token) }
+            }));
+        }),
+        false,
+        |_| None,
+    );
+    assert_eq!((ended, written.read()), (if used { Ok(()) } else { Err(Abandoned) }, 7));
+    waker.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_future_is_ready_when_its_token_is_used_or_dropped() {
+    check(|| awaited(true));
+    check(|| awaited(false));
+}
+
+#[test]
+fn a_future_that_is_dropped_leaves_a_token_that_does_nothing() {
+    check(|| {
+        let mut waker = None;
+        let mut future = Box::pin(suspend_async(|token| waker = Some(thread::spawn(move || token.wake()))));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let _ = std::future::Future::poll(future.as_mut(), &mut context);
+        drop(future);
+        waker.unwrap().join().unwrap();
+    });
 }
 
 #[test]

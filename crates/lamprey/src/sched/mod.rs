@@ -100,9 +100,7 @@ pub(crate) mod worker_shared;
 pub(crate) use worker as worker_shared;
 
 #[cfg(not(loom))]
-#[cfg(not(loom))]
-pub(crate) use block::on_worker;
-pub(crate) use block::{count_communication, on_host};
+pub(crate) use block::{count_communication, on_host, on_worker};
 pub(crate) use block::{gives_way, is_alone, is_cancelled, must_not_block, unwind_cancelled, waiter};
 #[cfg(not(loom))]
 pub(crate) use handover::switch_over;

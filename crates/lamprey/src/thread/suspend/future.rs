@@ -8,6 +8,9 @@
 //! ```
 //! Invariant: whoever moves the state out of Waits owns the waker that was in it, and calls or drops it without
 //! holding the lock.
+//!
+//! # Checked by
+//! `model::suspend` (loom), `tests/sched/source.rs`.
 
 use super::{Abandoned, Token, WakeToken};
 use crate::sched::wakers;
