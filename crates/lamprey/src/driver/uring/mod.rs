@@ -45,7 +45,7 @@ pub(crate) mod ring;
 use super::epoll::Epoll;
 use crate::sched::source::{Helper, Notifier, Source};
 use completion::{BELL, Completion, WATCH, dispatch};
-use ring::{Here, Ring, here};
+use ring::{Here, Ring};
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -96,7 +96,7 @@ impl Uring {
     }
 
     fn here(&self) -> Here {
-        match here() {
+        match ring::of_thread() {
             Some(here) if std::ptr::eq(&*here, &*self.ring) => here,
             _ => crate::bug::bug!("an event loop on another kernel thread than that of its worker"),
         }

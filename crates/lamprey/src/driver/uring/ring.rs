@@ -191,7 +191,12 @@ pub(crate) struct Here {
 /// The ring of the worker that runs on the calling kernel thread; `None` elsewhere, with another event loop, and while
 /// the worker is made or has ended: it takes no completions then.
 pub(crate) fn here() -> Option<Here> {
-    let ring = NonNull::new(HERE.get().cast_mut()).filter(|_| on_worker())?;
+    of_thread().filter(|_| on_worker())
+}
+
+/// The ring of the calling kernel thread, whether its worker runs or not.
+pub(super) fn of_thread() -> Option<Here> {
+    let ring = NonNull::new(HERE.get().cast_mut())?;
     Some(Here { ring, _of_this_thread: PhantomData })
 }
 
