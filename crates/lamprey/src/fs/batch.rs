@@ -41,12 +41,11 @@ impl File {
     /// # Blocking
     /// As [`File`]'s other calls.
     pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
-        let what: Vec<_> = parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset)).collect();
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| read::read_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter_mut();
         let done = finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.read_at(buf, *offset))));
-        self.all_explained(done, what)
+        self.all_explained(done, parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset)))
     }
 
     /// Writes at several offsets, in no order, and returns for each what [`write_at`](Self::write_at) would.
@@ -60,12 +59,11 @@ impl File {
     /// # Blocking
     /// As for `read_batch`.
     pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
-        let what = parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset));
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| write::write_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter();
         let done = finish(answers, calls.map(|(offset, buf)| (*offset, || self.file.write_at(buf, *offset))));
-        self.all_explained(done, what)
+        self.all_explained(done, parts.iter().map(|(offset, buf)| Transfer::of(buf, *offset)))
     }
 
     fn all_explained(

@@ -42,14 +42,12 @@ impl Worker {
             self.must_be_free(me);
             return true;
         }
-        let next = match me.below.get().is_null() {
-            true if self.policy.is_programs() => {
-                self.yield_to_policy(me);
-                return false;
-            }
-            true => self.pick_other(),
-            false => Some(self.descend(me)),
-        };
+        let is_lowest = me.below.get().is_null();
+        if is_lowest && self.policy.is_programs() {
+            self.yield_to_policy(me);
+            return false;
+        }
+        let next = if is_lowest { self.pick_other() } else { Some(self.descend(me)) };
         if let Some(next) = next {
             self.policy.ready(Waiter::thread(thread), Why::Yielded);
             self.switch_to(me, next);

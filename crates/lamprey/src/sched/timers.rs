@@ -78,7 +78,7 @@ pub(crate) fn is_overdue() -> bool {
 /// The alarms of the calling kernel thread's worker; `None` on other threads, on a host that unwinds,
 /// because its worker does not run until it has unwound, and while the worker is made or has ended.
 pub(crate) fn alarms() -> Option<Arc<Alarms>> {
-    if super::must_not_block() || Worker::current().is_none() {
+    if super::must_not_block() || !super::on_worker() {
         return None;
     }
     // SAFETY: null or alive (invariant).

@@ -4,7 +4,7 @@
 //! ```text
 //! Begun --poll--> Waits --token--> Used, Dropped       the token calls the waker
 //! Begun --token--> Used, Dropped                       the first poll is ready
-//! Begun, Waits --the future is dropped--> Gone         using the token does nothing
+//! Begun, Waits --the future is dropped--> Dropped      using the token does nothing
 //! ```
 //! Invariant: whoever moves the state out of Waits owns the waker that was in it, and calls or drops it without
 //! holding the lock.
@@ -64,8 +64,8 @@ enum State {
     Begun,
     Waits(Waker),
     Used,
+    /// The token, or the future.
     Dropped,
-    Gone,
 }
 
 impl TaskState {
@@ -80,7 +80,7 @@ impl TaskState {
             let mut state = self.state();
             match *state {
                 State::Used => return Poll::Ready(Ok(())),
-                State::Dropped | State::Gone => return Poll::Ready(Err(Abandoned)),
+                State::Dropped => return Poll::Ready(Err(Abandoned)),
                 State::Begun | State::Waits(_) => mem::replace(&mut *state, State::Waits(waker)),
             }
         };
@@ -95,7 +95,7 @@ impl TaskState {
             let mut state = self.state();
             match *state {
                 State::Begun | State::Waits(_) => mem::replace(&mut *state, after),
-                State::Used | State::Dropped | State::Gone => return,
+                State::Used | State::Dropped => return,
             }
         };
         if let State::Waits(waker) = before {
@@ -106,7 +106,7 @@ impl TaskState {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let before = mem::replace(&mut *self.0.state(), State::Gone);
+        let before = mem::replace(&mut *self.0.state(), State::Dropped);
         drop(before);
     }
 }
