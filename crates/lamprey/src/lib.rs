@@ -105,6 +105,7 @@ pub mod sync;
 pub(crate) mod sync_shim;
 pub(crate) mod thread;
 pub(crate) mod time;
+pub(crate) mod world;
 
 #[cfg(not(loom))]
 pub mod fs;
@@ -130,6 +131,8 @@ mod runtime;
 pub mod scope;
 #[cfg(not(loom))]
 pub mod signal;
+#[cfg(not(loom))]
+pub mod sim;
 #[cfg(not(loom))]
 pub mod trace;
 /// The part that the checker builds.

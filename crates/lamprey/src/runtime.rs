@@ -10,7 +10,9 @@ use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
+use crate::sim::SimBuilder;
 use crate::thread::{Handle, JoinError, Panics, Survivor, stack_size};
+use crate::world::Draws;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,6 +116,11 @@ impl Runtime {
             io: Io::Auto,
             options: Options::default(),
         }
+    }
+
+    /// A simulation: a program under a seed, on one kernel thread, with a clock of its own ([`sim`](crate::sim)).
+    pub fn simulated(seed: u64) -> SimBuilder {
+        SimBuilder::new(Draws { seed, kept: None })
     }
 
     /// Runs `main` as a host and returns its result. Other hosts keep running until the runtime is dropped.

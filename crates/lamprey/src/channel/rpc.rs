@@ -62,12 +62,13 @@ use super::iter::iterates;
 use super::rendezvous::Exchange;
 use super::{RecvEvt, oneshot, rendezvous};
 use crate::events::{FutureEvt, future_evt};
+use crate::world;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A pair for requests of type `Q` and their replies of type `A`: a client's [`call`](Client::call) waits
 /// until a server has taken the request and replied to it.
@@ -185,16 +186,18 @@ impl<Q, A> Client<Q, A> {
     /// # Cancellation
     /// A cancelled host unwinds from here, and the server can see that the client has given up.
     pub fn call_timeout(&self, request: Q, timeout: Duration) -> Result<A, CallTimeoutError<Q>> {
-        let begin = Instant::now();
+        let begin = world::now();
         let (reply, mut answer) = oneshot::oneshot();
         self.0.send_timeout((request, Reply(reply)), timeout).map_err(|error| match error {
             SendTimeoutError::Timeout((request, _)) => CallTimeoutError::NotTaken(request),
             SendTimeoutError::Disconnected((request, _)) => CallTimeoutError::Disconnected(request),
         })?;
-        answer.recv_timeout(timeout.saturating_sub(begin.elapsed())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => CallTimeoutError::Timeout,
-            RecvTimeoutError::Disconnected => CallTimeoutError::NoReply,
-        })
+        answer.recv_timeout(timeout.saturating_sub(world::now().saturating_duration_since(begin))).map_err(
+            |error| match error {
+                RecvTimeoutError::Timeout => CallTimeoutError::Timeout,
+                RecvTimeoutError::Disconnected => CallTimeoutError::NoReply,
+            },
+        )
     }
 }
 

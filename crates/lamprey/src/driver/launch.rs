@@ -1,7 +1,8 @@
 //! Starts the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
 
 use super::backend::Io;
-use super::pool::Pool;
+use super::pool::{self, Pool, PoolShared};
+use super::reactor::Reactor;
 use crate::sched::guard::mark_generators;
 use crate::sched::panic_hook::install_hook;
 use crate::sched::runtime::{Config, PolicyFactory};
@@ -9,6 +10,7 @@ use crate::sched::shared::{Options, Shared};
 use crate::sched::source::SourceFactory;
 use crate::sched::source_thread;
 use crate::sched::timers::{self, TimerSource};
+use crate::sched::virtual_worker::{Locals, VirtualWorker};
 use std::io;
 use std::sync::Arc;
 use swapstack::{PoolConfig, StackPool};
@@ -36,10 +38,36 @@ pub(crate) struct Launch {
 /// # Errors
 /// The system's, if it refuses kernel threads, memory or descriptors.
 pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
+    let pool = Pool::new(launch.blocking_threads);
+    Shared::start(configure(launch, pool)?)
+}
+
+/// Makes virtual workers of the calling kernel thread. Their calls that block run in the simulation.
+///
+/// # Errors
+/// The system's, if it refuses memory or descriptors.
+pub(crate) fn launch_virtual(launch: Launch) -> io::Result<(Arc<Shared>, Vec<VirtualWorker>)> {
+    Shared::start_virtual(&configure(launch, Pool::simulated())?, || Box::new(OfWorker::default()))
+}
+
+/// What is one per kernel thread, here, and belongs to a worker.
+#[derive(Default)]
+struct OfWorker {
+    reactor: Option<Arc<Reactor>>,
+    pool: Option<Arc<PoolShared>>,
+}
+
+impl Locals for OfWorker {
+    fn exchange(&mut self) {
+        Reactor::exchange(&mut self.reactor);
+        pool::exchange(&mut self.pool);
+    }
+}
+
+fn configure(launch: Launch, pool: Pool) -> io::Result<Config> {
     crate::overflow::install();
     install_hook();
     mark_generators();
-    let pool = Pool::new(launch.blocking_threads);
     let mut sources = launch.sources;
     for make in launch.source_threads {
         sources.push(source_thread::start(make)?);
@@ -48,7 +76,7 @@ pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
     sources.push(Arc::new(move || Ok(Box::new(pool.share()))));
     sources.push(Arc::new(move || launch.io.make()));
     let options = Options { offering: launch.options.offering && launch.workers > 1, ..launch.options };
-    Shared::start(Config {
+    Ok(Config {
         workers: launch.workers,
         policy: launch.policy,
         sources,

@@ -41,6 +41,8 @@ use crate::sync_shim::{
     Cell, Condvar, Mutex, MutexGuard, Parker, UnsafeCell, has_passed, left_out, start_thread, thread_local,
 };
 use crate::time;
+#[cfg(not(loom))]
+use crate::world::{self, World};
 
 use future::Run;
 pub use future::block_async;
@@ -51,6 +53,10 @@ pub(crate) const MOST_THREADS: usize = 64;
 
 /// How long an idle pool thread waits for a call before it ends.
 const KEEP: Duration = Duration::from_secs(10);
+
+/// How long a call takes in a simulation, from its submission on.
+#[cfg(not(loom))]
+const CALL: std::ops::Range<Duration> = Duration::from_micros(20)..Duration::from_millis(2);
 
 thread_local! {
     /// The pool of the runtime to whose worker this kernel thread belongs.
@@ -99,6 +105,12 @@ pub fn block<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     }
 }
 
+/// Exchanges the pool of the calling kernel thread and `kept`.
+#[cfg(not(loom))]
+pub(super) fn exchange(kept: &mut Option<Arc<PoolShared>>) {
+    CURRENT.with(|current| std::mem::swap(&mut *current.borrow_mut(), kept));
+}
+
 /// The pool of the calling worker's runtime; `None` on other threads.
 pub(crate) fn current() -> Option<Arc<PoolShared>> {
     CURRENT.with(|current| current.borrow().clone())
@@ -128,9 +140,20 @@ impl Pool {
         Self(Arc::new(PoolShared {
             max: max.max(1),
             keep,
+            #[cfg(not(loom))]
+            simulated: false,
             state: Mutex::new(state),
             last_gone: Condvar::new(),
         }))
+    }
+
+    /// A pool without threads, for a simulation: each call runs between two steps of the program, some time after it has
+    /// been made.
+    #[cfg(not(loom))]
+    pub(crate) fn simulated() -> Self {
+        let mut pool = Self::with_keep(1, KEEP);
+        Arc::get_mut(&mut pool.0).expect("just made").simulated = true;
+        pool
     }
 
     /// Makes this the pool of [`block`] for the hosts of the calling kernel thread.
@@ -191,6 +214,8 @@ pub(crate) struct PoolShared {
     keep: Duration,
     state: Mutex<PoolState>,
     last_gone: Condvar,
+    #[cfg(not(loom))]
+    simulated: bool,
 }
 
 #[derive(Debug)]
@@ -214,6 +239,16 @@ enum PoolCall {
 // SAFETY: a host's call is run once, by one thread, while the host that owns the record is blocked; closure
 // and result are `Send` by the bounds of `block`. A future's call is `Send` by the bound of `Run`.
 unsafe impl Send for PoolCall {}
+
+impl PoolCall {
+    fn run(self) {
+        match self {
+            // SAFETY: the call was taken out of the queue once, by the caller; its host is blocked until `run` wakes it.
+            Self::OfHost { record, run } => unsafe { run(record) },
+            Self::OfFuture(call) => call.run(),
+        }
+    }
+}
 
 impl fmt::Debug for PoolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -294,6 +329,10 @@ impl PoolShared {
     /// Queues `call` and wakes or starts a thread for it. False if there is no thread and none can be
     /// started; the call is then not queued.
     fn submit(self: &Arc<Self>, call: PoolCall) -> bool {
+        #[cfg(not(loom))]
+        if self.simulated {
+            return self.submit_simulated(call);
+        }
         let mut state = self.lock();
         if let Some(thread) = state.idle.pop() {
             state.queue.push_back(call);
@@ -312,6 +351,31 @@ impl PoolShared {
         true
     }
 
+    /// A call in a simulation. False, as if no thread could be had, outside of it.
+    #[cfg(not(loom))]
+    fn submit_simulated(self: &Arc<Self>, call: PoolCall) -> bool {
+        let pool = self.clone();
+        let submitted = world::with(|world| {
+            self.lock().queue.push_back(call);
+            let takes = world.chance.between(CALL.start, CALL.end);
+            world.after(takes, move |world| pool.run_one(world));
+        });
+        submitted.is_some()
+    }
+
+    /// Runs one of the calls that wait, as one of several threads might.
+    #[cfg(not(loom))]
+    fn run_one(&self, world: &World) {
+        let mut state = self.lock();
+        let at = world.chance.below(state.queue.len() as u32) as usize;
+        // None: it has been withdrawn.
+        let call = state.queue.remove(at);
+        drop(state);
+        if let Some(call) = call {
+            call.run();
+        }
+    }
+
     fn start(self: &Arc<Self>) -> bool {
         let shared = Arc::clone(self);
         start_thread("lamprey-pool", move || shared.serve())
@@ -324,12 +388,7 @@ impl PoolShared {
         loop {
             while let Some(call) = state.queue.pop_front() {
                 drop(state);
-                match call {
-                    // SAFETY: the call was popped from the queue once, here; its host is blocked until `run`
-                    // wakes it.
-                    PoolCall::OfHost { record, run } => unsafe { run(record) },
-                    PoolCall::OfFuture(call) => call.run(),
-                }
+                call.run();
                 state = self.lock();
                 if left_out!(PoolQueue) {
                     break;

@@ -69,6 +69,12 @@ impl Reactor {
         CURRENT.with(|current| current.borrow().clone())
     }
 
+    /// Exchanges the reactor of the calling kernel thread and `kept`.
+    #[cfg(not(loom))]
+    pub(super) fn exchange(kept: &mut Option<Arc<Self>>) {
+        CURRENT.with(|current| std::mem::swap(&mut *current.borrow_mut(), kept));
+    }
+
     /// Registers `fd`, edge-triggered and for both directions; an edge for what is ready now comes at once.
     ///
     /// # Errors

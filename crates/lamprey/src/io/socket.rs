@@ -23,6 +23,7 @@ use super::options::Options;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
+use crate::world;
 use ahead::AnyAhead;
 
 /// The number of socket operations by futures in a row, on one kernel thread, after which the next one yields
@@ -131,7 +132,7 @@ impl<S: AsFd> Socket<S> {
         }
         if waiting.deadline.is_none() {
             // A timeout beyond the clock's range means none.
-            waiting.deadline = waiting.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+            waiting.deadline = waiting.timeout.and_then(|timeout| world::now().checked_add(timeout));
         }
         let Waiting { interest, reason, deadline, .. } = *waiting;
         match self.readiness.wait(self.inner.as_fd(), interest, seen, reason, deadline) {
@@ -162,8 +163,7 @@ impl<S: AsFd> Socket<S> {
 
     /// Blocks for `time`, or until the socket is closed.
     pub(crate) fn pause(&self, reason: Wait, time: Duration) -> io::Result<()> {
-        match self.readiness.wait(self.inner.as_fd(), Interest::Close, 0, reason, Some(Instant::now() + time))
-        {
+        match self.readiness.wait(self.inner.as_fd(), Interest::Close, 0, reason, Some(world::now() + time)) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
             other => other,
         }

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{self, SocketAddrUnix, addr::SocketAddrArg};
@@ -16,6 +16,7 @@ use crate::driver::uring::op;
 use crate::driver::uring::ring::here;
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
+use crate::world;
 
 /// The pauses while a Unix listener's queue is full: the kernel sends no event when there is room again.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -29,7 +30,7 @@ pub(super) fn connect<S: AsFd>(
 ) -> io::Result<()> {
     if let Some(here) = here().filter(|_| !socket.options.nonblocking()) {
         coop::call(coop::SYSTEM);
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.and_then(|timeout| world::now().checked_add(timeout));
         if op::connect::connect(here, socket.as_fd(), to, deadline)?.is_some() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags};
@@ -19,6 +19,7 @@ use crate::io::socket::Socket;
 use crate::io::socket::ahead::move_bytes;
 use crate::io::socket::perform::Forms;
 use crate::sched::{Wait, coop};
+use crate::world;
 
 /// The flags of every socket.
 pub(super) const SOCKET_FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
@@ -109,7 +110,7 @@ impl<S: AsFd> Socket<S> {
         }
         coop::call(coop::SYSTEM);
         self.check_open()?;
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.and_then(|timeout| world::now().checked_add(timeout));
         let sent = op::send::send(here, self.as_fd(), buf, true, deadline);
         self.check_open()?;
         match sent {

@@ -89,31 +89,31 @@ impl Worker {
         }
     }
 
-    /// Wakes a host of this worker that is Blocked; for every other thread returns false and does nothing.
-    /// The common case of [`wake_host`], for callers that know their worker.
+    /// Wakes a host of this worker that is Blocked; for every other thread returns `None` and does nothing.
+    /// The common case of [`wake_host`], for callers that know their worker. True if the order of threads is the
+    /// program's own: it may want the woken one to run before the caller goes on, at a scheduling point of the caller's.
     ///
     /// # Safety
     /// As for [`Waiter::wake`](super::Waiter::wake).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> bool {
+    pub(crate) unsafe fn wake_neighbour(&self, thread: NonNull<Thread>) -> Option<bool> {
         // SAFETY: alive: it is in its blocking call until this wake (contract). Its kind is constant, a
         // host's `home` was written when it started, and its state may be read here if this is its home.
         let entry = unsafe { thread.as_ref() };
         let is_here = entry.kind == Kind::Host && ptr::eq(Arc::as_ptr(&self.remote), entry.reach().home());
         let is_ours = is_here && entry.state.get() == ThreadState::Blocked;
-        if is_ours {
-            self.make_ready(thread, Woke::Woken);
-        }
-        is_ours
+        is_ours.then(|| self.make_ready(thread, Woke::Woken))
     }
 
+    /// True if the order of threads is the program's own.
+
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) {
+    pub(super) fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) -> bool {
         // SAFETY: blocked, so alive until it runs again.
         let entry = unsafe { thread.as_ref() };
         entry.woke.set(woke);
         entry.state.set(ThreadState::Runnable);
-        self.enqueue_woken(thread);
+        self.enqueue_woken(thread)
     }
 
     /// Ends a block on this worker early: the host learns why and takes its own node out.
@@ -130,7 +130,8 @@ impl Worker {
             state == ThreadState::Blocked || left_out!(HostCommitted) && state == ThreadState::Committed;
         if is_blocked {
             if left_out!(HostOpen) {
-                return self.make_ready(thread, why);
+                self.make_ready(thread, why);
+                return;
             }
             entry.open();
             self.make_ready(thread, why);

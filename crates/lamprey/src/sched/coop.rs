@@ -46,6 +46,8 @@
 //! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
+use super::virtual_worker;
+#[cfg(not(loom))]
 use super::worker::turns::{CALLS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
 use super::{must_not_block, unwind_cancelled, worker::Worker};
@@ -198,6 +200,9 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn look_in_call(&self) -> bool {
+        if self.shared.options.simulated {
+            return !(self.is_switched_away() && super::is_cancelled());
+        }
         !(self.is_to_yield(clock::ticks()) && self.let_others_go_first() && super::is_cancelled())
     }
 
@@ -205,6 +210,10 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn look_in_lock(&self) -> bool {
+        if self.shared.options.simulated {
+            self.is_switched_away();
+            return false;
+        }
         let (turns, now) = (&self.turns, clock::ticks());
         if !self.is_to_yield(now) {
             return false;
@@ -225,6 +234,12 @@ impl Worker {
                 false
             }
         }
+    }
+
+    /// In a simulation each call that may block is a scheduling point, if chance says so. True if others have run.
+    fn is_switched_away(&self) -> bool {
+        self.turns.calls.set(1);
+        !self.cannot_give_way() && virtual_worker::switches_now() && self.let_others_go_first()
     }
 
     /// Sets when to look again. True if others wait for the running thread to yield.
@@ -257,6 +272,11 @@ impl Worker {
 
     #[cold]
     fn try_in_vain(&self) {
+        if self.shared.options.simulated {
+            // A thread that tries again and again waits for others.
+            self.let_others_go_first();
+            return;
+        }
         let left = self.turns.tries.get() - 1;
         self.turns.tries.set(if left == 0 { TRIES } else { left });
         let limit = self.turns.limit * (TRY_LIMIT.as_micros() / LIMIT.as_micros()) as u64;

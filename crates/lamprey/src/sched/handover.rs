@@ -18,7 +18,7 @@ pub(crate) unsafe fn switch_over(thread: NonNull<Thread>) -> bool {
     let me = worker.running_ref();
     let may_switch = me.kind == Kind::Host && !me.is_barred();
     // SAFETY: the caller holds the right to wake `thread` (contract).
-    let is_woken = may_switch && unsafe { worker.wake_neighbour(thread) };
+    let is_woken = may_switch && unsafe { worker.wake_neighbour(thread) }.is_some();
     if is_woken {
         worker.yield_now();
     }

@@ -85,6 +85,8 @@ pub(crate) mod timers;
 #[cfg(not(loom))]
 mod trim;
 #[cfg(not(loom))]
+pub(crate) mod virtual_worker;
+#[cfg(not(loom))]
 mod watch;
 #[cfg(not(loom))]
 pub(crate) mod worker;

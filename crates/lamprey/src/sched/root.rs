@@ -36,11 +36,7 @@ impl Worker {
             if self.go_on() {
                 continue;
             }
-            if self.stopping.get()
-                && self.hosts.get() == 0
-                && self.parasites.ready.pending.get() == 0
-                && self.remote.inbox.is_empty()
-            {
+            if self.has_finished() {
                 break;
             }
             if !self.look_for_work() {
@@ -52,7 +48,7 @@ impl Worker {
 
     /// Switches to a ready thread and returns when a thread switches back to the root; false if none is
     /// ready.
-    fn go_on(&self) -> bool {
+    pub(super) fn go_on(&self) -> bool {
         self.budget.set(self.rounds.window.get());
         let next = if self.parasites.ready.pending.get() != 0 {
             self.pick_parasite()
@@ -75,7 +71,7 @@ impl Worker {
     }
 
     /// Handles what comes from outside: messages, refused threads, the order to stop, events.
-    fn attend(&self) {
+    pub(super) fn attend(&self) {
         for entry in self.remote.inbox.take() {
             // SAFETY: the sender gave the entry up to this worker.
             unsafe { self.receive(entry) };
@@ -92,6 +88,9 @@ impl Worker {
             self.answer_survey();
         }
         self.remote.counters.rounds.add(1);
+        if self.shared.options.simulated {
+            return; // the simulation has its own clock, and polls
+        }
         let now = clock::ticks();
         self.measure(now);
         if now.wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every {
@@ -106,6 +105,10 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(super) fn root_is_due(&self) -> bool {
+        if self.shared.options.simulated {
+            self.budget.set(1);
+            return true;
+        }
         let now = clock::ticks();
         if !self.note_first_run(now) {
             if self.rounds.window.get() == 1 {
@@ -125,6 +128,9 @@ impl Worker {
     /// True if the root has something to do: the test of [`root_is_due`](Self::root_is_due) without its
     /// bookkeeping.
     pub(super) fn root_waits(&self) -> bool {
+        if self.shared.options.simulated {
+            return !self.remote.inbox.is_empty();
+        }
         clock::ticks().wrapping_sub(self.rounds.polled.get()) >= self.rounds.poll_every
             || !self.remote.inbox.is_empty()
     }
@@ -141,6 +147,14 @@ impl Worker {
         } else {
             (u64::from(window) * self.rounds.poll_every / round).max(1) as u32
         });
+    }
+
+    /// The runtime stops, and nothing is left to run.
+    pub(super) fn has_finished(&self) -> bool {
+        self.stopping.get()
+            && self.hosts.get() == 0
+            && self.parasites.ready.pending.get() == 0
+            && self.remote.inbox.is_empty()
     }
 
     /// Sleeps until a message, an event or a deadline. [`park`](super::park) and [`idle`](super::idle) say
@@ -240,7 +254,7 @@ impl Worker {
     }
 
     /// Ends the worker: closes its inbox, so that a later push fails and the entry stays with its sender.
-    fn leave(&self) {
+    pub(super) fn leave(&self) {
         let mut late: Vec<_> = self.remote.inbox.close().collect();
         // SAFETY: this is the owning kernel thread. Entries are left only if the program's policy never took
         // them.

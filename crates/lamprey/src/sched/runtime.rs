@@ -44,6 +44,17 @@ pub(crate) struct Config {
 impl Shared {
     /// Starts the workers; if one fails to start, stops the others and returns its error.
     pub(crate) fn start(config: Config) -> io::Result<Arc<Shared>> {
+        let shared = Self::without_workers(&config);
+        if let Err(error) = shared.launch(&Arc::new(config)) {
+            shared.stop(Duration::from_secs(1));
+            return Err(error);
+        }
+        super::tick::start(&shared);
+        Ok(shared)
+    }
+
+    /// What the workers of a runtime share, before they start.
+    pub(super) fn without_workers(config: &Config) -> Arc<Shared> {
         probe_membarrier();
         let workers = config.workers;
         let shared = Arc::new(Shared {
@@ -73,12 +84,7 @@ impl Shared {
             .remotes
             .set(remotes)
             .unwrap_or_else(|_| crate::bug::bug!("the remotes of a runtime were set twice"));
-        if let Err(error) = shared.launch(&Arc::new(config)) {
-            shared.stop(Duration::from_secs(1));
-            return Err(error);
-        }
-        super::tick::start(&shared);
-        Ok(shared)
+        shared
     }
 
     /// Starts one kernel thread for each worker and waits until each has made its sources.
@@ -161,6 +167,20 @@ fn worker_main(
     remote: Arc<WorkerShared>,
     report: &mpsc::Sender<io::Result<()>>,
 ) -> io::Result<()> {
+    let place = make_worker(shared, config, remote)?;
+    place.worker.install();
+    let _ = report.send(Ok(()));
+    crate::bug::no_unwind("a source", || place.worker.work());
+    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
+    Ok(())
+}
+
+/// Makes a worker of the calling kernel thread, with its sources and its policy.
+pub(super) fn make_worker(
+    shared: &Arc<Shared>,
+    config: &Config,
+    remote: Arc<WorkerShared>,
+) -> io::Result<Box<InPage>> {
     swapstack::overflow::arm_thread()?;
     // SAFETY: the call has no arguments and touches no memory. Relaxed: a number, read by `inspect::silent`.
     remote.tid.store(unsafe { libc::gettid() }, Ordering::Relaxed);
@@ -173,10 +193,5 @@ fn worker_main(
     });
     remote.notifier.set(notifier).unwrap_or_else(|_| crate::bug::bug!("a remote was taken twice"));
     let _ = remote.helpers.set(helpers);
-    let place = InPage::new(Worker::new(remote, shared.clone(), policy, sources));
-    place.worker.install();
-    let _ = report.send(Ok(()));
-    crate::bug::no_unwind("a source", || place.worker.work());
-    crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
-    Ok(())
+    Ok(InPage::new(Worker::new(remote, shared.clone(), policy, sources)))
 }

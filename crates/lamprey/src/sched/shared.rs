@@ -22,6 +22,8 @@ pub(crate) struct Options {
     /// After how long a worker that is held up is reported.
     pub(crate) stuck_after: Duration,
     pub(crate) panics: Panics,
+    /// The workers are virtual: they share a kernel thread ([`super::virtual_worker`]).
+    pub(crate) simulated: bool,
 }
 
 impl Default for Options {
@@ -33,6 +35,7 @@ impl Default for Options {
             slice: Duration::from_millis(10),
             stuck_after: Duration::from_secs(3),
             panics: Panics::Report,
+            simulated: false,
         }
     }
 }
@@ -89,6 +92,12 @@ impl Shared {
             alive = self.ended.wait_timeout(alive, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         *alive
+    }
+
+    /// True once its threads are told to end.
+    pub(crate) fn is_stopping(&self) -> bool {
+        // Acquire pairs with the Release store in `stop`.
+        self.stopping.load(Ordering::Acquire)
     }
 
     /// How many workers run.

@@ -78,7 +78,8 @@ impl Worker {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn wake_parasite(&self, entry: &Thread, form: Form) {
         if entry.inflated.get() {
-            return self.make_ready(NonNull::from(entry), Woke::Woken);
+            self.make_ready(NonNull::from(entry), Woke::Woken);
+            return;
         }
         entry.woke.set(Woke::Woken);
         entry.state.set(ThreadState::Runnable);
@@ -111,10 +112,10 @@ impl Worker {
         self.switch_to(me, NonNull::from(parasite));
     }
 
-    /// Puts a host that has been woken or interrupted into the run queue.
+    /// Puts a host that has been woken or interrupted into the run queue; true if that is of the program's policy.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) {
-        self.policy.ready(Waiter::thread(thread), Why::Woken);
+    pub(super) fn enqueue_woken(&self, thread: NonNull<Thread>) -> bool {
+        self.policy.take(Waiter::thread(thread), Why::Woken)
     }
 
     /// Yields to the root; the running host `me` goes to the run queue.

@@ -67,6 +67,11 @@ impl Drop for TimerSource {
     }
 }
 
+/// Makes these the timers of the calling kernel thread, and returns those that it had.
+pub(super) fn exchange(timers: *const Timers) -> *const Timers {
+    WHEEL.replace(timers)
+}
+
 /// True if a deadline of a host of the calling kernel thread's worker has passed. Async-signal-safe; not for
 /// the root.
 pub(crate) fn is_overdue() -> bool {

@@ -18,6 +18,7 @@ use crate::driver::outside::outside;
 use crate::sched::timers;
 use crate::time;
 use crate::time::alarms::{Alarm, Alarms};
+use crate::world;
 
 /// The future that [`sleep_async`] returns.
 #[doc(alias = "Delay")]
@@ -127,7 +128,7 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Some(deadline) = self.deadline else { return Poll::Pending };
-        if Instant::now() >= deadline {
+        if world::now() >= deadline {
             self.disarm();
             return Poll::Ready(());
         }

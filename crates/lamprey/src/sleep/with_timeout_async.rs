@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::sleep_async;
 use crate::time::TimedOut;
 use crate::time::before::before;
+use crate::world;
 
 /// The output of `future`, unless `duration` passes first; the time counts from this call.
 ///
@@ -61,5 +62,5 @@ pub fn with_deadline_async<F: Future>(
     deadline: Instant,
     future: F,
 ) -> impl Future<Output = Result<F::Output, TimedOut>> {
-    with_timeout_async(deadline.saturating_duration_since(Instant::now()), future)
+    with_timeout_async(deadline.saturating_duration_since(world::now()), future)
 }

@@ -14,9 +14,10 @@ pub(crate) mod wheel;
 
 pub use timed_out::TimedOut;
 
+use crate::world;
 use std::time::{Duration, Instant};
 
 /// The instant `timeout` from now; `None` if the clock cannot represent it, which means never.
 pub(crate) fn deadline(timeout: Duration) -> Option<Instant> {
-    Instant::now().checked_add(timeout)
+    world::now().checked_add(timeout)
 }

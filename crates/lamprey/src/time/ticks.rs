@@ -3,6 +3,7 @@
 //! A tick is 2^16 ns (65.5 us). Deadlines are rounded up to whole ticks and the time that has passed is
 //! rounded down, so that nothing ever fires early.
 
+use crate::world;
 use std::time::{Duration, Instant};
 
 /// Nanoseconds in a tick, as a power of two.
@@ -17,7 +18,7 @@ pub(crate) struct Ticks {
 impl Ticks {
     /// Tick 0 begins now.
     pub(crate) fn from_now() -> Self {
-        Self { start: Instant::now() }
+        Self { start: world::now() }
     }
 
     /// The first tick at or after `at`.
@@ -28,7 +29,7 @@ impl Ticks {
 
     /// The tick that began last.
     pub(crate) fn passed(&self) -> u64 {
-        (self.start.elapsed().as_nanos() >> TICK) as u64
+        (world::now().saturating_duration_since(self.start).as_nanos() >> TICK) as u64
     }
 
     /// The start of `tick`; `None` if the clock cannot represent it.

@@ -125,9 +125,13 @@ pub(super) unsafe fn deal_with_thread<T>(
         let wait_node = peer.cast::<WaitNode<T>>().as_ref();
         let got = trade(side, mine, wait_node);
         wait_node.end(true);
-        if !worker.wake_neighbour(thread) {
-            sched::wake_thread(thread, form);
-            coop::call_is_done();
+        match worker.wake_neighbour(thread) {
+            Some(false) => {}
+            Some(true) => coop::call_is_done(),
+            None => {
+                sched::wake_thread(thread, form);
+                coop::call_is_done();
+            }
         }
         got
     }

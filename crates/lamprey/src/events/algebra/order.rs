@@ -11,6 +11,7 @@
 //! * A shuffle of more than 16: its numbers need memory.
 
 #[cfg(not(loom))]
+use crate::world;
 use std::cell::Cell;
 
 /// So many numbers of four bits are in a `u64`.
@@ -112,6 +113,9 @@ impl Iterator for Order {
 #[cfg(not(loom))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn random() -> u64 {
+    if let Some(number) = world::with(|world| world.chance.word()) {
+        return number;
+    }
     thread_local! {
         static STATE: Cell<u64> = const { Cell::new(0) };
     }

@@ -3,6 +3,7 @@
 use super::{Event, awaitable};
 use crate::events::protocol::{Branch, ChoiceRef, Offered, Steps};
 use crate::time;
+use crate::world;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ pub struct Due(Option<Instant>);
 
 impl Steps for Due {
     fn attempt(&self, _: Option<&mut Context<'_>>) -> bool {
-        self.0.is_some_and(|deadline| deadline <= Instant::now())
+        self.0.is_some_and(|deadline| deadline <= world::now())
     }
 
     /// A deadline needs no offer: a blocked thread wakes up at the [`deadline`](Steps::deadline) and

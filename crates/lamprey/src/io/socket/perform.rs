@@ -14,6 +14,7 @@ use super::Socket;
 use crate::driver::readiness::Interest;
 use crate::driver::uring::ring::{Here, here};
 use crate::sched::{Wait, coop};
+use crate::world;
 
 /// One operation in its two forms. `C` is what it works on, such as the buffer.
 pub(crate) struct Forms<A, P> {
@@ -53,7 +54,7 @@ impl<S: AsFd> Socket<S> {
             && !self.options.nonblocking()
         {
             self.check_open()?;
-            let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+            let deadline = timeout.and_then(|timeout| world::now().checked_add(timeout));
             let performed = (forms.perform)(&mut on, here, self.as_fd(), deadline);
             // A `close` ends the operation in one way or another.
             self.check_open()?;

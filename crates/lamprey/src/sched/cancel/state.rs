@@ -4,6 +4,7 @@ use super::frame::Is;
 use crate::sched::parasite::task::Task;
 use crate::sched::thread::{Kind, Thread};
 use crate::sched::worker::Worker;
+use crate::world;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Instant;
@@ -116,7 +117,7 @@ pub(in crate::sched) fn outlook(thread: &Thread) -> Outlook {
     if frame.is_null() || std::thread::panicking() {
         return Outlook::Clear;
     }
-    let now = Instant::now();
+    let now = world::now();
     let mut next: Option<Instant> = None;
     // SAFETY: entered frames are alive until they are left.
     while let Some(entry) = unsafe { frame.as_ref() } {

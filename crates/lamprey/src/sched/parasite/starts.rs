@@ -23,7 +23,7 @@ use crate::time::clock;
 impl Worker {
     /// A parasite starts, and the attention word has changed: true if its join should give way.
     pub(in crate::sched) fn is_overdue(&self) -> bool {
-        if self.stopping.get() || self.cannot_give_way() {
+        if self.stopping.get() || self.shared.options.simulated || self.cannot_give_way() {
             return false;
         }
         let (now, host) = (clock::ticks(), (self.bottom(), self.budget.get()));

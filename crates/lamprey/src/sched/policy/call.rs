@@ -84,10 +84,23 @@ impl PolicySlot {
     /// Takes the right to run a thread.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn ready(&self, right: Waiter, why: Why) {
+        self.take(right, why);
+    }
+
+    /// As [`ready`](Self::ready); true if the policy is the program's. (A return value and not a question of its own,
+    /// because where the policy is known, so is the answer.)
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take(&self, right: Waiter, why: Why) -> bool {
         match self {
-            // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
-            Self::Hybrid(policy) => unsafe { &mut *policy.get() }.push(right.as_plain_thread(), why),
-            Self::Program(program) => program.ready(Ready::new(right), why),
+            Self::Hybrid(policy) => {
+                // SAFETY: the cell is not Sync, and Hybrid calls nothing that could come back here.
+                unsafe { &mut *policy.get() }.push(right.as_plain_thread(), why);
+                false
+            }
+            Self::Program(program) => {
+                program.ready(Ready::new(right), why);
+                true
+            }
         }
     }
 

@@ -124,8 +124,8 @@ impl Worker {
         Self {
             running: Cell::new(NonNull::dangling()),
             budget: Cell::new(1),
-            parallel: workers > 1,
-            slot: bias::Lease::take(),
+            parallel: workers > 1 && !shared.options.simulated,
+            slot: if shared.options.simulated { None } else { bias::Lease::take() },
             policy,
             parasites: Parasites::new(
                 remote.ready.clone(),
@@ -158,6 +158,11 @@ impl Worker {
         self.running.set(NonNull::from(&self.root));
         self.root.set_barred(true);
         self.root.reach().begin(Arc::as_ptr(&self.remote));
+        WORKER.set(self);
+    }
+
+    /// Makes this the calling thread's worker again.
+    pub(in crate::sched) fn reinstall(&self) {
         WORKER.set(self);
     }
 

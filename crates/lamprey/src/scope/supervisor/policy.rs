@@ -1,6 +1,7 @@
 //! Restart policies: whether a child that has ended is restarted, which others are restarted with it, and
 //! when.
 
+use crate::world;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::time::Duration;
@@ -122,5 +123,6 @@ impl Default for Backoff {
 
 /// A random number from 0 to 1: each of std's `RandomState`s has different keys.
 fn chance() -> f64 {
-    RandomState::new().hash_one(0) as f64 / u64::MAX as f64
+    let bits = world::with(|world| world.chance.word()).unwrap_or_else(|| RandomState::new().hash_one(0));
+    bits as f64 / u64::MAX as f64
 }

@@ -9,6 +9,7 @@ use crate::scope::{Scope, ScopedJoinHandle};
 use crate::thread::Handle;
 use crate::thread::JoinError;
 use crate::time;
+use crate::world;
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -82,7 +83,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         notify: Sender<Notice>,
         notices: Receiver<Notice>,
     ) -> Self {
-        let now = Some(Instant::now());
+        let now = Some(world::now());
         let fresh = || Member { life: Life::Due(now), failures: 0, is_dismissed: false };
         let members = plan.children.iter().map(|_| fresh()).collect();
         Self { scope, runtime, plan, members, observer, notify, notices, restarts: VecDeque::new() }
@@ -114,7 +115,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
             Life::Due(at) => at,
             _ => None,
         });
-        let patience = due.min().map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
+        let patience = due.min().map_or(Duration::MAX, |at| at.saturating_duration_since(world::now()));
         if patience.is_zero() {
             return None;
         }
@@ -130,7 +131,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     }
 
     fn start_those_due(&mut self) -> Result<(), SupervisorError<E>> {
-        let now = Instant::now();
+        let now = world::now();
         for child in 0..self.members.len() {
             if matches!(self.members[child].life, Life::Due(Some(at)) if at <= now) {
                 self.start(child)?;
@@ -141,7 +142,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
 
     /// Starts a child, and returns when it has begun to run.
     fn start(&mut self, child: usize) -> Result<(), SupervisorError<E>> {
-        let (since, spec) = (Instant::now(), &self.plan.children[child]);
+        let (since, spec) = (world::now(), &self.plan.children[child]);
         let end_notice = EndNotice { notices: self.notify.clone(), child };
         let (begins, begun) = oneshot();
         let spawned = self.scope.launch_at(spec.site, &self.runtime, spec.builder.clone(), move || {
@@ -164,7 +165,7 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
         let member = &mut self.members[child];
         let handle = match std::mem::replace(&mut member.life, Life::Over) {
             Life::Running { handle, since } => {
-                if since.elapsed() >= self.plan.limit.1 {
+                if world::now().saturating_duration_since(since) >= self.plan.limit.1 {
                     member.failures = 0;
                 }
                 handle
@@ -192,13 +193,13 @@ impl<'scope, 'env, 'a, E: fmt::Display + Send> Team<'scope, 'env, 'a, E> {
     /// all of them after the delay; or gives up.
     fn restart(&mut self, child: usize, failure: Failure<E>) -> Result<(), SupervisorError<E>> {
         let (limit, window) = self.plan.limit;
-        while self.restarts.front().is_some_and(|at| at.elapsed() > window) {
+        while self.restarts.front().is_some_and(|at| world::now().saturating_duration_since(*at) > window) {
             self.restarts.pop_front();
         }
         if self.restarts.len() >= limit {
             return Err(self.give_up(child, failure));
         }
-        self.restarts.push_back(Instant::now());
+        self.restarts.push_back(world::now());
         let member = &mut self.members[child];
         let delay = self.plan.backoff.delay(member.failures);
         member.failures = member.failures.saturating_add(1);

@@ -1,0 +1,214 @@
+//! A virtual worker: a [`Worker`] without a kernel thread of its own. Several of them, of one or more runtimes, share a
+//! kernel thread, on which a simulation runs one thread of one worker at a time, up to its next scheduling point.
+//!
+//! The worker is the real one, and so are its queues, its inbox and its timers. What differs is who runs its root: the
+//! simulation calls the steps of the scheduler loop one by one ([`root`](super::root)).
+//!
+//! # Invariants
+//! 1. Between two steps each thread of a virtual worker is suspended and its root is not: the root is the code that
+//!    calls the step. So another worker can take the kernel thread over between two steps.
+//! 2. What is one per kernel thread and belongs to a worker (its place in `Worker::current`, its timers, and what
+//!    [`Locals`] has) is that of the worker that [`enter`](VirtualWorker::enter)ed last.
+//! 3. The budget of scheduling points is 1: a step runs one thread, and those that run on its stack.
+//! 4. The worker counts as asleep between two steps, so that each message for it calls its notifier.
+
+use super::runtime::{Config, make_worker};
+use super::shared::Shared;
+use super::timers::{self, Timers};
+use super::worker::{InPage, Worker};
+use crate::world;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What else is one per kernel thread and belongs to a worker.
+pub(crate) trait Locals {
+    /// Exchanges what the kernel thread has and what is kept here.
+    fn exchange(&mut self);
+}
+
+/// Turns of parasites in a row.
+const MOST_TURNS: u32 = 64;
+
+/// A worker that shares its kernel thread with others.
+pub(crate) struct VirtualWorker {
+    /// `None` after its end.
+    place: RefCell<Option<Box<InPage>>>,
+    worker: Cell<*const Worker>,
+    wheel: Cell<*const Timers>,
+    locals: RefCell<Box<dyn Locals>>,
+}
+
+impl Shared {
+    /// A runtime whose workers are virtual ones of the calling kernel thread.
+    ///
+    /// # Errors
+    /// The system's, if it refuses memory or descriptors.
+    pub(crate) fn start_virtual(
+        config: &Config,
+        locals: fn() -> Box<dyn Locals>,
+    ) -> io::Result<(Arc<Shared>, Vec<VirtualWorker>)> {
+        let shared = Self::without_workers(config);
+        shared.ticker.end();
+        let remotes = shared.remotes().iter();
+        let workers = remotes.map(|remote| {
+            let place = make_worker(&shared, config, remote.clone())?;
+            let (worker, wheel) = (Cell::new(&raw const place.worker), Cell::new(ptr::null()));
+            place.worker.rounds.window.set(1);
+            place.worker.install();
+            place.worker.remote.parking.prepare();
+            let this = VirtualWorker {
+                place: RefCell::new(Some(place)),
+                worker,
+                wheel,
+                locals: RefCell::new(locals()),
+            };
+            this.leave();
+            Ok(this)
+        });
+        let workers = workers.collect::<io::Result<Vec<_>>>()?;
+        Ok((shared.clone(), workers))
+    }
+}
+
+impl VirtualWorker {
+    /// The worker; `None` after its end.
+    fn worker(&self) -> Option<&Worker> {
+        // SAFETY: null, or in the box in `place`, which is freed only by `end`, after the pointer has been set to null. Who
+        // calls `end` has no reference: it is called between two steps.
+        unsafe { self.worker.get().as_ref() }
+    }
+
+    /// Gives the kernel thread to this worker.
+    pub(crate) fn enter(&self) {
+        if let Some(worker) = self.worker() {
+            worker.reinstall();
+            self.exchange();
+        }
+    }
+
+    /// Takes the kernel thread from this worker.
+    pub(crate) fn leave(&self) {
+        if let Some(worker) = self.worker() {
+            self.exchange();
+            worker.uninstall();
+        }
+    }
+
+    fn exchange(&self) {
+        self.wheel.set(timers::exchange(self.wheel.get()));
+        self.locals.borrow_mut().exchange();
+    }
+
+    /// Takes what others have sent. The worker has been entered.
+    pub(crate) fn receive(&self) {
+        if let Some(worker) = self.worker() {
+            worker.remote.parking.finish();
+            worker.attend();
+            worker.remote.parking.prepare();
+            self.run_parasites();
+        }
+    }
+
+    /// Runs the parasites that are ready ahead of the hosts. Not without end, because they may wait for other workers.
+    fn run_parasites(&self) {
+        let Some(worker) = self.worker() else { return };
+        for _ in 0..MOST_TURNS {
+            if !self.has_parasites() || !worker.go_on() {
+                return;
+            }
+        }
+    }
+
+    /// True if parasites are ready to run ahead of the hosts.
+    pub(crate) fn has_parasites(&self) -> bool {
+        self.worker().is_some_and(|worker| worker.parasites.ready.pending.get() != 0)
+    }
+
+    /// Runs the thread that the policy picks, up to its next scheduling point; then the parasites that it has unblocked. The
+    /// worker has been entered.
+    pub(crate) fn run(&self) {
+        let Some(worker) = self.worker() else { return };
+        worker.go_on();
+        self.run_parasites();
+        if !worker.is_refused_none() {
+            self.receive();
+        }
+    }
+
+    /// Has the threads woken whose events have happened. The worker has been entered.
+    pub(crate) fn poll(&self) {
+        if let Some(worker) = self.worker() {
+            // SAFETY: only the root, which is the caller, reaches the sources, one call at a time.
+            unsafe { &mut *worker.sources.get() }.poll();
+            self.run_parasites();
+        }
+    }
+
+    /// When its timers or its sources have something to do.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        // SAFETY: only the root, which is the caller, reaches the sources, one call at a time.
+        self.worker().and_then(|worker| unsafe { &*worker.sources.get() }.deadline())
+    }
+
+    /// True if it has ended, or does so now, because its runtime stops and no thread is left. The worker has been entered;
+    /// if it has ended, it is left.
+    pub(crate) fn end(&self) -> bool {
+        let Some(worker) = self.worker() else { return true };
+        let is_over = worker.has_finished();
+        if is_over {
+            worker.leave();
+            let place = self.place.take();
+            self.worker.set(ptr::null());
+            crate::bug::no_unwind("the destructor of a source or a policy", move || drop(place));
+            // What the destructors have left.
+            self.exchange();
+        }
+        is_over
+    }
+
+    /// Leaves the worker's memory to its threads, which have not ended.
+    pub(crate) fn forget(&self) {
+        std::mem::forget(self.place.take());
+        self.worker.set(ptr::null());
+    }
+
+    /// Its started threads that have not ended, newest first.
+    pub(crate) fn threads(&self, mut see: impl FnMut(&super::thread::Thread)) {
+        let Some(worker) = self.worker() else { return };
+        let mut next = worker.newest.get();
+        // SAFETY: listed threads are alive until they end, which none does during this loop.
+        while let Some(thread) = unsafe { next.as_ref() } {
+            see(thread);
+            next = thread.older.get();
+        }
+    }
+}
+
+impl Worker {
+    fn is_refused_none(&self) -> bool {
+        // SAFETY: only this kernel thread reaches the list; the reference ends here.
+        unsafe { &*self.refused.get() }.is_empty()
+    }
+}
+
+/// In a simulation: true if the running thread is to give way at this call, which need not wait.
+pub(super) fn switches_now() -> bool {
+    world::with(|world| world.switches()) == Some(true)
+}
+
+/// True if the calling kernel thread runs virtual workers, so that to park it is to stop all of them.
+pub(super) fn must_not_park() -> bool {
+    world::is_simulated()
+}
+
+impl Drop for VirtualWorker {
+    fn drop(&mut self) {
+        debug_assert!(
+            self.worker.get().is_null() || std::thread::panicking(),
+            "a virtual worker was not ended"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! How a worker that is sent a message calls the simulation.
+
+use super::ready::WorkerId;
+use crate::sched::source::{Notifier, Source};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+/// The workers that have been sent messages.
+pub(super) struct Called {
+    any: AtomicBool,
+    workers: Mutex<Vec<WorkerId>>,
+    /// The kernel thread of the simulation.
+    home: ThreadId,
+    /// Another kernel thread has sent a message.
+    from_outside: AtomicBool,
+}
+
+impl Called {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            any: AtomicBool::new(false),
+            workers: Mutex::default(),
+            home: thread::current().id(),
+            from_outside: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes the workers that have been sent messages since the last call.
+    pub(super) fn take(&self) -> Option<Vec<WorkerId>> {
+        // Acquire pairs with the Release store in `ring`. (What the messages say is ordered by their inbox.)
+        if !self.any.load(Ordering::Acquire) {
+            return None;
+        }
+        // Relaxed: under the lock that follows, or a call that comes later sets it again.
+        self.any.store(false, Ordering::Relaxed);
+        Some(std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// True once: another kernel thread has sent a message since the last call.
+    pub(super) fn from_outside(&self) -> bool {
+        // Relaxed: a flag for a message to the user.
+        self.from_outside.swap(false, Ordering::Relaxed)
+    }
+
+    fn ring(&self, worker: WorkerId) {
+        if thread::current().id() != self.home {
+            // Relaxed: a flag for a message to the user.
+            self.from_outside.store(true, Ordering::Relaxed);
+        }
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        // Release pairs with the Acquire load in `take`.
+        self.any.store(true, Ordering::Release);
+    }
+}
+
+/// The source in which a virtual worker would sleep: it only has the notifier.
+pub(super) struct Bell {
+    pub(super) called: Arc<Called>,
+    pub(super) worker: WorkerId,
+}
+
+impl Source for Bell {
+    fn poll(&mut self) {}
+
+    fn active(&self) -> bool {
+        false
+    }
+
+    fn wait(&mut self, _timeout: Option<Duration>) {}
+
+    fn notifier(&self) -> Option<Notifier> {
+        let (called, worker) = (self.called.clone(), self.worker);
+        Some(Notifier::new(move || called.ring(worker)))
+    }
+}

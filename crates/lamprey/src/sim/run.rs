@@ -1,0 +1,255 @@
+//! A run of a simulation: the loop that runs one thread at a time, and moves the clock when none can.
+//!
+//! # Invariants
+//! 1. All of it is on one kernel thread. No `RefCell` here stays borrowed while a thread of the program runs, because
+//!    that may call back ([`Machine`](super::Machine)).
+//! 2. `entered` names the worker that has the kernel thread; nobody has it while events of the world happen.
+
+use super::bell::Called;
+use super::failure::Failure;
+use super::machine::{Config, Node};
+use super::ready::{ReadyList, WorkerId};
+use super::schedule::Scheduler;
+use crate::sched::panic::Panic;
+use crate::sched::virtual_worker::VirtualWorker;
+use crate::world::World;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a step of a thread takes of the simulation's time.
+const STEP: Duration = Duration::from_micros(1);
+/// How many steps are between two looks at timers and sockets, while threads are ready.
+const POLL: u64 = 32;
+/// Steps that the threads have to end after the program has.
+const STEPS_TO_END: u64 = 1_000_000;
+
+/// A run.
+pub(super) struct Run {
+    pub(super) world: Rc<World>,
+    pub(super) list: Rc<ReadyList>,
+    pub(super) called: Arc<Called>,
+    pub(super) nodes: RefCell<Vec<Rc<Node>>>,
+    scheduler: RefCell<Scheduler>,
+    entered: RefCell<Option<(WorkerId, Rc<VirtualWorker>)>>,
+    steps: Cell<u64>,
+    most_steps: u64,
+    pub(super) config: Config,
+    /// The first panic that has ended a machine.
+    panic: RefCell<Option<Panic>>,
+}
+
+std::thread_local! {
+    static HERE: RefCell<Option<Rc<Run>>> = const { RefCell::new(None) };
+}
+
+impl Run {
+    pub(super) fn new(world: Rc<World>, scheduler: Scheduler, config: Config, most_steps: u64) -> Rc<Self> {
+        let this = Rc::new(Self {
+            world,
+            list: Rc::default(),
+            called: Called::new(),
+            nodes: RefCell::default(),
+            scheduler: RefCell::new(scheduler),
+            entered: RefCell::new(None),
+            steps: Cell::new(0),
+            most_steps,
+            config,
+            panic: RefCell::new(None),
+        });
+        HERE.set(Some(this.clone()));
+        this
+    }
+
+    /// The run of the calling kernel thread.
+    pub(super) fn here() -> Option<Rc<Self>> {
+        HERE.with_borrow(Clone::clone)
+    }
+
+    pub(super) fn is_over(&self) {
+        HERE.set(None);
+    }
+
+    /// The first panic that nobody has joined.
+    pub(super) fn take_panic(&self) -> Option<Panic> {
+        self.panic.take()
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Runs until `is_done`.
+    pub(super) fn until(&self, mut is_done: impl FnMut() -> bool) -> Result<(), Failure> {
+        while !is_done() && self.panic.borrow().is_none() {
+            if self.steps.get() >= self.most_steps {
+                return Err(Failure::too_long(self));
+            }
+            if !self.step() && !self.idle() {
+                return Err(Failure::deadlock(self));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all threads of all machines; an error if some do not end.
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        let nodes = self.nodes.borrow().clone();
+        nodes.iter().for_each(|node| node.stop());
+        let last = self.steps.get() + STEPS_TO_END;
+        let is_up = || nodes.iter().any(|node| !node.is_down());
+        while is_up() {
+            let goes_on = self.step() || self.idle();
+            if is_up() && (!goes_on || self.steps.get() >= last) {
+                let survivors = Failure::survivors(self);
+                self.leave();
+                nodes.iter().for_each(|node| node.forget());
+                std::mem::forget(std::mem::take(&mut *self.list.entries.borrow_mut()));
+                return Err(survivors);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `f` with no worker on the kernel thread; the worker that is there now, perhaps in the middle of a step,
+    /// continues afterwards.
+    pub(super) fn outside<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.entered.borrow_mut().take();
+        if let Some((_, worker)) = &before {
+            worker.leave();
+        }
+        let result = f();
+        self.leave();
+        if let Some((at, worker)) = &before {
+            worker.enter();
+            self.world.set_machine(at.machine);
+        }
+        *self.entered.borrow_mut() = before;
+        result
+    }
+
+    /// Runs one thread to its next scheduling point; false if none is ready.
+    fn step(&self) -> bool {
+        self.receive();
+        let steps = self.steps.get() + 1;
+        if steps.is_multiple_of(POLL) {
+            self.poll();
+        }
+        let Some(entry) = self.scheduler.borrow_mut().take(&self.list, &self.world) else { return false };
+        let Some(worker) = self.give_to(entry.at) else { crate::bug::bug!("a thread of a worker that has ended is ready") };
+        self.steps.set(steps);
+        self.world.advance(STEP);
+        self.world.set_ready(self.list.len());
+        self.log_step(&entry);
+        let at = entry.at;
+        if worker.has_parasites() {
+            // They are ahead.
+            self.list.entries.borrow_mut().push_front(entry);
+        } else {
+            self.list.pick(entry.thread);
+        }
+        worker.run();
+        self.has_run(at, &worker);
+        true
+    }
+
+    fn log_step(&self, entry: &super::ready::Entry) {
+        let (at, thread) = (entry.at, &entry.thread);
+        let who = u64::from(at.machine.0) << 32 | at.worker as u64;
+        self.world.step([who, thread.id(), self.list.len() as u64], |line| {
+            use std::fmt::Write;
+            let _ =
+                write!(line, "{}/{} runs {:?} {}", self.name_of(at), at.worker, thread.kind(), thread.id());
+            if let Some(name) = thread.name() {
+                let _ = write!(line, " `{name}`");
+            }
+        });
+    }
+
+    fn name_of(&self, at: WorkerId) -> String {
+        self.nodes.borrow().get(at.machine.0 as usize).map_or_else(String::new, |node| node.name().to_owned())
+    }
+
+    /// Nothing is ready: looks at sockets and timers, and moves the clock to whatever comes next. False if nothing does.
+    fn idle(&self) -> bool {
+        self.poll();
+        if self.is_busy() {
+            return true;
+        }
+        let deadlines = self.workers().into_iter().filter_map(|(_, worker)| worker.deadline());
+        let Some(next) = deadlines.chain(self.world.next_event()).min() else { return false };
+        self.world.advance_to(next);
+        self.poll();
+        true
+    }
+
+    fn is_busy(&self) -> bool {
+        self.receive();
+        self.list.len() != 0 || self.workers().iter().any(|(_, worker)| worker.has_parasites())
+    }
+
+    /// Has the events happen that are due, and the threads woken that wait for them.
+    fn poll(&self) {
+        self.leave();
+        self.world.happen();
+        for (at, worker) in self.workers() {
+            self.enter(at, &worker);
+            worker.poll();
+            self.has_run(at, &worker);
+        }
+    }
+
+    /// Has the workers take their messages.
+    fn receive(&self) {
+        while let Some(called) = self.called.take() {
+            for at in called {
+                if let Some(worker) = self.give_to(at) {
+                    worker.receive();
+                    self.has_run(at, &worker);
+                }
+            }
+        }
+    }
+
+    /// After each use of a worker: ends it, if its machine stops and nothing is left of it.
+    fn has_run(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
+        let node = self.nodes.borrow()[at.machine.0 as usize].clone();
+        if node.is_stopping() && worker.end() {
+            *self.entered.borrow_mut() = None;
+            let panic = node.one_ended(at.worker);
+            let mut first = self.panic.borrow_mut();
+            *first = first.take().or(panic);
+        }
+    }
+
+    fn workers(&self) -> Vec<(WorkerId, Rc<VirtualWorker>)> {
+        self.nodes.borrow().iter().flat_map(|node| node.workers()).collect()
+    }
+
+    /// Gives the kernel thread to a worker; `None` if it has ended.
+    fn give_to(&self, at: WorkerId) -> Option<Rc<VirtualWorker>> {
+        if let Some((entered, worker)) = &*self.entered.borrow()
+            && *entered == at
+        {
+            return Some(worker.clone());
+        }
+        let worker = self.nodes.borrow().get(at.machine.0 as usize)?.worker(at.worker)?;
+        self.enter(at, &worker);
+        Some(worker)
+    }
+
+    fn enter(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
+        self.leave();
+        worker.enter();
+        self.world.set_machine(at.machine);
+        *self.entered.borrow_mut() = Some((at, worker.clone()));
+    }
+
+    /// Takes the kernel thread from the worker that has it.
+    pub(super) fn leave(&self) {
+        if let Some((_, worker)) = self.entered.borrow_mut().take() {
+            worker.leave();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The event log of a world: lines of text if they are asked for, and always their hash.
+
+use super::chance::mix;
+use std::cell::{Cell, RefCell};
+use std::fmt::{Arguments, Write};
+use std::time::Duration;
+
+pub(super) struct Log {
+    text: Option<RefCell<String>>,
+    hash: Cell<u64>,
+}
+
+impl Log {
+    pub(super) fn new(text: bool) -> Self {
+        Self { text: text.then(RefCell::default), hash: Cell::new(0) }
+    }
+
+    /// Adds a line.
+    pub(super) fn line(&self, at: Duration, line: Arguments<'_>) {
+        let mut hashed = Hashed(self.hash.get());
+        // Neither a hash nor a string refuses text.
+        let _ = hashed.write_fmt(line);
+        self.hash.set(mix(hashed.0, at.as_nanos() as u64));
+        self.keep(at, |text| _ = text.write_fmt(line));
+    }
+
+    /// Adds numbers to the hash, and a line to the text.
+    pub(super) fn step(&self, at: Duration, numbers: [u64; 3], line: impl FnOnce(&mut String)) {
+        let hash = numbers.iter().fold(self.hash.get(), |hash, number| mix(hash, *number));
+        self.hash.set(hash);
+        self.keep(at, line);
+    }
+
+    fn keep(&self, at: Duration, line: impl FnOnce(&mut String)) {
+        let Some(text) = &self.text else { return };
+        let mut text = text.borrow_mut();
+        let _ = write!(text, "{:>12.6} ", at.as_secs_f64() * 1000.0);
+        line(&mut text);
+        text.push('\n');
+    }
+
+    pub(super) fn hash(&self) -> u64 {
+        self.hash.get()
+    }
+
+    /// The text so far; empty if it is not kept.
+    pub(super) fn take(&self) -> String {
+        self.text.as_ref().map(|text| std::mem::take(&mut *text.borrow_mut())).unwrap_or_default()
+    }
+}
+
+/// A hash of text, which takes no memory.
+struct Hashed(u64);
+
+impl Write for Hashed {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for part in text.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.0 = mix(self.0, u64::from_le_bytes(word));
+        }
+        Ok(())
+    }
+}

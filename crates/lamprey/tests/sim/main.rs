@@ -1,0 +1,3 @@
+//! The simulator.
+
+mod schedules;
