@@ -59,6 +59,7 @@ impl Run {
             panic: RefCell::new(None),
         });
         HERE.set(Some(this.clone()));
+        this.world.set_drive(|until| Self::here().is_some_and(|run| run.until(until).is_ok()));
         this
     }
 
@@ -137,7 +138,9 @@ impl Run {
             self.poll();
         }
         let Some(entry) = self.scheduler.borrow_mut().take(&self.list, &self.world) else { return false };
-        let Some(worker) = self.give_to(entry.at) else { crate::bug::bug!("a thread of a worker that has ended is ready") };
+        let Some(worker) = self.give_to(entry.at) else {
+            crate::bug::bug!("a thread of a worker that has ended is ready")
+        };
         self.steps.set(steps);
         self.world.advance(STEP);
         self.world.set_ready(self.list.len());

@@ -39,13 +39,9 @@ impl Chance {
         Self { draws, next: Cell::new(0), passed: Cell::new(0), used, places }
     }
 
-    pub(crate) fn seed(&self) -> u64 {
-        self.draws.seed
-    }
-
-    /// The number of draws so far.
-    pub(crate) fn drawn(&self) -> u32 {
-        self.next.get()
+    /// What repeats the run.
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 
     /// The indices of the draws that gave a number other than 0.

@@ -50,7 +50,12 @@ pub(crate) struct World {
     ready: Cell<usize>,
     /// Calls since a thread last gave way.
     calls: Cell<u32>,
+    /// Runs the simulation until a condition holds; false if that cannot be.
+    drive: Cell<Option<Drive>>,
 }
+
+/// See `World::drive`.
+pub(crate) type Drive = fn(&dyn Fn() -> bool) -> bool;
 
 impl World {
     /// `text` says whether the log is kept, and not only its hash.
@@ -65,6 +70,7 @@ impl World {
             switches: Cell::new(0),
             ready: Cell::new(0),
             calls: Cell::new(0),
+            drive: Cell::new(None),
         }
     }
 
@@ -116,6 +122,16 @@ impl World {
 
     pub(crate) fn set_machine(&self, machine: MachineId) {
         self.machine.set(machine);
+    }
+
+    /// Tells how the simulation is run, for code outside of its threads that waits for them.
+    pub(crate) fn set_drive(&self, drive: Drive) {
+        self.drive.set(Some(drive));
+    }
+
+    /// Runs the simulation until a condition holds; false if nothing is left to run before.
+    pub(crate) fn drive(&self, until: &dyn Fn() -> bool) -> bool {
+        self.drive.get().is_some_and(|drive| drive(until))
     }
 
     /// Sets how often, in a million, a thread gives way at a call that need not wait.
@@ -196,10 +212,18 @@ pub(crate) fn now() -> Instant {
     with(World::now).unwrap_or_else(Instant::now)
 }
 
-/// In a simulation, true now and then, for a choice that is rare on a real machine: a slow path taken though the fast one
-/// would do, a limit that is reached early. False outside of simulations. `$site` names the place.
-///
-/// Each run chooses by its seed which places are active at all, so that runs differ in kind.
+/// True once `deadline` has come.
+#[cfg(not(loom))]
+pub(crate) fn has_passed(deadline: Instant) -> bool {
+    now() >= deadline
+}
+
+/// Whether a deadline has come is for the checker to decide.
+#[cfg(loom)]
+pub(crate) use crate::sync_shim::has_passed;
+
+/// In a simulation, true now and then: for a slow path that is taken though the fast one would do, or a limit that is reached
+/// early. False outside of simulations. `$site` names the place (`sim::buggify`).
 macro_rules! buggify {
     ($site:literal) => {
         $crate::world::is_simulated()

@@ -1,3 +1,4 @@
 //! The simulator.
 
+mod exploring;
 mod schedules;
