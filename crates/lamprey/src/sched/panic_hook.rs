@@ -27,7 +27,13 @@ std::thread_local! {
 #[cfg(not(loom))]
 pub(crate) fn hushed<R>(f: impl FnOnce() -> R) -> R {
     install_hook();
-    let before = HUSHED.replace(true);
+    with_hush(true, f)
+}
+
+/// As [`hushed`], if `is_hushed`.
+#[cfg(not(loom))]
+pub(crate) fn with_hush<R>(is_hushed: bool, f: impl FnOnce() -> R) -> R {
+    let before = HUSHED.replace(is_hushed);
     let result = f();
     HUSHED.set(before);
     result

@@ -16,6 +16,8 @@ pub(super) struct Attempt {
     pub(super) used: Vec<u32>,
     /// Empty unless it was asked for.
     pub(super) log: String,
+    /// What it has used that is not simulated.
+    pub(super) escaped: Vec<&'static str>,
 }
 
 /// Runs `program` by these draws, and prints nothing of its panics.
@@ -24,17 +26,25 @@ pub(super) fn attempt(program: &(impl Fn(SimBuilder) + ?Sized), draws: Draws, lo
     let builder = if logged { builder.logged() } else { builder };
     let told = builder.told.clone();
     let outcome = hushed(|| catch_unwind(AssertUnwindSafe(|| program(builder))));
-    let mut made = Attempt { draws, failure: None, hash: 0, steps: 0, used: Vec::new(), log: String::new() };
+    let mut made = Attempt {
+        draws,
+        failure: None,
+        hash: 0,
+        steps: 0,
+        used: Vec::new(),
+        log: String::new(),
+        escaped: Vec::new(),
+    };
     for run in told.borrow().iter() {
         made.hash = made.hash.rotate_left(1) ^ run.hash;
         made.steps += run.steps;
         made.log.push_str(&run.log);
         made.used.extend(&run.used);
+        made.escaped.extend(&run.escaped);
     }
     made.used.sort_unstable();
     made.used.dedup();
     made.failure = outcome.err().map(|payload| text_of(&*payload));
-    // The destructors of payloads are code of the program.
     made
 }
 

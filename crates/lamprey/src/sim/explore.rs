@@ -5,7 +5,7 @@ use super::builder::SimBuilder;
 use super::progress::Progress;
 use super::shrink::shrink;
 use crate::world::Draws;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -131,6 +131,10 @@ impl Explore {
             Some((_, failed)) => self.fail(failed, &program),
             None => {
                 let schedules = found.hashes.len() as u64;
+                if !found.escaped.is_empty() {
+                    let all = Vec::from_iter(found.escaped).join("; ");
+                    crate::bug::say!("the program uses what is not simulated: {all}");
+                }
                 let explored = Explored { runs: found.runs, schedules, steps: found.steps };
                 crate::bug::say!("explored: {explored}");
                 explored
@@ -231,6 +235,7 @@ struct Found {
     runs: u64,
     steps: u64,
     hashes: HashSet<u64>,
+    escaped: BTreeSet<&'static str>,
     /// The earliest run that has failed.
     failed: Option<(u64, Attempt)>,
 }
@@ -246,6 +251,7 @@ impl State {
         found.runs += 1;
         found.steps += made.steps;
         found.hashes.insert(made.hash);
+        found.escaped.extend(&made.escaped);
         if made.failure.is_some() {
             // Relaxed: a hint; what was found is under the lock.
             self.over.store(true, Ordering::Relaxed);

@@ -11,11 +11,15 @@
 
 mod agenda;
 mod chance;
+mod escapes;
 mod log;
+#[cfg(all(feature = "sim-std", not(loom)))]
+mod std_calls;
 
 pub(crate) use chance::{Chance, Draws};
 
 use agenda::Agenda;
+use escapes::Escapes;
 use log::Log;
 use std::cell::Cell;
 use std::fmt::Arguments;
@@ -32,6 +36,8 @@ std::thread_local! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct MachineId(pub(crate) u32);
 
+/// When each simulation begins, since 1970: 2026-01-01.
+const EPOCH: Duration = Duration::from_secs(1_767_225_600);
 /// Calls that need not wait after which a thread gives way in any case.
 const MOST_CALLS: u32 = 256;
 
@@ -40,6 +46,10 @@ pub(crate) struct World {
     /// The system's clock when the world began; the world's clock is this and `elapsed`.
     start: Instant,
     elapsed: Cell<Duration>,
+    /// What the system's monotonic clock said at `start`.
+    #[cfg(all(feature = "sim-std", not(loom)))]
+    monotonic: Duration,
+    escapes: Escapes,
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
@@ -60,8 +70,15 @@ pub(crate) type Drive = fn(&dyn Fn() -> bool) -> bool;
 impl World {
     /// `text` says whether the log is kept, and not only its hash.
     pub(crate) fn new(draws: Draws, text: bool) -> Self {
+        #[cfg(all(feature = "sim-std", not(loom)))]
+        let (start, monotonic) = std_calls::start();
+        #[cfg(not(all(feature = "sim-std", not(loom))))]
+        let start = Instant::now();
         Self {
-            start: Instant::now(),
+            start,
+            #[cfg(all(feature = "sim-std", not(loom)))]
+            monotonic,
+            escapes: Escapes::default(),
             elapsed: Cell::new(Duration::ZERO),
             chance: Chance::new(draws),
             agenda: Agenda::default(),
@@ -77,6 +94,29 @@ impl World {
     /// The world's clock.
     pub(crate) fn now(&self) -> Instant {
         self.start + self.elapsed.get()
+    }
+
+    /// What the monotonic clock of `std` says.
+    #[cfg(all(feature = "sim-std", not(loom)))]
+    fn monotonic(&self) -> Duration {
+        self.monotonic + self.elapsed.get()
+    }
+
+    /// The time of day: each simulation begins at the same.
+    pub(crate) fn since_epoch(&self) -> Duration {
+        EPOCH + self.elapsed.get()
+    }
+
+    /// The program uses something that is not simulated.
+    pub(crate) fn escapes(&self, what: &'static str) {
+        if self.escapes.add(what) {
+            self.note(format_args!("not simulated: {what}"));
+        }
+    }
+
+    /// What the program has used that is not simulated.
+    pub(crate) fn escaped(&self) -> Vec<&'static str> {
+        self.escapes.all()
     }
 
     /// The time since the world began.
