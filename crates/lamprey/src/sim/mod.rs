@@ -65,8 +65,8 @@ pub use explore::{Explore, Explored, explore};
 pub use machine::Machine;
 pub use schedule::Schedule;
 
-use crate::world;
-use std::time::Instant;
+use crate::world::{self, World};
+use std::time::{Instant, SystemTime};
 
 /// In a simulation, true now and then: for what is rare on a real machine and correct, such as a cache that misses, a batch
 /// of one, a retry. False outside of simulations, at the cost of a look at a thread-local. Lamprey has such points in its
@@ -92,4 +92,9 @@ pub fn buggify(site: &'static str) -> bool {
 /// The time by which deadlines are measured: `Instant::now()`, or in a simulation that of the simulation.
 pub fn now() -> Instant {
     world::now()
+}
+
+/// The time of day: `SystemTime::now()`, or in a simulation that of the simulation, which begins with the year 2026.
+pub fn system_time() -> SystemTime {
+    world::with(World::since_epoch).map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since)
 }
