@@ -1,8 +1,12 @@
 //! [`Metadata`]: what the file system knows of a file.
 
+mod simulated;
+
 use super::perform::{perform, perform_async};
+use super::simulated::{machine, on_disk, on_disk_async};
 use crate::driver::block_async;
 use crate::driver::uring::op::stat;
+use crate::world::disk::Call;
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Permissions};
@@ -162,7 +166,7 @@ impl std::fmt::Debug for Metadata {
 /// # Blocking
 /// As [`File`](super::File)'s calls.
 pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of(CWD, &c_path(path.as_ref())?, FOLLOW)
+    of_path(path.as_ref(), FOLLOW)
 }
 
 /// What the file system knows of the file at `path`; of a symbolic link itself.
@@ -176,7 +180,7 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Blocking
 /// As for `metadata`.
 pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of(CWD, &c_path(path.as_ref())?, NO_FOLLOW)
+    of_path(path.as_ref(), NO_FOLLOW)
 }
 
 /// The awaitable form of [`metadata`].
@@ -187,7 +191,7 @@ pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(None, c_path(path.as_ref())?, FOLLOW).await
+    of_path_async(path.as_ref(), FOLLOW).await
 }
 
 /// The awaitable form of [`symlink_metadata`].
@@ -198,7 +202,22 @@ pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(None, c_path(path.as_ref())?, NO_FOLLOW).await
+    of_path_async(path.as_ref(), NO_FOLLOW).await
+}
+
+fn of_path(path: &Path, flags: i32) -> io::Result<Metadata> {
+    match machine() {
+        Some(at) => {
+            on_disk(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).map(Metadata::simulated)
+        }
+        None => of(CWD, &c_path(path)?, flags),
+    }
+}
+
+async fn of_path_async(path: &Path, flags: i32) -> io::Result<Metadata> {
+    let Some(at) = machine() else { return of_async(None, c_path(path)?, flags).await };
+    let found = on_disk_async(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).await;
+    found.map(Metadata::simulated)
 }
 
 /// Of an open file.

@@ -10,6 +10,7 @@ use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
+use crate::world;
 use rustix::io::Errno;
 use signal_hook_registry::SigId;
 use std::fmt;
@@ -24,6 +25,8 @@ use std::time::Duration;
 /// signal is for one of them.
 pub struct Signals {
     handlers: Vec<SigId>,
+    /// In a simulation, in place of the handlers: its number among those who listen.
+    listens: Option<u64>,
     signals: Vec<Signal>,
     socket: Socket<Arc<Mail>>,
 }
@@ -88,8 +91,19 @@ pub fn listen(signals: &[Signal]) -> io::Result<Signals> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no signals to listen for"));
     }
     let mail = Arc::new(Mail::new()?);
-    let mut listener =
-        Signals { handlers: Vec::new(), signals: Vec::new(), socket: Socket::new(mail.clone()) };
+    let mut listener = Signals {
+        handlers: Vec::new(),
+        listens: None,
+        signals: Vec::new(),
+        socket: Socket::new(mail.clone()),
+    };
+    if world::is_simulated() {
+        listener.signals.extend(bits.iter().map(|bit| Signal::of_bit(*bit)));
+        let bits = bits.iter().fold(0, |all, bit| all | 1 << bit);
+        listener.listens =
+            world::with(|world| world.listeners.add(world.machine(), bits, move |bit| mail.put(bit)));
+        return Ok(listener);
+    }
     for bit in bits {
         let (mail, signal) = (mail.clone(), Signal::of_bit(bit));
         let action = move || mail.put(bit);
@@ -218,6 +232,9 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         self.handlers.drain(..).for_each(handler::remove);
+        if let Some(number) = self.listens {
+            world::with(|world| world.listeners.remove(number));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::run::Run;
 use super::schedule::{Schedule, Scheduler};
 use crate::sched::panic::Panics;
 use crate::thread::{JoinError, stack_size};
+use crate::world::disk::DiskSettings;
 use crate::world::{self, Draws, World};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,6 +26,7 @@ pub struct SimBuilder {
     panics: Panics,
     steps: u64,
     log: bool,
+    pub(super) disk: DiskSettings,
     /// What is told of each run.
     pub(super) told: Rc<RefCell<Vec<Told>>>,
 }
@@ -50,6 +52,7 @@ impl SimBuilder {
             panics: Panics::Propagate,
             steps: STEPS,
             log: false,
+            disk: DiskSettings::new(),
             told: Rc::default(),
         }
     }
@@ -143,6 +146,7 @@ impl SimBuilder {
     #[track_caller]
     fn run_to_end<T: Send>(self, main: impl FnOnce() -> T + Send) -> (Result<T, Failure>, String) {
         let world = Rc::new(World::new(self.draws.clone(), self.log));
+        world.disks.set_all(self.disk.clone());
         let scheduler = Scheduler::new(self.schedule, &world);
         assert!(
             !crate::sched::on_worker(),

@@ -137,7 +137,9 @@ impl Run {
             self.poll();
         }
         let Some(entry) = self.scheduler.borrow_mut().take(&self.list, &self.world) else { return false };
-        let Some(worker) = self.give_to(entry.at) else { crate::bug::bug!("a thread of a worker that has ended is ready") };
+        let Some(worker) = self.give_to(entry.at) else {
+            crate::bug::bug!("a thread of a worker that has ended is ready")
+        };
         self.steps.set(steps);
         self.world.advance(STEP);
         self.world.set_ready(self.list.len());
@@ -215,7 +217,8 @@ impl Run {
     /// After each use of a worker: ends it, if its machine stops and nothing is left of it.
     fn has_run(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
         let node = self.nodes.borrow()[at.machine.0 as usize].clone();
-        if node.is_stopping() && worker.end() {
+        // A thread that is ready and has not started counts for no worker.
+        if node.is_stopping() && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
             let panic = node.one_ended(at.worker);
             let mut first = self.panic.borrow_mut();

@@ -11,12 +11,16 @@
 
 mod agenda;
 mod chance;
+pub(crate) mod disk;
 mod log;
+mod signals;
 
 pub(crate) use chance::{Chance, Draws};
 
 use agenda::Agenda;
+use disk::Disks;
 use log::Log;
+use signals::Listeners;
 use std::cell::Cell;
 use std::fmt::Arguments;
 use std::marker::PhantomData;
@@ -43,6 +47,8 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
+    pub(crate) disks: Disks,
+    pub(crate) listeners: Listeners,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -61,6 +67,8 @@ impl World {
             chance: Chance::new(draws),
             agenda: Agenda::default(),
             log: Log::new(text),
+            disks: Disks::default(),
+            listeners: Listeners::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),

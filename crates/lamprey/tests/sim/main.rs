@@ -1,3 +1,8 @@
 //! The simulator.
 
+mod disk;
+mod disk_crash;
+mod disk_model;
+mod disk_wal;
 mod schedules;
+mod signal;

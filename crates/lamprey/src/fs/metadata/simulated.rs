@@ -1,0 +1,40 @@
+//! Metadata of a simulated disk.
+
+use super::Metadata;
+use crate::world::disk::Stat;
+use std::mem::MaybeUninit;
+use std::time::{Duration, SystemTime};
+
+/// The size of blocks in which files are best read and written.
+const BLOCK: u32 = 4096;
+
+impl Metadata {
+    pub(in crate::fs) fn simulated(stat: Stat) -> Self {
+        // SAFETY: it is made of plain numbers, of which zeros are valid values.
+        let mut found = unsafe { MaybeUninit::<libc::statx>::zeroed().assume_init() };
+        let kind = if stat.is_folder { libc::S_IFDIR } else { libc::S_IFREG };
+        // The kind and the permissions are 16 bits.
+        found.stx_mode = (kind | stat.mode) as u16;
+        found.stx_mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
+        found.stx_size = stat.len;
+        found.stx_blocks = stat.len.div_ceil(512);
+        found.stx_blksize = BLOCK;
+        found.stx_ino = stat.ino.into();
+        found.stx_nlink = stat.names;
+        found.stx_btime = timestamp(stat.created);
+        found.stx_mtime = timestamp(stat.modified);
+        found.stx_ctime = timestamp(stat.modified);
+        // Reads do not count, as with the option `noatime`.
+        found.stx_atime = timestamp(stat.created);
+        Self(found)
+    }
+}
+
+fn timestamp(at: SystemTime) -> libc::statx_timestamp {
+    let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // SAFETY: as above.
+    let mut stamp = unsafe { MaybeUninit::<libc::statx_timestamp>::zeroed().assume_init() };
+    stamp.tv_sec = since.as_secs().cast_signed();
+    stamp.tv_nsec = since.subsec_nanos();
+    stamp
+}

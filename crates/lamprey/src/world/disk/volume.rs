@@ -1,0 +1,217 @@
+//! [`Volume`]: one machine's disk: its names and its inodes, and what can be done with a path.
+//!
+//! Invariant: each inode that `names` has, seen or durable, is in `inodes`, and the root is.
+
+use super::fate::Fate;
+use super::inode::{Inode, Stat};
+use super::names::{Ino, Names, Place, ROOT};
+use super::path::{Found, find};
+use super::settings::DiskSettings;
+use crate::world::Chance;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::SystemTime;
+
+pub(super) struct Volume {
+    pub(super) settings: DiskSettings,
+    /// The machine has failed, and has not been started again.
+    pub(super) is_off: bool,
+    /// The number of failures.
+    pub(super) epoch: u32,
+    pub(super) names: Names,
+    pub(super) inodes: BTreeMap<Ino, Inode>,
+    last: Ino,
+}
+
+impl Volume {
+    pub(super) fn new(settings: DiskSettings, now: SystemTime) -> Self {
+        let (names, inodes) = (Names::new(), BTreeMap::new());
+        let mut this = Self { settings, is_off: false, epoch: 0, names, inodes, last: ROOT };
+        this.inodes.insert(ROOT, Inode::new(true, 0o755, now));
+        if this.create_folder(Path::new("/tmp"), 0o777, now).is_ok() {
+            this.names.sync_folder(ROOT);
+        }
+        this
+    }
+
+    pub(super) fn inode(&mut self, ino: Ino) -> Result<&mut Inode, Errno> {
+        self.inodes.get_mut(&ino).ok_or(Errno::IO)
+    }
+
+    fn is_folder(&self, ino: Ino) -> bool {
+        self.inodes.get(&ino).is_some_and(|inode| inode.is_folder)
+    }
+
+    fn look(&self, path: &Path) -> Result<Found, Errno> {
+        find(&self.names, path, |ino| self.is_folder(ino))
+    }
+
+    /// What a path names.
+    pub(super) fn find(&self, path: &Path) -> Result<Ino, Errno> {
+        self.existing(&self.look(path)?)
+    }
+
+    /// What is there; only a directory if the path ends with a slash.
+    fn existing(&self, found: &Found) -> Result<Ino, Errno> {
+        let ino = found.ino.ok_or(Errno::NOENT)?;
+        if found.is_folder && !self.is_folder(ino) { Err(Errno::NOTDIR) } else { Ok(ino) }
+    }
+
+    fn add(&mut self, place: Place, inode: Inode) -> Ino {
+        self.last += 1;
+        self.inodes.insert(self.last, inode);
+        self.names.add(place, self.last);
+        self.last
+    }
+
+    /// What `open(2)` does before it makes a descriptor.
+    pub(super) fn open(
+        &mut self,
+        path: &Path,
+        flags: OFlags,
+        mode: u32,
+        now: SystemTime,
+    ) -> Result<Ino, Errno> {
+        let found = self.look(path)?;
+        let ino = match (found.ino, &found.place) {
+            (_, Some(_)) if flags.contains(OFlags::CREATE) && found.is_folder => return Err(Errno::ISDIR),
+            (Some(_), _) if flags.contains(OFlags::CREATE | OFlags::EXCL) => return Err(Errno::EXIST),
+            (None, Some(place)) if flags.contains(OFlags::CREATE) => {
+                return Ok(self.add(place.clone(), Inode::new(false, mode & !0o022, now)));
+            }
+            _ => self.existing(&found)?,
+        };
+        let changes = flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC);
+        let inode = self.inode(ino)?;
+        match inode.is_folder {
+            true if changes => return Err(Errno::ISDIR),
+            false if flags.contains(OFlags::DIRECTORY) => return Err(Errno::NOTDIR),
+            false if flags.contains(OFlags::TRUNC) => {
+                inode.content.truncate()?;
+                inode.modified = now;
+            }
+            _ => {}
+        }
+        Ok(ino)
+    }
+
+    pub(super) fn stat(&self, ino: Ino) -> Result<Stat, Errno> {
+        let inode = self.inodes.get(&ino).ok_or(Errno::IO)?;
+        let &Inode { is_folder, mode, created, modified, .. } = inode;
+        let names = match is_folder {
+            true => 2 + self.names.list(ino).filter(|(_, ino)| self.is_folder(*ino)).count() as u32,
+            false => inode.has_name.into(),
+        };
+        Ok(Stat { ino, is_folder, mode, len: inode.content.len(), created, modified, names })
+    }
+
+    pub(super) fn create_folder(&mut self, path: &Path, mode: u32, now: SystemTime) -> Result<Ino, Errno> {
+        let found = self.look(path)?;
+        match (found.ino, found.place) {
+            (None, Some(place)) => Ok(self.add(place, Inode::new(true, mode & !0o022, now))),
+            _ => Err(Errno::EXIST),
+        }
+    }
+
+    /// Removes a file, or, if so asked, an empty directory.
+    pub(super) fn remove(&mut self, path: &Path, folder: bool) -> Result<Ino, Errno> {
+        let found = self.look(path)?;
+        let ino = self.existing(&found)?;
+        match (self.is_folder(ino), folder) {
+            (true, false) => return Err(Errno::ISDIR),
+            (false, true) => return Err(Errno::NOTDIR),
+            _ => {}
+        }
+        let place = found.place.ok_or(Errno::BUSY)?;
+        if self.names.list(ino).next().is_some() {
+            return Err(Errno::NOTEMPTY);
+        }
+        self.names.remove(place);
+        self.let_go(ino);
+        Ok(ino)
+    }
+
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<Ino, Errno> {
+        let (source, target) = (self.look(from)?, self.look(to)?);
+        let (Some(old), Some(new)) = (&source.place, &target.place) else { return Err(Errno::BUSY) };
+        let ino = self.existing(&source)?;
+        if target.is_folder && !self.is_folder(ino) {
+            return Err(Errno::NOTDIR);
+        }
+        if target.way.contains(&ino) {
+            return Err(Errno::INVAL);
+        }
+        if target.ino.is_some_and(|other| source.way.contains(&other)) {
+            return Err(Errno::NOTEMPTY);
+        }
+        if target.ino == Some(ino) {
+            return Ok(ino);
+        }
+        match (self.is_folder(ino), target.ino.map(|other| (other, self.is_folder(other)))) {
+            (true, Some((_, false))) => return Err(Errno::NOTDIR),
+            (false, Some((_, true))) => return Err(Errno::ISDIR),
+            (true, Some((other, true))) if self.names.list(other).next().is_some() => {
+                return Err(Errno::NOTEMPTY);
+            }
+            _ => {}
+        }
+        self.names.rename(old.clone(), new.clone(), ino);
+        if let Some(other) = target.ino {
+            self.let_go(other);
+        }
+        Ok(ino)
+    }
+
+    /// The names in a directory.
+    pub(super) fn list(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
+        let ino = self.find(path)?;
+        if !self.is_folder(ino) {
+            return Err(Errno::NOTDIR);
+        }
+        Ok(self.names.list(ino).map(|(name, _)| name.clone()).collect())
+    }
+
+    fn let_go(&mut self, ino: Ino) {
+        if let Some(inode) = self.inodes.get_mut(&ino) {
+            inode.has_name = false;
+            inode.content.let_go();
+        }
+    }
+
+    /// The bytes that still fit.
+    pub(super) fn free(&self) -> u64 {
+        if self.settings.capacity == u64::MAX {
+            return u64::MAX;
+        }
+        let files = self.inodes.values().filter(|inode| inode.has_name);
+        self.settings.capacity.saturating_sub(files.map(|inode| inode.content.len()).sum())
+    }
+
+    /// A sync of a file or directory.
+    pub(super) fn sync(&mut self, ino: Ino) -> Result<(), Errno> {
+        let inode = self.inode(ino)?;
+        if inode.has_name {
+            inode.content.sync()?;
+        }
+        if inode.is_folder {
+            self.names.sync_folder(ino);
+        }
+        self.names.sync_name(ino);
+        Ok(())
+    }
+
+    /// The machine fails.
+    pub(super) fn crash(&mut self, chance: &Chance) {
+        let found = self.names.crash(Fate::draw(chance));
+        self.inodes.retain(|ino, _| found.contains(ino));
+        for inode in self.inodes.values_mut() {
+            inode.has_name = true;
+            if inode.content.is_open() {
+                inode.content.crash(Fate::draw(chance));
+            }
+        }
+    }
+}
