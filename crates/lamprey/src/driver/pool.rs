@@ -42,7 +42,7 @@ use crate::sync_shim::{
 };
 use crate::time;
 #[cfg(not(loom))]
-use crate::world::{self, World};
+use crate::world::{self, World, buggify};
 
 use future::Run;
 pub use future::block_async;
@@ -354,6 +354,9 @@ impl PoolShared {
     /// A call in a simulation. False, as if no thread could be had, outside of it.
     #[cfg(not(loom))]
     fn submit_simulated(self: &Arc<Self>, call: PoolCall) -> bool {
+        if buggify!("no kernel thread can be started for a call that blocks") {
+            return false;
+        }
         let pool = self.clone();
         let submitted = world::with(|world| {
             self.lock().queue.push_back(call);

@@ -47,6 +47,7 @@
 pub(crate) mod future;
 
 use crate::sync_shim::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, left_out};
+use crate::world::buggify;
 use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -169,6 +170,9 @@ impl Readiness {
                 io::ErrorKind::WouldBlock,
                 "a host that is unwinding cannot wait for a socket",
             ));
+        }
+        if buggify!("a socket that seems to be ready") {
+            return Ok(());
         }
         let Some(reactor) = Reactor::current() else {
             return super::block(|| self.wait_in_poll(fd, interest, seen, deadline));

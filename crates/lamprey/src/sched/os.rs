@@ -20,7 +20,10 @@
 use super::cancel::frame::Frame;
 use super::cancel::state::{Outlook, outlook};
 use super::thread::{Thread, Woke};
-use crate::sync_shim::{AtomicBool, Ordering, Parker, has_passed, thread_local};
+use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
+#[cfg(not(loom))]
+use crate::world;
+use crate::world::has_passed;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -85,16 +88,13 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
             }
             let Some(next) = me.outlook() else { return Woke::Cancelled };
             match [deadline, next].into_iter().flatten().min() {
-                None => me.parker.park(),
+                None => me.rest(None),
                 Some(first) if has_passed(first) => {
                     if deadline.is_some_and(has_passed) {
                         return Woke::TimedOut;
                     }
                 }
-                #[cfg(not(loom))]
-                Some(first) => me.parker.park_timeout(first.saturating_duration_since(Instant::now())),
-                #[cfg(loom)]
-                Some(_) => crate::bug::bug!("a deadline of the model did not pass"),
+                Some(first) => me.rest(Some(first)),
             }
         }
     })
@@ -104,7 +104,7 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
 pub(crate) fn block_committed() {
     ME.with(|me| {
         while !me.take_wake() {
-            me.parker.park();
+            me.rest(None);
         }
     });
 }
@@ -123,6 +123,22 @@ impl Drop for OsThread {
 }
 
 impl OsThread {
+    /// Parks, at most until a time, and perhaps for less.
+    fn rest(&self, until: Option<Instant>) {
+        #[cfg(not(loom))]
+        if world::is_simulated() {
+            // Acquire pairs with the Release store in `wake`.
+            return super::virtual_worker::rest(&|| self.woken.load(Ordering::Acquire), until);
+        }
+        match until {
+            None => self.parker.park(),
+            #[cfg(not(loom))]
+            Some(until) => self.parker.park_timeout(until.saturating_duration_since(Instant::now())),
+            #[cfg(loom)]
+            Some(_) => crate::bug::bug!("a deadline of the model did not pass"),
+        }
+    }
+
     fn take_wake(&self) -> bool {
         // Acquire pairs with the Release store in `wake`.
         let woken = self.woken.load(Ordering::Acquire);

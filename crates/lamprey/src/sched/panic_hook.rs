@@ -6,6 +6,8 @@ use super::panic::{Inner, Origin, Panic};
 use super::worker::Worker;
 use std::any::Any;
 use std::backtrace::Backtrace;
+#[cfg(not(loom))]
+use std::cell::Cell;
 use std::cell::RefCell;
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +15,34 @@ use std::sync::{Mutex, PoisonError};
 thread_local! {
     /// The latest panic of this kernel thread. While a thread unwinds, no other runs on its kernel thread.
     static LATEST: RefCell<Option<Origin>> = const { RefCell::new(None) };
+}
+
+#[cfg(not(loom))]
+std::thread_local! {
+    /// The hook prints nothing of this kernel thread's panics.
+    static HUSHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f`, which does not unwind; of panics in it nothing is printed.
+#[cfg(not(loom))]
+pub(crate) fn hushed<R>(f: impl FnOnce() -> R) -> R {
+    install_hook();
+    with_hush(true, f)
+}
+
+/// As [`hushed`], if `is_hushed`.
+#[cfg(not(loom))]
+pub(crate) fn with_hush<R>(is_hushed: bool, f: impl FnOnce() -> R) -> R {
+    let before = HUSHED.replace(is_hushed);
+    let result = f();
+    HUSHED.set(before);
+    result
+}
+
+/// True within [`hushed`].
+#[cfg(not(loom))]
+pub(crate) fn is_hushed() -> bool {
+    HUSHED.get()
 }
 
 impl Panic {
@@ -61,6 +91,10 @@ pub(crate) fn install_hook() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             note(info);
+            #[cfg(not(loom))]
+            if is_hushed() {
+                return;
+            }
             name_who_panics();
             before(info);
         }));

@@ -9,7 +9,9 @@ use crate::thread::{JoinError, stack_size};
 use crate::world::disk::DiskSettings;
 use crate::world::{self, Draws, World};
 use std::cell::RefCell;
+use std::panic::Location;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Steps after which a run counts as endless, unless [`SimBuilder::steps`] says otherwise.
 const STEPS: u64 = 50_000_000;
@@ -39,7 +41,8 @@ pub(super) struct Told {
     /// The draws that gave something else than the default.
     pub(super) used: Vec<u32>,
     pub(super) log: String,
-    pub(super) failed: bool,
+    /// What it has used that is not simulated.
+    pub(super) escaped: Vec<&'static str>,
 }
 
 impl SimBuilder {
@@ -145,44 +148,72 @@ impl SimBuilder {
 
     #[track_caller]
     fn run_to_end<T: Send>(self, main: impl FnOnce() -> T + Send) -> (Result<T, Failure>, String) {
-        let world = Rc::new(World::new(self.draws.clone(), self.log));
-        world.disks.set_all(self.disk.clone());
-        let scheduler = Scheduler::new(self.schedule, &world);
         assert!(
-            !crate::sched::on_worker(),
-            "a simulation was started on a host: it needs a kernel thread of its own (std::thread::spawn)"
+            !crate::sched::on_worker() && !world::is_simulated(),
+            "a simulation was started on a host, or in another simulation: it needs a kernel thread of its own"
         );
-        let Some(entered) = world::enter(world.clone()) else {
-            panic!("a simulation was started within a simulation");
-        };
+        let Self { draws, schedule, log, steps, told, disk, .. } = self;
         let stack_size = match self.stack_size {
             0 => stack_size::from_environment(),
             bytes => stack_size::check(bytes),
         };
         let stack_size = stack_size.unwrap_or_else(|error| panic!("{error}"));
         let config = Config { workers: self.workers, stack_size, panics: self.panics };
-        let run = Run::new(world.clone(), scheduler, config, self.steps);
-        let result = perform(&run, main);
-        run.is_over();
-        drop(entered);
-        let log = world.take_log();
-        self.told.borrow_mut().push(Told {
-            hash: world.log_hash(),
-            steps: run.steps(),
-            used: world.chance.used(),
-            log: log.clone(),
-            failed: result.is_err(),
+        let site = Location::caller();
+        // Measured once in a process, by the system's clock.
+        crate::time::clock::in_ticks(Duration::ZERO);
+        crate::sync_shim::back_off(&mut 0);
+        let (result, of_run) = on_kernel_thread(move || {
+            let world = Rc::new(World::new(draws, log));
+            world.disks.set_all(disk);
+            let scheduler = Scheduler::new(schedule, &world);
+            let Some(entered) = world::enter(world.clone()) else { unreachable!("asserted by the caller") };
+            let run = Run::new(world.clone(), scheduler, config, steps);
+            let result = perform(&run, site, main);
+            if run.called.from_outside() {
+                world.escapes("a kernel thread outside of the simulation has woken threads of it");
+            }
+            run.is_over();
+            drop(entered);
+            let told = Told {
+                hash: world.log_hash(),
+                steps: run.steps(),
+                used: world.chance.used(),
+                log: world.take_log(),
+                escaped: world.escaped(),
+            };
+            (result, told)
         });
+        let log = of_run.log.clone();
+        told.borrow_mut().push(of_run);
         (result, log)
     }
 }
 
-#[track_caller]
-fn perform<T: Send>(run: &Rc<Run>, main: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+/// The caller's kernel thread runs the simulation.
+#[cfg(not(feature = "sim-std"))]
+fn on_kernel_thread<R>(run: impl FnOnce() -> R) -> R {
+    run()
+}
+
+/// Each run has a kernel thread of its own, because `std` keeps the keys of its hash maps for each.
+#[cfg(feature = "sim-std")]
+fn on_kernel_thread<R: Send>(run: impl FnOnce() -> R + Send) -> R {
+    use crate::sched::panic_hook::{is_hushed, with_hush};
+    let hushed = is_hushed();
+    let joined = std::thread::scope(|scope| scope.spawn(move || with_hush(hushed, run)).join());
+    joined.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+}
+
+fn perform<T: Send>(
+    run: &Rc<Run>,
+    site: &'static Location<'static>,
+    main: impl FnOnce() -> T + Send,
+) -> Result<T, Failure> {
     let node = run.add_machine("main");
     let handle = node.handle();
     let mut failed = None;
-    let outcome = handle.run_driven(main, |is_done| {
+    let outcome = handle.run_driven(site, main, |is_done| {
         failed = run.until(is_done).err();
         failed = failed.take().or(run.end().err());
         if let Some(failure) = failed.as_ref().filter(|_| !is_done()) {

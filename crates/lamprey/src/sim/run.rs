@@ -12,6 +12,7 @@ use super::ready::{ReadyList, WorkerId};
 use super::schedule::Scheduler;
 use crate::sched::panic::Panic;
 use crate::sched::virtual_worker::VirtualWorker;
+use crate::thread::ThreadKind;
 use crate::world::World;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -59,6 +60,7 @@ impl Run {
             panic: RefCell::new(None),
         });
         HERE.set(Some(this.clone()));
+        this.world.set_drive(|until| Self::here().is_some_and(|run| run.until(until).is_ok()));
         this
     }
 
@@ -161,8 +163,8 @@ impl Run {
         let who = u64::from(at.machine.0) << 32 | at.worker as u64;
         self.world.step([who, thread.id(), self.list.len() as u64], |line| {
             use std::fmt::Write;
-            let _ =
-                write!(line, "{}/{} runs {:?} {}", self.name_of(at), at.worker, thread.kind(), thread.id());
+            let kind = if thread.kind() == ThreadKind::Parasite { "parasite" } else { "host" };
+            let _ = write!(line, "{}/{} runs {kind} {}", self.name_of(at), at.worker, thread.id());
             if let Some(name) = thread.name() {
                 let _ = write!(line, " `{name}`");
             }

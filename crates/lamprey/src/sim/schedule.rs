@@ -2,7 +2,7 @@
 
 use super::ready::{Entry, ReadyList};
 use crate::world::{MachineId, World};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// How a simulation chooses which of the ready threads runs next, and at which calls the running one gives way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ const RATES: [u32; 4] = [500_000, 150_000, 30_000, 5_000];
 /// A schedule at work.
 pub(super) struct Scheduler {
     schedule: Schedule,
-    priorities: HashMap<(MachineId, u64), u64>,
+    priorities: BTreeMap<(MachineId, u64), u64>,
     /// The steps at which the running thread becomes the lowest, descending.
     changes: Vec<u64>,
     steps: u64,
@@ -61,7 +61,7 @@ impl Scheduler {
             Schedule::Random | Schedule::Mixed => RATES[chance.below(RATES.len() as u32) as usize],
         };
         world.set_switches(rate);
-        Self { schedule, priorities: HashMap::new(), changes, steps: 0 }
+        Self { schedule, priorities: BTreeMap::new(), changes, steps: 0 }
     }
 
     /// Takes the next thread out of the list.

@@ -18,6 +18,8 @@ use crate::sched::wait::{Waited, wait};
 #[cfg(not(loom))]
 use crate::time;
 #[cfg(not(loom))]
+use crate::world;
+#[cfg(not(loom))]
 use std::time::Duration;
 
 /// Sleeps for at least `duration`.
@@ -43,6 +45,7 @@ use std::time::Duration;
 pub fn sleep(duration: Duration) {
     // In no wait queue: only the deadline or a cancellation ends it.
     match wait(Wait::Sleep, time::deadline(duration), |_| true, |_| true) {
+        Waited::Refused if world::is_simulated() => _ = world::with(|world| world.advance(duration)),
         Waited::Refused => std::thread::sleep(duration),
         waited => waited.unwind_if_cancelled(),
     }

@@ -77,16 +77,16 @@ impl Handle {
 
     /// As [`run_borrowing`](Self::run_borrowing), for a runtime that the caller drives: `drive` is called with the
     /// question whether the host has ended, which it has when `drive` returns.
-    #[track_caller]
     pub(crate) fn run_driven<T: Send>(
         &self,
+        site: &'static std::panic::Location<'static>,
         main: impl FnOnce() -> T + Send,
         drive: impl FnOnce(&dyn Fn() -> bool),
     ) -> Result<T, JoinError> {
         let builder = Builder::new().stack_size(stack_size::of_main(self.shared.stack_size) as usize);
         // SAFETY: this returns only when the host has ended, so what `main` borrows outlives it; an unwind, or a return of
         // `drive` before that, aborts (`StaysHere`).
-        let host = unsafe { builder.launch(&self.shared, std::panic::Location::caller(), main) }
+        let host = unsafe { builder.launch(&self.shared, site, main) }
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"));
         let until = StaysHere;
         drive(&|| host.is_done());

@@ -298,7 +298,9 @@ impl<T> Drop for JoinHandle<T> {
 pub(crate) fn report_unjoined<T>(outcome: Result<T, JoinError>, who: impl FnOnce() -> String) {
     match outcome {
         Err(JoinError::Panicked(panic)) => {
-            crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
+            if !crate::sched::panic_hook::is_hushed() {
+                crate::bug::say!("{} panicked and nobody joined it: {panic}", who());
+            }
             unjoined(panic);
         }
         Err(JoinError::NoStack(refused)) => crate::bug::say!("{} never ran: {}", who(), refused.error()),

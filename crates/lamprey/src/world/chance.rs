@@ -5,7 +5,7 @@
 //! shrunk, and a line with the seed and the indices repeats the shrunk run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) struct Chance {
     /// The indices at which a number other than 0 was given.
     used: RefCell<Vec<u32>>,
     /// Which places of `buggify` are active.
-    places: RefCell<HashMap<&'static str, bool>>,
+    places: RefCell<BTreeMap<&'static str, bool>>,
 }
 
 impl Chance {
@@ -39,13 +39,9 @@ impl Chance {
         Self { draws, next: Cell::new(0), passed: Cell::new(0), used, places }
     }
 
-    pub(crate) fn seed(&self) -> u64 {
-        self.draws.seed
-    }
-
-    /// The number of draws so far.
-    pub(crate) fn drawn(&self) -> u32 {
-        self.next.get()
+    /// What repeats the run.
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 
     /// The indices of the draws that gave a number other than 0.

@@ -26,7 +26,8 @@ impl Log {
 
     /// Adds numbers to the hash, and a line to the text.
     pub(super) fn step(&self, at: Duration, numbers: [u64; 3], line: impl FnOnce(&mut String)) {
-        let hash = numbers.iter().fold(self.hash.get(), |hash, number| mix(hash, *number));
+        let begin = mix(self.hash.get(), at.as_nanos() as u64);
+        let hash = numbers.iter().fold(begin, |hash, number| mix(hash, *number));
         self.hash.set(hash);
         self.keep(at, line);
     }

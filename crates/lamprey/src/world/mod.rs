@@ -12,13 +12,17 @@
 mod agenda;
 mod chance;
 pub(crate) mod disk;
+mod escapes;
 mod log;
 mod signals;
+#[cfg(all(feature = "sim-std", not(loom)))]
+mod std_calls;
 
 pub(crate) use chance::{Chance, Draws};
 
 use agenda::Agenda;
 use disk::Disks;
+use escapes::Escapes;
 use log::Log;
 use signals::Listeners;
 use std::cell::Cell;
@@ -36,6 +40,8 @@ std::thread_local! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct MachineId(pub(crate) u32);
 
+/// When each simulation begins, since 1970: 2026-01-01.
+const EPOCH: Duration = Duration::from_secs(1_767_225_600);
 /// Calls that need not wait after which a thread gives way in any case.
 const MOST_CALLS: u32 = 256;
 
@@ -44,6 +50,10 @@ pub(crate) struct World {
     /// The system's clock when the world began; the world's clock is this and `elapsed`.
     start: Instant,
     elapsed: Cell<Duration>,
+    /// What the system's monotonic clock said at `start`.
+    #[cfg(all(feature = "sim-std", not(loom)))]
+    monotonic: Duration,
+    escapes: Escapes,
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
@@ -56,13 +66,25 @@ pub(crate) struct World {
     ready: Cell<usize>,
     /// Calls since a thread last gave way.
     calls: Cell<u32>,
+    /// Runs the simulation until a condition holds; false if that cannot be.
+    drive: Cell<Option<Drive>>,
 }
+
+/// See `World::drive`.
+pub(crate) type Drive = fn(&dyn Fn() -> bool) -> bool;
 
 impl World {
     /// `text` says whether the log is kept, and not only its hash.
     pub(crate) fn new(draws: Draws, text: bool) -> Self {
+        #[cfg(all(feature = "sim-std", not(loom)))]
+        let (start, monotonic) = std_calls::start();
+        #[cfg(not(all(feature = "sim-std", not(loom))))]
+        let start = Instant::now();
         Self {
-            start: Instant::now(),
+            start,
+            #[cfg(all(feature = "sim-std", not(loom)))]
+            monotonic,
+            escapes: Escapes::default(),
             elapsed: Cell::new(Duration::ZERO),
             chance: Chance::new(draws),
             agenda: Agenda::default(),
@@ -73,12 +95,36 @@ impl World {
             switches: Cell::new(0),
             ready: Cell::new(0),
             calls: Cell::new(0),
+            drive: Cell::new(None),
         }
     }
 
     /// The world's clock.
     pub(crate) fn now(&self) -> Instant {
         self.start + self.elapsed.get()
+    }
+
+    /// What the monotonic clock of `std` says.
+    #[cfg(all(feature = "sim-std", not(loom)))]
+    fn monotonic(&self) -> Duration {
+        self.monotonic + self.elapsed.get()
+    }
+
+    /// The time of day: each simulation begins at the same.
+    pub(crate) fn since_epoch(&self) -> Duration {
+        EPOCH + self.elapsed.get()
+    }
+
+    /// The program uses something that is not simulated.
+    pub(crate) fn escapes(&self, what: &'static str) {
+        if self.escapes.add(what) {
+            self.note(format_args!("not simulated: {what}"));
+        }
+    }
+
+    /// What the program has used that is not simulated.
+    pub(crate) fn escaped(&self) -> Vec<&'static str> {
+        self.escapes.all()
     }
 
     /// The time since the world began.
@@ -124,6 +170,16 @@ impl World {
 
     pub(crate) fn set_machine(&self, machine: MachineId) {
         self.machine.set(machine);
+    }
+
+    /// Tells how the simulation is run, for code outside of its threads that waits for them.
+    pub(crate) fn set_drive(&self, drive: Drive) {
+        self.drive.set(Some(drive));
+    }
+
+    /// Runs the simulation until a condition holds; false if nothing is left to run before.
+    pub(crate) fn drive(&self, until: &dyn Fn() -> bool) -> bool {
+        self.drive.get().is_some_and(|drive| drive(until))
     }
 
     /// Sets how often, in a million, a thread gives way at a call that need not wait.
@@ -204,10 +260,18 @@ pub(crate) fn now() -> Instant {
     with(World::now).unwrap_or_else(Instant::now)
 }
 
-/// In a simulation, true now and then, for a choice that is rare on a real machine: a slow path taken though the fast one
-/// would do, a limit that is reached early. False outside of simulations. `$site` names the place.
-///
-/// Each run chooses by its seed which places are active at all, so that runs differ in kind.
+/// True once `deadline` has come.
+#[cfg(not(loom))]
+pub(crate) fn has_passed(deadline: Instant) -> bool {
+    now() >= deadline
+}
+
+/// Whether a deadline has come is for the checker to decide.
+#[cfg(loom)]
+pub(crate) use crate::sync_shim::has_passed;
+
+/// In a simulation, true now and then: for a slow path that is taken though the fast one would do, or a limit that is reached
+/// early. False outside of simulations. `$site` names the place (`sim::buggify`).
 macro_rules! buggify {
     ($site:literal) => {
         $crate::world::is_simulated()

@@ -4,5 +4,6 @@ mod disk;
 mod disk_crash;
 mod disk_model;
 mod disk_wal;
+mod exploring;
 mod schedules;
 mod signal;

@@ -76,7 +76,7 @@ fn two_that_read_and_then_write_lose_an_update_in_some_runs() {
                         count.store(before + 1, Ordering::Relaxed);
                     })
                 });
-                hosts.map(|host| host.join().unwrap());
+                hosts.into_iter().for_each(|host| host.join().unwrap());
             });
             count.load(Ordering::Relaxed) == 1
         })

@@ -41,6 +41,8 @@ use crate::sched::waiter::Waiter;
 use crate::sched::worker::Worker;
 use crate::sched::worker_shared::WorkerShared;
 use crate::time::clock;
+#[cfg(not(loom))]
+use crate::world::buggify;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -277,7 +279,8 @@ impl Worker {
         self.shared.options.inflation
             && !thread.below.get().is_null()
             && !thread.inflated.get()
-            && passed(thread.attached_at.get(), self.remote.ticks()) >= SLICE
+            && (passed(thread.attached_at.get(), self.remote.ticks()) >= SLICE
+                || buggify!("a parasite that has run for its time slice"))
     }
 
     /// A first poll is over, and the attention word changed during it: if the poll took longer than a time

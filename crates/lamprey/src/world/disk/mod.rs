@@ -34,9 +34,6 @@ use std::os::fd::AsFd;
 use std::time::{Duration, SystemTime};
 use volume::Volume;
 
-/// When the clocks of all simulations begin: 2026, since 1970.
-const EPOCH: Duration = Duration::from_secs(1_767_225_600);
-
 /// The disks of all machines; each is made when it is first used.
 #[derive(Default)]
 pub(crate) struct Disks {
@@ -72,7 +69,7 @@ impl Key {
 impl World {
     /// The world's clock, as a time of day.
     pub(crate) fn system_time(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + EPOCH + self.elapsed()
+        SystemTime::UNIX_EPOCH + self.since_epoch()
     }
 }
 

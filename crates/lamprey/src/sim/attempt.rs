@@ -1,0 +1,56 @@
+//! One run of an explored program, whose failure is caught.
+
+use super::builder::SimBuilder;
+use crate::sched::panic_hook::hushed;
+use crate::world::Draws;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A run, and how it ended.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    pub(super) draws: Draws,
+    pub(super) failure: Option<String>,
+    pub(super) hash: u64,
+    pub(super) steps: u64,
+    /// The draws that gave something else than the default.
+    pub(super) used: Vec<u32>,
+    /// Empty unless it was asked for.
+    pub(super) log: String,
+    /// What it has used that is not simulated.
+    pub(super) escaped: Vec<&'static str>,
+}
+
+/// Runs `program` by these draws, and prints nothing of its panics.
+pub(super) fn attempt(program: &(impl Fn(SimBuilder) + ?Sized), draws: Draws, logged: bool) -> Attempt {
+    let builder = SimBuilder::new(draws.clone());
+    let builder = if logged { builder.logged() } else { builder };
+    let told = builder.told.clone();
+    let outcome = hushed(|| catch_unwind(AssertUnwindSafe(|| program(builder))));
+    let mut made = Attempt {
+        draws,
+        failure: None,
+        hash: 0,
+        steps: 0,
+        used: Vec::new(),
+        log: String::new(),
+        escaped: Vec::new(),
+    };
+    for run in told.borrow().iter() {
+        made.hash = made.hash.rotate_left(1) ^ run.hash;
+        made.steps += run.steps;
+        made.log.push_str(&run.log);
+        made.used.extend(&run.used);
+        made.escaped.extend(&run.escaped);
+    }
+    made.used.sort_unstable();
+    made.used.dedup();
+    made.failure = outcome.err().map(|payload| text_of(&*payload));
+    made
+}
+
+fn text_of(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic whose payload is no text")
+        .to_owned()
+}

@@ -1,0 +1,141 @@
+//! `explore`: what it finds, says and shrinks.
+
+use lamprey::sim::{Explore, SimBuilder, explore};
+use lamprey::sync::Mutex;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Reads, and writes later: of two at the same time, one is lost.
+fn deposits(sim: SimBuilder, hosts: u32) {
+    sim.run(|| {
+        let account = Arc::new(Mutex::new(0));
+        let all: Vec<_> = (0..hosts)
+            .map(|_| {
+                let account = account.clone();
+                lamprey::spawn(move || {
+                    let before = *account.lock().unwrap();
+                    *account.lock().unwrap() = before + 1;
+                })
+            })
+            .collect();
+        all.into_iter().for_each(|host| host.join().unwrap());
+        assert_eq!(*account.lock().unwrap(), hosts, "a deposit is lost");
+    });
+}
+
+fn failure(run: impl FnOnce()) -> String {
+    *catch_unwind(AssertUnwindSafe(run)).expect_err("no run has failed").downcast::<String>().unwrap()
+}
+
+#[test]
+fn a_lost_update_is_found_and_its_line_repeats_it() {
+    let text = failure(|| _ = Explore::new(1000).run(|sim| deposits(sim, 8)));
+    assert!(text.contains("a deposit is lost"), "{text}");
+    let seed = text.split("LAMPREY_SEED=").nth(1).unwrap().split(')').next().unwrap();
+    let kept = seed.split_once(':').expect("a shrunk run").1.split(',').count();
+    // One who is interrupted between its two calls is enough.
+    assert!(kept <= 6, "{seed}");
+    // In a process of its own, because the line is for the environment.
+    let own = std::env::current_exe().unwrap();
+    let mut again = std::process::Command::new(own);
+    again
+        .args(["--exact", "exploring::a_run_that_is_repeated", "--ignored", "--nocapture"])
+        .env("LAMPREY_SEED", seed);
+    let output = again.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && said.contains("a deposit is lost"), "{said}");
+    assert!(said.contains("main/0 runs") || said.contains("main/1 runs"), "{said}");
+}
+
+#[test]
+#[ignore = "run by another test"]
+fn a_run_that_is_repeated() {
+    explore(1, |sim| deposits(sim, 8));
+}
+
+#[test]
+fn a_correct_program_passes_and_its_schedules_are_counted() {
+    let runs = AtomicU64::new(0);
+    let explored = explore(300, |sim| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        sim.run(|| {
+            let (tx, rx) = lamprey::channel();
+            let hosts = [1, 2, 3].map(|number| {
+                let tx = tx.clone();
+                lamprey::spawn(move || tx.send(number).unwrap())
+            });
+            drop(tx);
+            assert_eq!(rx.iter().sum::<i32>(), 6);
+            hosts.into_iter().for_each(|host| host.join().unwrap());
+        });
+    });
+    // Some are made twice.
+    assert!(explored.runs == 300 && runs.into_inner() > 300);
+    assert!(explored.schedules > 30 && explored.steps > 300, "{explored}");
+}
+
+#[test]
+fn a_program_that_depends_on_more_than_its_seed_is_named() {
+    let count = AtomicU64::new(0);
+    let text = failure(|| {
+        _ = Explore::new(100).threads(1).run(|sim| {
+            sim.run(|| {
+                let sleeps = count.fetch_add(1, Ordering::Relaxed);
+                lamprey::sleep(Duration::from_millis(sleeps));
+                lamprey::yield_now();
+            })
+        })
+    });
+    assert!(text.contains("two runs by one seed differ") && text.contains("runs"), "{text}");
+}
+
+#[test]
+fn a_deadlock_of_some_runs_is_found() {
+    let text = failure(|| {
+        _ = explore(1000, |sim| {
+            sim.run(|| {
+                let locks = [(); 2].map(|()| Arc::new(Mutex::new(())));
+                let both = [[0, 1], [1, 0]].map(|order| {
+                    let locks = locks.clone();
+                    lamprey::spawn(move || {
+                        let _first = locks[order[0]].lock();
+                        let _second = locks[order[1]].lock();
+                    })
+                });
+                both.into_iter().for_each(|host| host.join().unwrap());
+            })
+        })
+    });
+    assert!(text.contains("deadlock") && text.contains("mutex"), "{text}");
+}
+
+#[test]
+fn a_run_without_end_is_cut_off() {
+    let text = failure(|| {
+        _ = Explore::new(1).run(|sim| {
+            sim.steps(10_000).run(|| {
+                loop {
+                    lamprey::yield_now();
+                }
+            })
+        })
+    });
+    assert!(text.contains("has not ended after 10000 steps"), "{text}");
+}
+
+#[test]
+fn what_is_rare_happens_in_some_runs_only() {
+    let active: HashSet<bool> = (0..100)
+        .map(|seed| {
+            let seen = lamprey::Runtime::simulated(seed)
+                .run(|| (0..100).filter(|_| lamprey::sim::buggify("here")).count());
+            assert!(seen == 0 || (5..60).contains(&seen), "{seen}");
+            seen != 0
+        })
+        .collect();
+    assert_eq!(active.len(), 2);
+    assert!(!lamprey::sim::buggify("here"));
+}
