@@ -6,7 +6,9 @@
 
 use super::metadata::Metadata;
 use super::{File, Kind};
-use crate::sched::{self, coop};
+use crate::sched::wait::wait;
+use crate::sched::{Wait, coop};
+use crate::time;
 use crate::world::disk::{Call, Disks, Key};
 use crate::world::{self, MachineId, World};
 use std::io;
@@ -41,10 +43,11 @@ pub(super) fn on_disk<T>(
     call: impl FnOnce(&World, &Disks) -> io::Result<T>,
 ) -> io::Result<T> {
     let takes = takes(machine, kind);
-    if takes.is_zero() || !sched::on_host() || sched::must_not_block() {
+    if takes.is_zero() {
         coop::call(coop::SYSTEM);
     } else {
-        crate::sleep(takes);
+        // In no wait queue: only the deadline or a cancellation ends it. A host that is unwinding does not wait.
+        wait(Wait::Blocking, time::deadline(takes), |_| true, |_| true).unwind_if_cancelled();
     }
     perform(call)
 }
@@ -58,10 +61,10 @@ pub(super) async fn on_disk_async<T>(
     let takes = takes(machine, kind);
     if world::with(|world| world.chance.below(2)) == Some(1) {
         let done = perform(call);
-        crate::sleep_async(takes).await;
+        crate::sleep::sleep_async(takes).await;
         return done;
     }
-    crate::sleep_async(takes).await;
+    crate::sleep::sleep_async(takes).await;
     perform(call)
 }
 

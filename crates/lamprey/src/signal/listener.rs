@@ -25,8 +25,6 @@ use std::time::Duration;
 /// signal is for one of them.
 pub struct Signals {
     handlers: Vec<SigId>,
-    /// In a simulation, in place of the handlers: its number among those who listen.
-    listens: Option<u64>,
     signals: Vec<Signal>,
     socket: Socket<Arc<Mail>>,
 }
@@ -91,17 +89,14 @@ pub fn listen(signals: &[Signal]) -> io::Result<Signals> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no signals to listen for"));
     }
     let mail = Arc::new(Mail::new()?);
-    let mut listener = Signals {
-        handlers: Vec::new(),
-        listens: None,
-        signals: Vec::new(),
-        socket: Socket::new(mail.clone()),
-    };
+    let mut listener =
+        Signals { handlers: Vec::new(), signals: Vec::new(), socket: Socket::new(mail.clone()) };
     if world::is_simulated() {
         listener.signals.extend(bits.iter().map(|bit| Signal::of_bit(*bit)));
         let bits = bits.iter().fold(0, |all, bit| all | 1 << bit);
-        listener.listens =
-            world::with(|world| world.listeners.add(world.machine(), bits, move |bit| mail.put(bit)));
+        let mail = Arc::downgrade(&mail);
+        let tell = move |bit| mail.upgrade().map(|mail| mail.put(bit)).is_some();
+        world::with(|world| world.listeners.add(world.machine(), bits, tell));
         return Ok(listener);
     }
     for bit in bits {
@@ -232,9 +227,6 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         self.handlers.drain(..).for_each(handler::remove);
-        if let Some(number) = self.listens {
-            world::with(|world| world.listeners.remove(number));
-        }
     }
 }
 

@@ -4,13 +4,14 @@
 //! What is by chance of it is drawn here: whether it fails, how much of it is done, and what a failure of the machine
 //! leaves. A call on a machine that has failed, or by a file that was opened before, fails with EIO.
 //!
-//! `volume.rs` is one disk, `names.rs` its directories, `content.rs` the bytes of a file.
+//! `volume.rs` is one disk, `names.rs` its directories, `content.rs` the bytes of a file; `calls.rs` is what programs call.
 //!
 //! # Invariants
 //! 1. Nothing is borrowed while code of the program runs: none does, in a call.
 //! 2. Each call is a line in the log, with its result.
 
 mod calls;
+mod changes;
 mod content;
 mod fate;
 mod handle;
@@ -39,7 +40,7 @@ use volume::Volume;
 pub(crate) struct Disks {
     settings: RefCell<DiskSettings>,
     volumes: RefCell<BTreeMap<MachineId, Volume>>,
-    /// For [`is_used`](Self::is_used).
+    /// One of them has been used.
     any: Cell<bool>,
 }
 

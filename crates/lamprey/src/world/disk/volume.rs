@@ -41,11 +41,11 @@ impl Volume {
         self.inodes.get_mut(&ino).ok_or(Errno::IO)
     }
 
-    fn is_folder(&self, ino: Ino) -> bool {
+    pub(super) fn is_folder(&self, ino: Ino) -> bool {
         self.inodes.get(&ino).is_some_and(|inode| inode.is_folder)
     }
 
-    fn look(&self, path: &Path) -> Result<Found, Errno> {
+    pub(super) fn look(&self, path: &Path) -> Result<Found, Errno> {
         find(&self.names, path, |ino| self.is_folder(ino))
     }
 
@@ -55,12 +55,12 @@ impl Volume {
     }
 
     /// What is there; only a directory if the path ends with a slash.
-    fn existing(&self, found: &Found) -> Result<Ino, Errno> {
+    pub(super) fn existing(&self, found: &Found) -> Result<Ino, Errno> {
         let ino = found.ino.ok_or(Errno::NOENT)?;
         if found.is_folder && !self.is_folder(ino) { Err(Errno::NOTDIR) } else { Ok(ino) }
     }
 
-    fn add(&mut self, place: Place, inode: Inode) -> Ino {
+    pub(super) fn add(&mut self, place: Place, inode: Inode) -> Ino {
         self.last += 1;
         self.inodes.insert(self.last, inode);
         self.names.add(place, self.last);
@@ -108,63 +108,6 @@ impl Volume {
         Ok(Stat { ino, is_folder, mode, len: inode.content.len(), created, modified, names })
     }
 
-    pub(super) fn create_folder(&mut self, path: &Path, mode: u32, now: SystemTime) -> Result<Ino, Errno> {
-        let found = self.look(path)?;
-        match (found.ino, found.place) {
-            (None, Some(place)) => Ok(self.add(place, Inode::new(true, mode & !0o022, now))),
-            _ => Err(Errno::EXIST),
-        }
-    }
-
-    /// Removes a file, or, if so asked, an empty directory.
-    pub(super) fn remove(&mut self, path: &Path, folder: bool) -> Result<Ino, Errno> {
-        let found = self.look(path)?;
-        let ino = self.existing(&found)?;
-        match (self.is_folder(ino), folder) {
-            (true, false) => return Err(Errno::ISDIR),
-            (false, true) => return Err(Errno::NOTDIR),
-            _ => {}
-        }
-        let place = found.place.ok_or(Errno::BUSY)?;
-        if self.names.list(ino).next().is_some() {
-            return Err(Errno::NOTEMPTY);
-        }
-        self.names.remove(place);
-        self.let_go(ino);
-        Ok(ino)
-    }
-
-    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<Ino, Errno> {
-        let (source, target) = (self.look(from)?, self.look(to)?);
-        let (Some(old), Some(new)) = (&source.place, &target.place) else { return Err(Errno::BUSY) };
-        let ino = self.existing(&source)?;
-        if target.is_folder && !self.is_folder(ino) {
-            return Err(Errno::NOTDIR);
-        }
-        if target.way.contains(&ino) {
-            return Err(Errno::INVAL);
-        }
-        if target.ino.is_some_and(|other| source.way.contains(&other)) {
-            return Err(Errno::NOTEMPTY);
-        }
-        if target.ino == Some(ino) {
-            return Ok(ino);
-        }
-        match (self.is_folder(ino), target.ino.map(|other| (other, self.is_folder(other)))) {
-            (true, Some((_, false))) => return Err(Errno::NOTDIR),
-            (false, Some((_, true))) => return Err(Errno::ISDIR),
-            (true, Some((other, true))) if self.names.list(other).next().is_some() => {
-                return Err(Errno::NOTEMPTY);
-            }
-            _ => {}
-        }
-        self.names.rename(old.clone(), new.clone(), ino);
-        if let Some(other) = target.ino {
-            self.let_go(other);
-        }
-        Ok(ino)
-    }
-
     /// The names in a directory.
     pub(super) fn list(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
         let ino = self.find(path)?;
@@ -172,13 +115,6 @@ impl Volume {
             return Err(Errno::NOTDIR);
         }
         Ok(self.names.list(ino).map(|(name, _)| name.clone()).collect())
-    }
-
-    fn let_go(&mut self, ino: Ino) {
-        if let Some(inode) = self.inodes.get_mut(&ino) {
-            inode.has_name = false;
-            inode.content.let_go();
-        }
     }
 
     /// The bytes that still fit.
