@@ -2,17 +2,21 @@
 
 use super::ready::WorkerId;
 use crate::sched::source::{Notifier, Source};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::sync_shim::{AtomicBool, Ordering};
+use crate::world;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a simulation in which all threads wait looks for messages from outside.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The workers that have been sent messages.
 pub(super) struct Called {
     any: AtomicBool,
     workers: Mutex<Vec<WorkerId>>,
     /// The kernel thread of the simulation.
-    home: ThreadId,
+    home: Thread,
     /// Another kernel thread has sent a message.
     from_outside: AtomicBool,
 }
@@ -22,7 +26,7 @@ impl Called {
         Arc::new(Self {
             any: AtomicBool::new(false),
             workers: Mutex::default(),
-            home: thread::current().id(),
+            home: thread::current(),
             from_outside: AtomicBool::new(false),
         })
     }
@@ -38,6 +42,22 @@ impl Called {
         Some(std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// Waits, by the system's clock, for a message from another kernel thread; false if none comes.
+    pub(super) fn wait(&self) -> bool {
+        world::apart(|| {
+            let begin = Instant::now();
+            // Acquire pairs with the Release store in `ring`.
+            while !self.any.load(Ordering::Acquire) {
+                let left = PATIENCE.saturating_sub(begin.elapsed());
+                if left.is_zero() {
+                    return false;
+                }
+                thread::park_timeout(left);
+            }
+            true
+        })
+    }
+
     /// True once: another kernel thread has sent a message since the last call.
     pub(super) fn from_outside(&self) -> bool {
         // Relaxed: a flag for a message to the user.
@@ -45,13 +65,14 @@ impl Called {
     }
 
     fn ring(&self, worker: WorkerId) {
-        if thread::current().id() != self.home {
-            // Relaxed: a flag for a message to the user.
-            self.from_outside.store(true, Ordering::Relaxed);
-        }
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         // Release pairs with the Acquire load in `take`.
         self.any.store(true, Ordering::Release);
+        if thread::current().id() != self.home.id() {
+            // Relaxed: a flag for a message to the user.
+            self.from_outside.store(true, Ordering::Relaxed);
+            self.home.unpark();
+        }
     }
 }
 

@@ -131,6 +131,9 @@ impl SimBuilder {
     /// * If the run takes too many [steps](Self::steps), or threads do not end though they are cancelled.
     /// * Within a simulation, and within a runtime.
     ///
+    /// # Cancellation
+    /// None: the caller is an OS thread.
+    ///
     /// # Blocking
     /// The calling OS thread runs the simulation.
     #[track_caller]

@@ -9,13 +9,13 @@ use crate::sched::panic::Panics;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::virtual_worker::VirtualWorker;
+use crate::sync_shim::{AtomicUsize, Ordering};
 use crate::thread::{Builder, Handle, JoinHandle};
 use crate::world::MachineId;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What each machine of a simulation is made from.
@@ -236,6 +236,9 @@ impl Machine {
     /// # Panics
     /// Outside of a simulation; if the caller runs on this machine, while it stops; and if the system has no descriptors
     /// left.
+    ///
+    /// # Cancellation
+    /// A caller that is cancelled while it waits has not started the machine.
     ///
     /// # Blocking
     /// The calling host waits until the machine's threads have ended.

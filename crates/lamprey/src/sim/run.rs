@@ -88,7 +88,7 @@ impl Run {
             if self.steps.get() >= self.most_steps {
                 return Err(Failure::too_long(self));
             }
-            if !self.step() && !self.idle() {
+            if !self.step() && !self.idle() && !self.called.wait() {
                 return Err(Failure::deadlock(self));
             }
         }
@@ -120,11 +120,13 @@ impl Run {
         let before = self.entered.borrow_mut().take();
         if let Some((_, worker)) = &before {
             worker.leave();
+            self.world.set_in_worker(false);
         }
         let result = f();
         self.leave();
         if let Some((at, worker)) = &before {
             worker.enter();
+            self.world.set_in_worker(true);
             self.world.set_machine(at.machine);
         }
         *self.entered.borrow_mut() = before;
@@ -222,6 +224,7 @@ impl Run {
         // A thread that is ready and has not started counts for no worker.
         if node.is_stopping() && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
+            self.world.set_in_worker(false);
             let panic = node.one_ended(at.worker);
             let mut first = self.panic.borrow_mut();
             *first = first.take().or(panic);
@@ -247,6 +250,7 @@ impl Run {
     fn enter(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
         self.leave();
         worker.enter();
+        self.world.set_in_worker(true);
         self.world.set_machine(at.machine);
         *self.entered.borrow_mut() = Some((at, worker.clone()));
     }
@@ -255,6 +259,7 @@ impl Run {
     pub(super) fn leave(&self) {
         if let Some((_, worker)) = self.entered.borrow_mut().take() {
             worker.leave();
+            self.world.set_in_worker(false);
         }
     }
 }

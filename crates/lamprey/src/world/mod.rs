@@ -14,6 +14,7 @@ mod chance;
 pub(crate) mod disk;
 mod escapes;
 mod log;
+mod rest;
 mod signals;
 #[cfg(all(feature = "sim-std", not(loom)))]
 mod std_calls;
@@ -68,6 +69,8 @@ pub(crate) struct World {
     calls: Cell<u32>,
     /// Runs the simulation until a condition holds; false if that cannot be.
     drive: Cell<Option<Drive>>,
+    /// A worker has the kernel thread.
+    in_worker: Cell<bool>,
 }
 
 /// See `World::drive`.
@@ -96,6 +99,7 @@ impl World {
             ready: Cell::new(0),
             calls: Cell::new(0),
             drive: Cell::new(None),
+            in_worker: Cell::new(false),
         }
     }
 
@@ -177,11 +181,6 @@ impl World {
         self.drive.set(Some(drive));
     }
 
-    /// Runs the simulation until a condition holds; false if nothing is left to run before.
-    pub(crate) fn drive(&self, until: &dyn Fn() -> bool) -> bool {
-        self.drive.get().is_some_and(|drive| drive(until))
-    }
-
     /// Sets how often, in a million, a thread gives way at a call that need not wait.
     pub(crate) fn set_switches(&self, times: u32) {
         self.switches.set(times);
@@ -248,6 +247,14 @@ pub(crate) fn with<R>(f: impl FnOnce(&World) -> R) -> Option<R> {
     // SAFETY: null or alive: `Entered` owns it and sets the pointer to null before it is freed. No caller can drop it in
     // `f`: who has it is in `sim::run`, below all that is called here.
     unsafe { HERE.get().as_ref() }.map(f)
+}
+
+/// Runs `f`, which does not unwind, as if the kernel thread were in no world: for what is to go by the system's clock.
+pub(crate) fn apart<R>(f: impl FnOnce() -> R) -> R {
+    let here = HERE.replace(ptr::null());
+    let result = f();
+    HERE.set(here);
+    result
 }
 
 /// True in a simulation.
