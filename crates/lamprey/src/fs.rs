@@ -23,6 +23,7 @@ mod metadata;
 mod names;
 mod open;
 mod perform;
+mod read_dir;
 mod simulated;
 mod whole;
 
@@ -30,10 +31,11 @@ pub use self::entire::{read, read_async, read_to_string, read_to_string_async, w
 pub use self::hints::Advice;
 pub use self::metadata::{Metadata, metadata, metadata_async, symlink_metadata, symlink_metadata_async};
 pub use self::names::{
-    ReadDir, create_dir, create_dir_all, create_dir_async, read_dir, read_dir_async, remove_dir,
-    remove_dir_async, remove_file, remove_file_async, rename, rename_async,
+    create_dir, create_dir_all, create_dir_async, remove_dir, remove_dir_async, remove_file,
+    remove_file_async, rename, rename_async,
 };
 pub use self::open::OpenOptions;
+pub use self::read_dir::{ReadDir, read_dir, read_dir_async};
 
 pub use crate::memory::aligned::AlignedBuf;
 

@@ -2,11 +2,10 @@
 
 mod simulated;
 
+use self::simulated::{of_path, of_path_async};
 use super::perform::{perform, perform_async};
-use super::simulated::{machine, on_disk, on_disk_async};
 use crate::driver::block_async;
 use crate::driver::uring::op::stat;
-use crate::world::disk::Call;
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};
 use std::fs::{File, Permissions};
@@ -203,21 +202,6 @@ pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// A dropped future has no effect.
 pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
     of_path_async(path.as_ref(), NO_FOLLOW).await
-}
-
-fn of_path(path: &Path, flags: i32) -> io::Result<Metadata> {
-    match machine() {
-        Some(at) => {
-            on_disk(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).map(Metadata::simulated)
-        }
-        None => of(CWD, &c_path(path)?, flags),
-    }
-}
-
-async fn of_path_async(path: &Path, flags: i32) -> io::Result<Metadata> {
-    let Some(at) = machine() else { return of_async(None, c_path(path)?, flags).await };
-    let found = on_disk_async(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).await;
-    found.map(Metadata::simulated)
 }
 
 /// Of an open file.

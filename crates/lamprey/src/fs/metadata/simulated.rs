@@ -1,8 +1,12 @@
 //! Metadata of a simulated disk.
 
-use super::Metadata;
-use crate::world::disk::Stat;
+use super::{Metadata, c_path, of, of_async};
+use crate::fs::simulated::{machine, on_disk, on_disk_async};
+use crate::world::disk::{Call, Stat};
+use rustix::fs::CWD;
+use std::io;
 use std::mem::MaybeUninit;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// The size of blocks in which files are best read and written.
@@ -37,4 +41,21 @@ fn timestamp(at: SystemTime) -> libc::statx_timestamp {
     stamp.tv_sec = since.as_secs().cast_signed();
     stamp.tv_nsec = since.subsec_nanos();
     stamp
+}
+
+/// Of what is at a path, in a simulation or outside of it.
+pub(super) fn of_path(path: &Path, flags: i32) -> io::Result<Metadata> {
+    match machine() {
+        Some(at) => {
+            on_disk(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).map(Metadata::simulated)
+        }
+        None => of(CWD, &c_path(path)?, flags),
+    }
+}
+
+/// The awaitable form of [`of_path`].
+pub(super) async fn of_path_async(path: &Path, flags: i32) -> io::Result<Metadata> {
+    let Some(at) = machine() else { return of_async(None, c_path(path)?, flags).await };
+    let found = on_disk_async(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).await;
+    found.map(Metadata::simulated)
 }
