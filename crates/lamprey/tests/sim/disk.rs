@@ -208,6 +208,23 @@ fn futures_work_on_it() {
 }
 
 #[test]
+fn a_future_that_is_dropped_has_had_its_effect_or_not() {
+    let slow = DiskSettings::new().latency(Duration::from_secs(1)..=Duration::from_secs(1));
+    let mut written = 0;
+    for seed in 0..100 {
+        written += Runtime::simulated(seed).disk(slow.clone()).run(|| {
+            let file = File::create("/a").unwrap();
+            let limit = Duration::from_millis(1);
+            let late = lamprey::wait(lamprey::with_timeout_async(limit, file.write_at_async(b"text", 0)));
+            assert!(late.is_err());
+            lamprey::sleep(Duration::from_secs(2));
+            file.metadata().unwrap().len()
+        });
+    }
+    assert!(written > 100 && written < 300, "{written}");
+}
+
+#[test]
 fn a_sector_is_corrupted() {
     Runtime::simulated(1).run(|| {
         let disk = Machine::here().disk();

@@ -3,7 +3,7 @@
 use super::fate::Fate;
 use super::inode::Stat;
 use super::volume::Volume;
-use super::{Call, Disks, Key};
+use super::{Call, Disks, Key, WRITE_BACK};
 use crate::world::{Chance, MachineId, World};
 use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstat, ftruncate, seek};
 use rustix::io::{Errno, pread, pwrite, read, write};
@@ -12,8 +12,6 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// How often, in a million, a write has the system write back some of what is dirty.
-const WRITE_BACK: u32 = 50_000;
 /// Those flags of `open(2)` that the descriptor keeps. (`O_DIRECT` is left out: nothing here is past the memory.)
 const KEPT: OFlags = OFlags::ACCMODE.union(OFlags::APPEND).union(OFlags::DSYNC).union(OFlags::SYNC);
 

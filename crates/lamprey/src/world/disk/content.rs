@@ -21,10 +21,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// What a disk writes as a whole.
 pub(super) const SECTOR: usize = 512;
 
+/// Device and inode of the kernel.
+pub(super) type Number = (u64, u64);
+
 #[derive(Default)]
 pub(super) struct Content {
-    /// What programs see, with the kernel's number of it; `None`: what is durable.
-    seen: Option<(OwnedFd, u64)>,
+    /// What programs see, with the kernel's device and number of it; `None`: what is durable.
+    seen: Option<(OwnedFd, Number)>,
     durable: Vec<u8>,
     lost: BTreeSet<usize>,
 }
@@ -43,7 +46,7 @@ impl Content {
         if self.seen.is_none() {
             let file = memfd_create("lamprey-disk", MemfdFlags::CLOEXEC)?;
             write_all(&file, &self.durable, 0)?;
-            let number = fstat(&file)?.st_ino;
+            let number = number_of(&file)?;
             self.seen = Some((file, number));
         }
         self.seen.as_ref().map(|(file, _)| file).ok_or(Errno::IO)
@@ -55,8 +58,8 @@ impl Content {
         open(path, flags | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// True if descriptors of the kernel's file with this number show this content.
-    pub(super) fn is(&self, number: u64) -> bool {
+    /// True if descriptors of this file of the kernel's show this content.
+    pub(super) fn is(&self, number: Number) -> bool {
         self.seen.as_ref().is_some_and(|(_, own)| *own == number)
     }
 
@@ -116,11 +119,6 @@ impl Content {
         Ok(())
     }
 
-    /// True if programs see, or may see, something else than what is durable.
-    pub(super) fn is_open(&self) -> bool {
-        self.seen.is_some()
-    }
-
     /// Replaces all that programs see.
     pub(super) fn replace(&mut self, bytes: Vec<u8>) -> Result<(), Errno> {
         if let Some((file, _)) = &self.seen {
@@ -131,11 +129,14 @@ impl Content {
         Ok(())
     }
 
-    /// The machine fails. Whoever has the file open keeps what is not the disk's any more.
-    pub(super) fn crash(&mut self, fate: Fate) {
+    /// The machine fails. Whoever has the file open keeps what is not the disk's any more. `fate` is asked for if there is
+    /// something to lose.
+    pub(super) fn crash(&mut self, fate: impl FnOnce() -> Fate) {
         // What cannot be read counts as not written.
-        if let Ok(seen) = self.seen() {
-            let before = self.durable.len();
+        if let Ok(seen) = self.seen()
+            && seen != self.durable
+        {
+            let (before, fate) = (self.durable.len(), fate());
             self.write_back(&seen, fate);
             let length = fate.length([seen.len(), before, self.durable.len()]);
             self.durable.resize(length, 0);
@@ -169,7 +170,10 @@ impl Content {
             let range = sector * SECTOR..seen.len().min((sector + 1) * SECTOR);
             let length = self.durable.len().max(range.end);
             self.durable.resize(length, 0);
-            self.durable[range.clone()].copy_from_slice(&seen[range]);
+            self.durable[range.clone()].copy_from_slice(&seen[range.clone()]);
+            // A sector at the end of a file is filled up with zeros.
+            let end = self.durable.len().min((sector + 1) * SECTOR);
+            self.durable[range.end..end].fill(0);
         }
     }
 
@@ -180,6 +184,12 @@ impl Content {
             (!durable.starts_with(bytes)).then_some(sector)
         })
     }
+}
+
+/// Which file of the kernel's it is.
+pub(super) fn number_of(file: impl AsFd) -> Result<Number, Errno> {
+    let found = fstat(file)?;
+    Ok((found.st_dev, found.st_ino))
 }
 
 fn write_all(file: impl AsFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {

@@ -53,3 +53,14 @@ impl Fate {
         }
     }
 }
+
+/// For the log.
+impl std::fmt::Display for Fate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::None => f.write_str("nothing"),
+            Self::Some(word) => write!(f, "a part, {word:x}"),
+        }
+    }
+}

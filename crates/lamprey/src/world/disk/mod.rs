@@ -21,10 +21,13 @@ mod path;
 mod settings;
 mod volume;
 
+#[cfg(not(loom))]
 pub(crate) use inode::Stat;
 pub use settings::DiskSettings;
 
 use super::{MachineId, World};
+use content::number_of;
+use fate::Fate;
 use names::Ino;
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
@@ -34,6 +37,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, SystemTime};
 use volume::Volume;
+
+/// How often, in a million, a call that changes something has the system write back some of what is dirty.
+const WRITE_BACK: u32 = 50_000;
 
 /// The disks of all machines; each is made when it is first used.
 #[derive(Default)]
@@ -117,7 +123,15 @@ impl Disks {
                 // It draws for itself.
                 Call::Sync => 0,
             };
-            if volume.is_off || world.chance.happens(rate) { Err(Errno::IO) } else { perform(volume) }
+            if volume.is_off || world.chance.happens(rate) {
+                return Err(Errno::IO);
+            }
+            let done = perform(volume);
+            let changes = matches!(call, Call::Open | Call::Write) && !volume.names.is_settled();
+            if changes && world.chance.happens(WRITE_BACK) {
+                volume.write_back_names(Fate::some(&world.chance));
+            }
+            done
         });
         match done {
             Ok((value, number)) => {
@@ -136,7 +150,7 @@ impl Disks {
         if !self.any.get() {
             return None;
         }
-        let number = rustix::fs::fstat(file).ok()?.st_ino;
+        let number = number_of(file).ok()?;
         self.volumes.borrow().iter().find_map(|(machine, volume)| {
             let (ino, _) = volume.inodes.iter().find(|(_, inode)| inode.content.is(number))?;
             Some(Key { machine: *machine, epoch: volume.epoch, ino: *ino })
@@ -146,22 +160,17 @@ impl Disks {
     /// The machine's program ends, and with it all that it has open. If the machine itself fails, its disk goes back to
     /// what has reached it.
     pub(crate) fn end(&self, world: &World, at: MachineId, fails: bool) {
-        if !self.any.get() {
-            return;
-        }
         self.volume(world, at, |volume| {
             volume.is_off = true;
             volume.epoch += 1;
             if fails {
-                volume.crash(&world.chance);
+                volume.crash(world, at);
             }
         });
     }
 
     /// The machine is started again.
     pub(crate) fn start(&self, world: &World, at: MachineId) {
-        if self.any.get() {
-            self.volume(world, at, |volume| volume.is_off = false);
-        }
+        self.volume(world, at, |volume| volume.is_off = false);
     }
 }

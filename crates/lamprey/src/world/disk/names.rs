@@ -118,12 +118,28 @@ impl Names {
     /// durable, and so do the directories that lead there.
     pub(super) fn sync_name(&mut self, ino: Ino) {
         let mut next = Some(ino);
-        while let Some(ino) = next.filter(|ino| *ino != ROOT && parent(&self.durable, *ino).is_none()) {
-            next = parent(&self.seen, ino);
-            if next.is_some() {
+        while let Some(ino) = next.filter(|ino| *ino != ROOT) {
+            if parent(&self.durable, ino).is_none() && parent(&self.seen, ino).is_some() {
                 self.settle(|change, _| change.names() == Some(ino));
             }
+            next = parent(&self.durable, ino);
         }
+    }
+
+    /// The system writes changes down on its own account.
+    pub(super) fn write_back(&mut self, fate: Fate) {
+        self.settle(|_, number| fate.takes(number));
+    }
+
+    /// True if nothing is pending.
+    pub(super) fn is_settled(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// What is on the disk, or may still come there.
+    pub(super) fn kept(&self) -> BTreeSet<Ino> {
+        let durable = self.durable.values().flat_map(|entries| entries.values().copied());
+        durable.chain(self.pending.iter().filter_map(Change::names)).collect()
     }
 
     /// The machine fails: what has reached the disk is what programs see from now on. Returns what can be found there.

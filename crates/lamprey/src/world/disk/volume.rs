@@ -2,12 +2,13 @@
 //!
 //! Invariant: each inode that `names` has, seen or durable, is in `inodes`, and the root is.
 
+use super::content::Content;
 use super::fate::Fate;
 use super::inode::{Inode, Stat};
 use super::names::{Ino, Names, Place, ROOT};
 use super::path::{Found, find};
 use super::settings::DiskSettings;
-use crate::world::Chance;
+use crate::world::{MachineId, World};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -136,18 +137,36 @@ impl Volume {
             self.names.sync_folder(ino);
         }
         self.names.sync_name(ino);
+        self.free_removed();
         Ok(())
     }
 
+    /// The system writes changes of names down on its own account.
+    pub(super) fn write_back_names(&mut self, fate: Fate) {
+        self.names.write_back(fate);
+        self.free_removed();
+    }
+
+    /// Frees the content of what has been removed, and cannot come back.
+    fn free_removed(&mut self) {
+        let kept = self.names.kept();
+        let removed = self.inodes.iter_mut().filter(|(ino, inode)| !inode.has_name && !kept.contains(ino));
+        removed.for_each(|(_, inode)| inode.content = Content::default());
+    }
+
     /// The machine fails.
-    pub(super) fn crash(&mut self, chance: &Chance) {
-        let found = self.names.crash(Fate::draw(chance));
+    pub(super) fn crash(&mut self, world: &World, at: MachineId) {
+        let draw = |of: &str, number: Ino| {
+            let fate = Fate::draw(&world.chance);
+            world.note(format_args!("disk {}: of {of} {number} survives: {fate}", at.0));
+            fate
+        };
+        let fate = if self.names.is_settled() { Fate::All } else { draw("the names of disk", at.0) };
+        let found = self.names.crash(fate);
         self.inodes.retain(|ino, _| found.contains(ino));
-        for inode in self.inodes.values_mut() {
+        for (ino, inode) in &mut self.inodes {
             inode.has_name = true;
-            if inode.content.is_open() {
-                inode.content.crash(Fate::draw(chance));
-            }
+            inode.content.crash(|| draw("inode", *ino));
         }
     }
 }
