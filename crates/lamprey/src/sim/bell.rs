@@ -18,7 +18,7 @@ pub(super) struct Called {
     /// The kernel thread of the simulation.
     home: Thread,
     /// Another kernel thread has sent a message.
-    from_outside: AtomicBool,
+    outside: AtomicBool,
 }
 
 impl Called {
@@ -27,7 +27,7 @@ impl Called {
             any: AtomicBool::new(false),
             workers: Mutex::default(),
             home: thread::current(),
-            from_outside: AtomicBool::new(false),
+            outside: AtomicBool::new(false),
         })
     }
 
@@ -59,9 +59,9 @@ impl Called {
     }
 
     /// True once: another kernel thread has sent a message since the last call.
-    pub(super) fn from_outside(&self) -> bool {
+    pub(super) fn was_outside(&self) -> bool {
         // Relaxed: a flag for a message to the user.
-        self.from_outside.swap(false, Ordering::Relaxed)
+        self.outside.swap(false, Ordering::Relaxed)
     }
 
     fn ring(&self, worker: WorkerId) {
@@ -70,7 +70,7 @@ impl Called {
         self.any.store(true, Ordering::Release);
         if thread::current().id() != self.home.id() {
             // Relaxed: a flag for a message to the user.
-            self.from_outside.store(true, Ordering::Relaxed);
+            self.outside.store(true, Ordering::Relaxed);
             self.home.unpark();
         }
     }

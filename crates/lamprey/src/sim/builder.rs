@@ -173,7 +173,13 @@ impl SimBuilder {
             let Some(entered) = world::enter(world.clone()) else { unreachable!("asserted by the caller") };
             let run = Run::new(world.clone(), scheduler, config, steps);
             let result = perform(&run, site, main);
-            if run.called.from_outside() {
+            if result.is_err() && !crate::sched::panic_hook::is_hushed() {
+                let (draws, steps, elapsed) = (world.chance.draws(), run.steps(), world.elapsed());
+                crate::bug::say!(
+                    "a simulation has failed after {steps} steps, {elapsed:?} of its time (LAMPREY_SEED={draws})"
+                );
+            }
+            if run.called.was_outside() {
                 world.escapes("a kernel thread outside of the simulation has woken threads of it");
             }
             run.is_over();
