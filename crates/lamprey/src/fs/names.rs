@@ -17,20 +17,20 @@ use std::path::Path;
 /// use lamprey::fs::{self, File};
 /// use std::{io::Write, path::Path};
 ///
-/// fn replace(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-///     let draft = folder.join("draft");
+/// fn replace(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+///     let draft = directory.join("draft");
 ///     let mut file = File::create(&draft)?;
 ///     file.write_all(bytes)?;
 ///     file.sync_all()?;
-///     fs::rename(&draft, folder.join(name))?;
-///     File::open(folder)?.sync_all()
+///     fs::rename(&draft, directory.join(name))?;
+///     File::open(directory)?.sync_all()
 /// }
-/// # let folder = std::env::temp_dir().join(format!("lamprey-rename-{}", std::process::id()));
+/// # let directory = std::env::temp_dir().join(format!("lamprey-rename-{}", std::process::id()));
 /// # lamprey::run(|| {
-/// # fs::create_dir(&folder)?;
-/// replace(&folder, "settings", b"a = 1")?;
-/// assert_eq!(fs::read_to_string(folder.join("settings"))?, "a = 1");
-/// # std::fs::remove_dir_all(&folder)?;
+/// # fs::create_dir(&directory)?;
+/// replace(&directory, "settings", b"a = 1")?;
+/// assert_eq!(fs::read_to_string(directory.join("settings"))?, "a = 1");
+/// # std::fs::remove_dir_all(&directory)?;
 /// # std::io::Result::Ok(())
 /// # })?;
 /// # std::io::Result::Ok(())
@@ -116,7 +116,7 @@ changes! {
     /// Removes an empty directory.
     remove_dir remove_dir_async |world, disks, at, path| disks.remove((world, at), path, true);
     /// Makes a directory, in one that is there.
-    create_dir create_dir_async |world, disks, at, path| disks.create_folder((world, at), path);
+    create_dir create_dir_async |world, disks, at, path| disks.create_directory((world, at), path);
 }
 
 /// Makes a directory, and those that lead to it. It is no error if they are there.

@@ -16,7 +16,7 @@ impl Metadata {
     pub(in crate::fs) fn simulated(stat: Stat) -> Self {
         // SAFETY: it is made of plain numbers, of which zeros are valid values.
         let mut found = unsafe { MaybeUninit::<libc::statx>::zeroed().assume_init() };
-        let kind = if stat.is_folder { libc::S_IFDIR } else { libc::S_IFREG };
+        let kind = if stat.is_directory { libc::S_IFDIR } else { libc::S_IFREG };
         // The kind and the permissions are 16 bits.
         found.stx_mode = (kind | stat.mode) as u16;
         found.stx_mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;

@@ -58,7 +58,7 @@ impl Disks {
     }
 
     pub(crate) fn stat(&self, world: &World, key: Key, file: BorrowedFd<'_>) -> io::Result<Stat> {
-        let what = format_args!("stat {}", key.ino);
+        let what = format_args!("stat inode {}", key.ino);
         self.perform((world, key.machine, Call::Read), what, |volume| {
             let stat = Stat { len: size_of(file)?, ..volume.stat(volume.of(key)?)? };
             Ok((stat, stat.len))
@@ -73,10 +73,10 @@ impl Disks {
         buf: &mut [u8],
         at: Option<u64>,
     ) -> io::Result<usize> {
-        let what = format_args!("read {} of {} {}", buf.len(), key.ino, Shown(at));
+        let what = format_args!("read {} bytes of inode {} {}", buf.len(), key.ino, Shown(at));
         self.perform((world, key.machine, Call::Read), what, |volume| {
             let ino = volume.of(key)?;
-            if volume.inode(ino)?.is_folder {
+            if volume.inode(ino)?.is_directory {
                 return Err(Errno::ISDIR);
             }
             let length = share(&world.chance, volume, buf.len());
@@ -97,7 +97,7 @@ impl Disks {
         buf: &[u8],
         at: Option<u64>,
     ) -> io::Result<usize> {
-        let what = format_args!("write {} of {} {}", buf.len(), key.ino, Shown(at));
+        let what = format_args!("write {} bytes of inode {} {}", buf.len(), key.ino, Shown(at));
         self.perform((world, key.machine, Call::Write), what, |volume| {
             let ino = volume.of(key)?;
             let (chance, free, flags) = (&world.chance, volume.free(), fcntl_getfl(file)?);
@@ -129,7 +129,7 @@ impl Disks {
     }
 
     pub(crate) fn set_len(&self, world: &World, key: Key, file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
-        let what = format_args!("set the length of {} to {len}", key.ino);
+        let what = format_args!("set the length of inode {} to {len}", key.ino);
         self.perform((world, key.machine, Call::Write), what, |volume| {
             let ino = volume.of(key)?;
             ftruncate(file, len)?;
@@ -140,7 +140,7 @@ impl Disks {
 
     /// Makes durable what has been written; if it fails, that counts as lost.
     pub(crate) fn sync(&self, world: &World, key: Key) -> io::Result<()> {
-        self.perform((world, key.machine, Call::Sync), format_args!("sync {}", key.ino), |volume| {
+        self.perform((world, key.machine, Call::Sync), format_args!("sync inode {}", key.ino), |volume| {
             let ino = volume.of(key)?;
             if world.chance.happens(volume.settings.sync_errors) {
                 volume.inode(ino)?.content.fail_to_sync(Fate::some(&world.chance).or_none())?;
@@ -161,16 +161,16 @@ impl Disks {
         &self,
         (world, at): (&World, MachineId),
         path: &Path,
-        folder: bool,
+        directory: bool,
     ) -> io::Result<()> {
         self.perform((world, at, Call::Write), format_args!("remove {path:?}"), |volume| {
-            volume.remove(path, folder).map(|ino| ((), ino.into()))
+            volume.remove(path, directory).map(|ino| ((), ino.into()))
         })
     }
 
-    pub(crate) fn create_folder(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<()> {
+    pub(crate) fn create_directory(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<()> {
         self.perform((world, at, Call::Write), format_args!("create the directory {path:?}"), |volume| {
-            volume.create_folder(path, 0o777, world.system_time()).map(|ino| ((), ino.into()))
+            volume.create_directory(path, 0o777, world.system_time()).map(|ino| ((), ino.into()))
         })
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 impl Volume {
-    pub(super) fn create_folder(&mut self, path: &Path, mode: u32, now: SystemTime) -> Result<Ino, Errno> {
+    pub(super) fn create_directory(&mut self, path: &Path, mode: u32, now: SystemTime) -> Result<Ino, Errno> {
         let found = self.look(path)?;
         match (found.ino, found.place) {
             (None, Some(place)) => Ok(self.add(place, Inode::new(true, mode & !0o022, now))),
@@ -17,10 +17,10 @@ impl Volume {
     }
 
     /// Removes a file, or, if so asked, an empty directory.
-    pub(super) fn remove(&mut self, path: &Path, folder: bool) -> Result<Ino, Errno> {
+    pub(super) fn remove(&mut self, path: &Path, directory: bool) -> Result<Ino, Errno> {
         let found = self.look(path)?;
         let ino = self.existing(&found)?;
-        match (self.is_folder(ino), folder) {
+        match (self.is_directory(ino), directory) {
             (true, false) => return Err(Errno::ISDIR),
             (false, true) => return Err(Errno::NOTDIR),
             _ => {}
@@ -38,7 +38,7 @@ impl Volume {
         let (source, target) = (self.look(from)?, self.look(to)?);
         let (Some(old), Some(new)) = (&source.place, &target.place) else { return Err(Errno::BUSY) };
         let ino = self.existing(&source)?;
-        if target.is_folder && !self.is_folder(ino) {
+        if target.is_directory && !self.is_directory(ino) {
             return Err(Errno::NOTDIR);
         }
         if target.way.contains(&ino) {
@@ -50,7 +50,7 @@ impl Volume {
         if target.ino == Some(ino) {
             return Ok(ino);
         }
-        match (self.is_folder(ino), target.ino.map(|other| (other, self.is_folder(other)))) {
+        match (self.is_directory(ino), target.ino.map(|other| (other, self.is_directory(other)))) {
             (true, Some((_, false))) => return Err(Errno::NOTDIR),
             (false, Some((_, true))) => return Err(Errno::ISDIR),
             (true, Some((other, true))) if self.names.list(other).next().is_some() => {

@@ -17,8 +17,8 @@ impl Disks {
         let now = world.system_time();
         self.volume(world, at, |volume| {
             let above = path.ancestors().skip(1).filter(|path| *path != Path::new(""));
-            for folder in above.collect::<Vec<_>>().into_iter().rev() {
-                match volume.create_folder(folder, 0o777, now) {
+            for directory in above.collect::<Vec<_>>().into_iter().rev() {
+                match volume.create_directory(directory, 0o777, now) {
                     Ok(ino) => volume.names.sync_name(ino),
                     Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
@@ -74,10 +74,10 @@ impl Disks {
 fn durable_files(volume: &Volume) -> Vec<(PathBuf, Ino)> {
     let mut found = Vec::new();
     let mut look = vec![(PathBuf::from("/"), ROOT)];
-    while let Some((path, folder)) = look.pop() {
-        for (name, ino) in volume.names.list_durable(folder) {
-            let is_folder = volume.inodes.get(&ino).is_some_and(|inode| inode.is_folder);
-            if is_folder { &mut look } else { &mut found }.push((path.join(name), ino));
+    while let Some((path, directory)) = look.pop() {
+        for (name, ino) in volume.names.list_durable(directory) {
+            let is_directory = volume.inodes.get(&ino).is_some_and(|inode| inode.is_directory);
+            if is_directory { &mut look } else { &mut found }.push((path.join(name), ino));
         }
     }
     found.sort_unstable();

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 pub(super) struct Inode {
     /// Of a directory it is empty, and there only to be opened.
     pub(super) content: Content,
-    pub(super) is_folder: bool,
+    pub(super) is_directory: bool,
     pub(super) mode: u32,
     pub(super) created: SystemTime,
     pub(super) modified: SystemTime,
@@ -19,7 +19,7 @@ pub(super) struct Inode {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stat {
     pub(crate) ino: u32,
-    pub(crate) is_folder: bool,
+    pub(crate) is_directory: bool,
     pub(crate) mode: u32,
     pub(crate) len: u64,
     pub(crate) created: SystemTime,
@@ -28,8 +28,8 @@ pub(crate) struct Stat {
 }
 
 impl Inode {
-    pub(super) fn new(is_folder: bool, mode: u32, now: SystemTime) -> Self {
+    pub(super) fn new(is_directory: bool, mode: u32, now: SystemTime) -> Self {
         let content = Content::default();
-        Self { content, is_folder, mode, created: now, modified: now, has_name: true }
+        Self { content, is_directory, mode, created: now, modified: now, has_name: true }
     }
 }

@@ -135,11 +135,11 @@ impl Disks {
         });
         match done {
             Ok((value, number)) => {
-                world.note(format_args!("disk {}: {what}: {number}", at.0));
+                world.note(format_args!("disk {}: {what} = {number}", at.0));
                 Ok(value)
             }
             Err(error) => {
-                world.note(format_args!("disk {}: {what}: error {}", at.0, error.raw_os_error()));
+                world.note(format_args!("disk {}: {what} = error {}", at.0, error.raw_os_error()));
                 Err(error.into())
             }
         }

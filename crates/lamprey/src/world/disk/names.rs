@@ -19,7 +19,7 @@ pub(super) const ROOT: Ino = 1;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(pub(super) Ino, pub(super) OsString);
 
-type Folders = BTreeMap<Ino, BTreeMap<OsString, Ino>>;
+type Directories = BTreeMap<Ino, BTreeMap<OsString, Ino>>;
 
 #[derive(Debug)]
 enum Change {
@@ -29,8 +29,8 @@ enum Change {
 }
 
 pub(super) struct Names {
-    seen: Folders,
-    durable: Folders,
+    seen: Directories,
+    durable: Directories,
     pending: Vec<Change>,
 }
 
@@ -51,9 +51,9 @@ impl Change {
         }
     }
 
-    fn apply(&self, folders: &mut Folders) {
-        let mut set = |Place(folder, name): &Place, ino: Option<Ino>| {
-            let entries = folders.entry(*folder).or_default();
+    fn apply(&self, directories: &mut Directories) {
+        let mut set = |Place(directory, name): &Place, ino: Option<Ino>| {
+            let entries = directories.entry(*directory).or_default();
             match ino {
                 Some(ino) => entries.insert(name.clone(), ino),
                 None => entries.remove(name),
@@ -72,23 +72,23 @@ impl Change {
 
 impl Names {
     pub(super) fn new() -> Self {
-        let root = Folders::from([(ROOT, BTreeMap::new())]);
+        let root = Directories::from([(ROOT, BTreeMap::new())]);
         Self { seen: root.clone(), durable: root, pending: Vec::new() }
     }
 
     /// What has this name.
-    pub(super) fn get(&self, folder: Ino, name: &OsStr) -> Option<Ino> {
-        self.seen.get(&folder)?.get(name).copied()
+    pub(super) fn get(&self, directory: Ino, name: &OsStr) -> Option<Ino> {
+        self.seen.get(&directory)?.get(name).copied()
     }
 
     /// What is in a directory, by name.
-    pub(super) fn list(&self, folder: Ino) -> impl Iterator<Item = (&OsString, Ino)> {
-        self.seen.get(&folder).into_iter().flatten().map(|(name, ino)| (name, *ino))
+    pub(super) fn list(&self, directory: Ino) -> impl Iterator<Item = (&OsString, Ino)> {
+        self.seen.get(&directory).into_iter().flatten().map(|(name, ino)| (name, *ino))
     }
 
     /// The same of what is durable.
-    pub(super) fn list_durable(&self, folder: Ino) -> impl Iterator<Item = (&OsString, Ino)> {
-        self.durable.get(&folder).into_iter().flatten().map(|(name, ino)| (name, *ino))
+    pub(super) fn list_durable(&self, directory: Ino) -> impl Iterator<Item = (&OsString, Ino)> {
+        self.durable.get(&directory).into_iter().flatten().map(|(name, ino)| (name, *ino))
     }
 
     fn change(&mut self, change: Change) {
@@ -110,8 +110,8 @@ impl Names {
     }
 
     /// A directory is synced: its names are durable.
-    pub(super) fn sync_folder(&mut self, folder: Ino) {
-        self.settle(|change, _| change.places().any(|place| place.0 == folder));
+    pub(super) fn sync_directory(&mut self, directory: Ino) {
+        self.settle(|change, _| change.places().any(|place| place.0 == directory));
     }
 
     /// A file, or a directory as a thing that has a name, is synced. If it has no durable name, the one that it has becomes
@@ -148,13 +148,13 @@ impl Names {
         self.pending.clear();
         let mut found = BTreeSet::from([ROOT]);
         let mut look = vec![ROOT];
-        while let Some(folder) = look.pop() {
-            for (_, ino) in self.list_durable(folder) {
+        while let Some(directory) = look.pop() {
+            for (_, ino) in self.list_durable(directory) {
                 found.insert(ino);
                 look.push(ino);
             }
         }
-        self.durable.retain(|folder, _| found.contains(folder));
+        self.durable.retain(|directory, _| found.contains(directory));
         self.seen = self.durable.clone();
         found
     }
@@ -179,6 +179,9 @@ impl Names {
 }
 
 /// The directory in which something has a name.
-fn parent(folders: &Folders, ino: Ino) -> Option<Ino> {
-    folders.iter().find(|(_, entries)| entries.values().any(|other| *other == ino)).map(|(folder, _)| *folder)
+fn parent(directories: &Directories, ino: Ino) -> Option<Ino> {
+    directories
+        .iter()
+        .find(|(_, entries)| entries.values().any(|other| *other == ino))
+        .map(|(directory, _)| *directory)
 }

@@ -14,14 +14,14 @@ pub(super) struct Found {
     /// What is there.
     pub(super) ino: Option<Ino>,
     /// It ends with a slash.
-    pub(super) is_folder: bool,
+    pub(super) is_directory: bool,
 }
 
 /// The longest name.
 const LONGEST: usize = 255;
 
-/// Follows `path` from the root. `is_folder` says what is a directory.
-pub(super) fn find(names: &Names, path: &Path, is_folder: impl Fn(Ino) -> bool) -> Result<Found, Errno> {
+/// Follows `path` from the root. `is_directory` says what is a directory.
+pub(super) fn find(names: &Names, path: &Path, is_directory: impl Fn(Ino) -> bool) -> Result<Found, Errno> {
     let bytes = path.as_os_str().as_bytes();
     match bytes {
         [] => return Err(Errno::NOENT),
@@ -41,10 +41,10 @@ pub(super) fn find(names: &Names, path: &Path, is_folder: impl Fn(Ino) -> bool) 
                 let place = Place(way.last().copied().unwrap_or(ROOT), name.to_owned());
                 let ino = names.get(place.0, name);
                 if parts.peek().is_none() {
-                    return Ok(Found { way, place: Some(place), ino, is_folder: ends_so });
+                    return Ok(Found { way, place: Some(place), ino, is_directory: ends_so });
                 }
                 match ino {
-                    Some(ino) if is_folder(ino) => way.push(ino),
+                    Some(ino) if is_directory(ino) => way.push(ino),
                     Some(_) => return Err(Errno::NOTDIR),
                     None => return Err(Errno::NOENT),
                 }
@@ -53,5 +53,5 @@ pub(super) fn find(names: &Names, path: &Path, is_folder: impl Fn(Ino) -> bool) 
         }
     }
     let ino = way.last().copied();
-    Ok(Found { way, place: None, ino, is_folder: true })
+    Ok(Found { way, place: None, ino, is_directory: true })
 }

@@ -32,8 +32,8 @@ impl Volume {
         let (names, inodes) = (Names::new(), BTreeMap::new());
         let mut this = Self { settings, is_off: false, epoch: 0, names, inodes, last: ROOT };
         this.inodes.insert(ROOT, Inode::new(true, 0o755, now));
-        if this.create_folder(Path::new("/tmp"), 0o777, now).is_ok() {
-            this.names.sync_folder(ROOT);
+        if this.create_directory(Path::new("/tmp"), 0o777, now).is_ok() {
+            this.names.sync_directory(ROOT);
         }
         this
     }
@@ -42,12 +42,12 @@ impl Volume {
         self.inodes.get_mut(&ino).ok_or(Errno::IO)
     }
 
-    pub(super) fn is_folder(&self, ino: Ino) -> bool {
-        self.inodes.get(&ino).is_some_and(|inode| inode.is_folder)
+    pub(super) fn is_directory(&self, ino: Ino) -> bool {
+        self.inodes.get(&ino).is_some_and(|inode| inode.is_directory)
     }
 
     pub(super) fn look(&self, path: &Path) -> Result<Found, Errno> {
-        find(&self.names, path, |ino| self.is_folder(ino))
+        find(&self.names, path, |ino| self.is_directory(ino))
     }
 
     /// What a path names.
@@ -58,7 +58,7 @@ impl Volume {
     /// What is there; only a directory if the path ends with a slash.
     pub(super) fn existing(&self, found: &Found) -> Result<Ino, Errno> {
         let ino = found.ino.ok_or(Errno::NOENT)?;
-        if found.is_folder && !self.is_folder(ino) { Err(Errno::NOTDIR) } else { Ok(ino) }
+        if found.is_directory && !self.is_directory(ino) { Err(Errno::NOTDIR) } else { Ok(ino) }
     }
 
     pub(super) fn add(&mut self, place: Place, inode: Inode) -> Ino {
@@ -78,7 +78,7 @@ impl Volume {
     ) -> Result<Ino, Errno> {
         let found = self.look(path)?;
         let ino = match (found.ino, &found.place) {
-            (_, Some(_)) if flags.contains(OFlags::CREATE) && found.is_folder => return Err(Errno::ISDIR),
+            (_, Some(_)) if flags.contains(OFlags::CREATE) && found.is_directory => return Err(Errno::ISDIR),
             (Some(_), _) if flags.contains(OFlags::CREATE | OFlags::EXCL) => return Err(Errno::EXIST),
             (None, Some(place)) if flags.contains(OFlags::CREATE) => {
                 return Ok(self.add(place.clone(), Inode::new(false, mode & !0o022, now)));
@@ -87,7 +87,7 @@ impl Volume {
         };
         let changes = flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC);
         let inode = self.inode(ino)?;
-        match inode.is_folder {
+        match inode.is_directory {
             true if changes => return Err(Errno::ISDIR),
             false if flags.contains(OFlags::DIRECTORY) => return Err(Errno::NOTDIR),
             false if flags.contains(OFlags::TRUNC) => {
@@ -101,18 +101,18 @@ impl Volume {
 
     pub(super) fn stat(&self, ino: Ino) -> Result<Stat, Errno> {
         let inode = self.inodes.get(&ino).ok_or(Errno::IO)?;
-        let &Inode { is_folder, mode, created, modified, .. } = inode;
-        let names = match is_folder {
-            true => 2 + self.names.list(ino).filter(|(_, ino)| self.is_folder(*ino)).count() as u32,
+        let &Inode { is_directory, mode, created, modified, .. } = inode;
+        let names = match is_directory {
+            true => 2 + self.names.list(ino).filter(|(_, ino)| self.is_directory(*ino)).count() as u32,
             false => inode.has_name.into(),
         };
-        Ok(Stat { ino, is_folder, mode, len: inode.content.len(), created, modified, names })
+        Ok(Stat { ino, is_directory, mode, len: inode.content.len(), created, modified, names })
     }
 
     /// The names in a directory.
     pub(super) fn list(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
         let ino = self.find(path)?;
-        if !self.is_folder(ino) {
+        if !self.is_directory(ino) {
             return Err(Errno::NOTDIR);
         }
         Ok(self.names.list(ino).map(|(name, _)| name.clone()).collect())
@@ -133,8 +133,8 @@ impl Volume {
         if inode.has_name {
             inode.content.sync()?;
         }
-        if inode.is_folder {
-            self.names.sync_folder(ino);
+        if inode.is_directory {
+            self.names.sync_directory(ino);
         }
         self.names.sync_name(ino);
         self.free_removed();
