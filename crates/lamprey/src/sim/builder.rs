@@ -6,6 +6,7 @@ use super::run::Run;
 use super::schedule::{Schedule, Scheduler};
 use crate::sched::panic::Panics;
 use crate::thread::{JoinError, stack_size};
+use crate::world::disk::DiskSettings;
 use crate::world::{self, Draws, World};
 use std::cell::RefCell;
 use std::panic::Location;
@@ -27,6 +28,7 @@ pub struct SimBuilder {
     panics: Panics,
     steps: u64,
     log: bool,
+    pub(super) disk: DiskSettings,
     /// What is told of each run.
     pub(super) told: Rc<RefCell<Vec<Told>>>,
 }
@@ -53,6 +55,7 @@ impl SimBuilder {
             panics: Panics::Propagate,
             steps: STEPS,
             log: false,
+            disk: DiskSettings::new(),
             told: Rc::default(),
         }
     }
@@ -152,7 +155,7 @@ impl SimBuilder {
             !crate::sched::on_worker() && !world::is_simulated(),
             "a simulation was started on a host, or in another simulation: it needs a kernel thread of its own"
         );
-        let Self { draws, schedule, log, steps, told, .. } = self;
+        let Self { draws, schedule, log, steps, told, disk, .. } = self;
         let stack_size = match self.stack_size {
             0 => stack_size::from_environment(),
             bytes => stack_size::check(bytes),
@@ -165,6 +168,7 @@ impl SimBuilder {
         crate::sync_shim::back_off(&mut 0);
         let (result, of_run) = on_kernel_thread(move || {
             let world = Rc::new(World::new(draws, log));
+            world.disks.set_all(disk);
             let scheduler = Scheduler::new(schedule, &world);
             let Some(entered) = world::enter(world.clone()) else { unreachable!("asserted by the caller") };
             let run = Run::new(world.clone(), scheduler, config, steps);

@@ -228,7 +228,7 @@ impl Machine {
     pub fn crash(&self) {
         let run = Run::of_caller("Machine::crash");
         run.world.note(format_args!("{} crashes", self.name));
-        run.node(self.id).stop();
+        self.end(&run, true);
     }
 
     /// Starts the machine again after a [crash](Self::crash), without any threads. Does nothing if it is up.
@@ -253,6 +253,7 @@ impl Machine {
             crate::sleep(Duration::from_micros(10));
         }
         run.world.note(format_args!("{} starts", self.name));
+        run.world.disks.start(&run.world, self.id);
         run.start(&node);
     }
 }
@@ -265,7 +266,7 @@ impl std::fmt::Debug for Machine {
 
 impl Run {
     /// The caller's run.
-    fn of_caller(call: &str) -> Rc<Self> {
+    pub(super) fn of_caller(call: &str) -> Rc<Self> {
         Self::here().unwrap_or_else(|| {
             panic!("`{call}` was called outside of a simulation (Runtime::simulated, sim::explore)")
         })

@@ -34,7 +34,8 @@
 //! * A host gives way where it waits, and by chance at each call that may wait ([`Schedule`]): before it takes a lock, before
 //!   it receives, after it has sent to a host that waited. Between two such calls a host's code runs at once, and in no time:
 //!   a data race between two atomic accesses is not found (that is what loom is for).
-//! * [Machines](Machine), with a network between them: `lamprey::net`, and disks: `lamprey::fs`.
+//! * [Machines](Machine), with a network between them: `lamprey::net`, and [disks](Disk): `lamprey::fs`. Signals are sent to
+//!   machines: [`Machine::signal`].
 //! * [`block`](crate::block): its closure runs between two steps, some time later. What it does is real.
 //! * Time: [`sleep`](crate::sleep), time-outs, intervals. Each step takes a microsecond. [`now`] is the simulation's clock.
 //! * Chance within Lamprey: which event of several that are ready a choice takes, the jitter of supervisors' restarts.
@@ -51,6 +52,7 @@
 mod attempt;
 mod bell;
 mod builder;
+mod disk;
 mod explore;
 mod failure;
 mod machine;
@@ -59,8 +61,11 @@ mod ready;
 mod run;
 mod schedule;
 mod shrink;
+mod signal;
 
+pub use crate::world::disk::DiskSettings;
 pub use builder::SimBuilder;
+pub use disk::Disk;
 pub use explore::{Explore, Explored, explore};
 pub use machine::Machine;
 pub use schedule::Schedule;
@@ -95,6 +100,13 @@ pub fn now() -> Instant {
 }
 
 /// The time of day: `SystemTime::now()`, or in a simulation that of the simulation, which begins with the year 2026.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// let begin = lamprey::Runtime::simulated(1).run(lamprey::sim::system_time);
+/// assert!(begin >= SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600));
+/// ```
 pub fn system_time() -> SystemTime {
     world::with(World::since_epoch).map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since)
 }

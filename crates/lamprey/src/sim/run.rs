@@ -221,7 +221,8 @@ impl Run {
     /// After each use of a worker: ends it, if its machine stops and nothing is left of it.
     fn has_run(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
         let node = self.nodes.borrow()[at.machine.0 as usize].clone();
-        if node.is_stopping() && worker.end() {
+        // A thread that is ready and has not started counts for no worker.
+        if node.is_stopping() && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
             self.world.set_in_worker(false);
             let panic = node.one_ended(at.worker);

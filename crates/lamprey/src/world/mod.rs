@@ -11,10 +11,12 @@
 
 mod agenda;
 mod chance;
+pub(crate) mod disk;
 mod escapes;
 mod here;
 mod log;
 mod rest;
+mod signals;
 #[cfg(all(feature = "sim-std", not(loom)))]
 mod std_calls;
 
@@ -25,8 +27,10 @@ pub(crate) use here::now;
 pub(crate) use here::{apart, enter, is_simulated, with};
 
 use agenda::Agenda;
+use disk::Disks;
 use escapes::Escapes;
 use log::Log;
+use signals::Listeners;
 use std::cell::Cell;
 use std::fmt::Arguments;
 use std::time::{Duration, Instant};
@@ -52,6 +56,8 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
+    pub(crate) disks: Disks,
+    pub(crate) listeners: Listeners,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -84,6 +90,8 @@ impl World {
             chance: Chance::new(draws),
             agenda: Agenda::default(),
             log: Log::new(text),
+            disks: Disks::default(),
+            listeners: Listeners::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),
