@@ -3,7 +3,7 @@ use lamprey::stm::*;
 use std::time::Instant;
 fn time(name: &str, n: u64, f: impl Fn(u64)) {
     let mut best = f64::MAX;
-    for _ in 0..5 { let t = Instant::now(); f(n); best = best.min(t.elapsed().as_nanos() as f64 / n as f64); }
+    for _ in 0..40 { let t = Instant::now(); f(n); best = best.min(t.elapsed().as_nanos() as f64 / n as f64); }
     println!("{name}: {best:.1} ns");
 }
 fn main() {
@@ -11,16 +11,17 @@ fn main() {
     let rt = lamprey::Runtime::builder().workers(workers).build().unwrap();
     rt.run(move || {
         let v = TVar::new(0u64);
-        time("counter", 2_000_000, |n| for _ in 0..n { atomically(|tx| { let x = v.get(tx)?; v.set(tx, x + 1)?; Ok(x) }); });
+        if std::env::args().nth(2).is_some() { for _ in 0..100_000_000u64 { atomically(|tx| { let x = v.get(tx)?; v.set(tx, x + 1)?; Ok(x) }); } return; }
+        time("counter", 100_000, |n| for _ in 0..n { atomically(|tx| { let x = v.get(tx)?; v.set(tx, x + 1)?; Ok(x) }); });
         let m = lamprey::sync::Mutex::new(0u64);
-        time("mutex", 2_000_000, |n| for _ in 0..n { *m.lock().unwrap() += 1; });
+        time("mutex", 100_000, |n| for _ in 0..n { *m.lock().unwrap() += 1; });
         let m = std::sync::Mutex::new(0u64);
-        time("std mutex", 2_000_000, |n| for _ in 0..n { *m.lock().unwrap() += 1; });
-        time("read", 2_000_000, |n| for _ in 0..n { std::hint::black_box(atomically(|tx| v.get(tx))); });
+        time("std mutex", 100_000, |n| for _ in 0..n { *m.lock().unwrap() += 1; });
+        time("read", 100_000, |n| for _ in 0..n { std::hint::black_box(atomically(|tx| v.get(tx))); });
         let s = TVar::new(std::sync::Arc::new(5u64));
-        time("read boxed", 2_000_000, |n| for _ in 0..n { std::hint::black_box(atomically(|tx| s.with(tx, |v| **v))); });
-        time("write boxed", 2_000_000, |n| for _ in 0..n { let a = s.get_now(); atomically(|tx| s.set(tx, a.clone())); });
-        time("get_now", 2_000_000, |n| for _ in 0..n { std::hint::black_box(v.get_now()); });
+        time("read boxed", 100_000, |n| for _ in 0..n { std::hint::black_box(atomically(|tx| s.with(tx, |v| **v))); });
+        time("write boxed", 100_000, |n| for _ in 0..n { let a = s.get_now(); atomically(|tx| s.set(tx, a.clone())); });
+        time("get_now", 100_000, |n| for _ in 0..n { std::hint::black_box(v.get_now()); });
         for disjoint in [true, false] {
         let t = Instant::now();
         let n = 2_000_000u64;

@@ -62,7 +62,7 @@ pub fn or_else<T>(
 ) -> StmResult<T> {
     let level = tx.log.open();
     match first(tx) {
-        Err(Abort::RETRY) if !tx.is_doomed => {
+        Err(Abort::RETRY) if !tx.is_doomed() => {
             tx.log.undo(level);
             second(tx)
         }

@@ -28,30 +28,45 @@
 use super::stamp::{COMMITTING, Stamp};
 use super::transaction::Transaction;
 use super::var::Var;
+use super::waiting::wake_all;
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
 
 
 /// What a commit has found.
-pub(super) enum Committed {
+enum Committed {
     /// Something has changed; nothing was written.
     Conflict,
-    /// Done, and the flag says whether nodes are queued at variables that were written.
+    /// Done; nodes may be queued at variables that were written.
     Done { has_waiters: bool },
 }
 
 impl Transaction {
-    /// Commits.
+    /// Commits; false if something that was read has changed. The transaction has ended then.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn commit(&mut self) -> Committed {
-        if self.is_doomed {
+    pub(crate) fn commit_and_wake(&mut self) -> bool {
+        match self.commit() {
+            Committed::Done { has_waiters } => {
+                self.end();
+                if has_waiters {
+                    wake_all(self.log.writes.iter().map(|write| write.var));
+                }
+                true
+            }
+            Committed::Conflict => false,
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn commit(&mut self) -> Committed {
+        if self.is_doomed() {
             return Committed::Conflict;
         }
         if self.log.writes.is_empty() {
             return Committed::Done { has_waiters: false };
         }
         let seat = self.local().seat;
-        self.local().seats.enter(seat, self.has_priority());
+        self.local().seats.enter(seat, self.has_priority);
         let committed = if self.lock_all() { self.write_all() } else { Committed::Conflict };
         self.local().seats.exit(seat);
         committed
@@ -105,10 +120,5 @@ impl Transaction {
         }
         self.local().learn(stamp);
         Committed::Done { has_waiters }
-    }
-
-    /// The variables that were written: those where nodes may be queued.
-    pub(super) fn written(&self) -> impl Iterator<Item = NonNull<Var>> + '_ {
-        self.log.writes.iter().map(|write| write.var)
     }
 }

@@ -1,14 +1,14 @@
 //! A list whose first entries need no allocation: the logs of transactions.
 //!
 //! Invariant: while there are at most `N` entries they are `inline[..len]`, initialised; once there have been
-//! more, all of them are in `spilled`, until the list is cleared.
+//! more, they are all of `spilled`, initialised, until the list is cleared.
 
 use std::mem::MaybeUninit;
 
 pub(super) struct Inline<T: Copy, const N: usize> {
     len: usize,
     inline: [MaybeUninit<T>; N],
-    spilled: Vec<T>,
+    spilled: Vec<MaybeUninit<T>>,
 }
 
 impl<T: Copy, const N: usize> Inline<T, N> {
@@ -17,35 +17,32 @@ impl<T: Copy, const N: usize> Inline<T, N> {
         Self { len: 0, inline: [const { MaybeUninit::uninit() }; N], spilled: Vec::new() }
     }
 
+    /// Adds an entry, in its place: a copy that is made right after its parts were stored defeats store
+    /// forwarding.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn push(&mut self, entry: T) {
-        if self.len < N && self.spilled.is_empty() {
-            self.inline[self.len].write(entry);
-            self.len += 1;
-        } else {
-            self.spill(entry);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn spill(&mut self, entry: T) {
-        if self.spilled.is_empty() {
-            let len = self.len;
-            let inline = self.slice(len);
-            let mut spilled = Vec::with_capacity(4 * N);
-            spilled.extend_from_slice(inline);
-            self.spilled = spilled;
-        }
-        self.spilled.push(entry);
+        let place = if self.len < N && !self.is_spilled() { &mut self.inline[self.len] } else { self.spill() };
+        place.write(entry);
         self.len += 1;
     }
 
-    /// The first `len` entries, which are inline.
+    /// A place in the vector, to which all entries have moved, for one more entry: the caller writes it.
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self) -> &mut MaybeUninit<T> {
+        if !self.is_spilled() {
+            let mut spilled = Vec::with_capacity(4 * N);
+            spilled.extend_from_slice(&self.inline[..self.len]);
+            self.spilled = spilled;
+        }
+        self.spilled.push(MaybeUninit::uninit());
+        let last = self.spilled.len() - 1;
+        &mut self.spilled[last]
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slice(&self, len: usize) -> &[T] {
-        // SAFETY: `inline[..len]` is initialised (invariant).
-        unsafe { std::slice::from_raw_parts(self.inline.as_ptr().cast::<T>(), len) }
+    fn entries(&self) -> *const T {
+        if self.is_spilled() { self.spilled.as_ptr().cast() } else { self.inline.as_ptr().cast() }
     }
 
     /// Forgets all entries from `len` on.
@@ -69,18 +66,18 @@ impl<T: Copy, const N: usize> std::ops::Deref for Inline<T, N> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &[T] {
-        if self.is_spilled() { &self.spilled } else { self.slice(self.len) }
+        // SAFETY: the first `len` entries are initialised (invariant).
+        unsafe { std::slice::from_raw_parts(self.entries(), self.len) }
     }
 }
 
 impl<T: Copy, const N: usize> std::ops::DerefMut for Inline<T, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut [T] {
-        if self.is_spilled() {
-            return &mut self.spilled;
-        }
-        // SAFETY: `inline[..len]` is initialised (invariant).
-        unsafe { std::slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast::<T>(), self.len) }
+        let entries =
+            if self.is_spilled() { self.spilled.as_mut_ptr().cast() } else { self.inline.as_mut_ptr().cast() };
+        // SAFETY: the first `len` entries are initialised (invariant).
+        unsafe { std::slice::from_raw_parts_mut(entries, self.len) }
     }
 }
 

@@ -17,25 +17,27 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 /// See the top of this file.
-pub(super) struct Local {
+pub(crate) struct Local {
     pub(super) seats: SeatsRef,
     pub(super) seat: usize,
     seen: [Cell<u64>; SEATS],
     in_transaction: Cell<bool>,
-    /// Invariant 3.
+    /// Invariant 3. `has_dying` is false if there are none.
+    pub(super) has_dying: Cell<bool>,
     dying: RefCell<Vec<NonNull<Var>>>,
     #[cfg(not(loom))]
     pub(super) unused: super::pool::Unused,
 }
 
 impl Local {
-    pub(super) fn new(seats: SeatsRef) -> Self {
+    pub(crate) fn new(seats: SeatsRef) -> Self {
         let seat = seats.take();
         Self {
             seats,
             seat,
             seen: [const { Cell::new(0) }; SEATS],
             in_transaction: Cell::new(false),
+            has_dying: Cell::new(false),
             dying: RefCell::new(Vec::new()),
             #[cfg(not(loom))]
             unused: super::pool::Unused::new(),
@@ -77,6 +79,7 @@ impl Local {
     pub(super) fn keep_dying(&self, var: NonNull<Var>) -> bool {
         let keeps = self.in_transaction.get();
         if keeps {
+            self.has_dying.set(true);
             self.dying.borrow_mut().push(var);
         }
         keeps
@@ -85,8 +88,7 @@ impl Local {
     /// The variables that are to end.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_dying(&self) -> Vec<NonNull<Var>> {
-        // The check saves the write.
-        if self.dying.borrow().is_empty() { Vec::new() } else { self.dying.take() }
+        if self.has_dying.replace(false) { self.dying.take() } else { Vec::new() }
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) const WRITES: usize = 8;
 const INDEXED: usize = 2 * WRITES;
 
 #[derive(Clone, Copy)]
-pub(super) struct Read {
+pub(crate) struct Read {
     pub(super) var: NonNull<Var>,
     pub(super) stamp: Stamp,
 }
@@ -45,6 +45,8 @@ pub(super) struct Log {
     pub(super) writes: Inline<Write, WRITES>,
     filter: u64,
     level: usize,
+    /// Something is left to be dropped after the transaction: values, or memory of this log.
+    pub(super) is_heavy: bool,
     index: Option<Index>,
     garbage: Vec<(Word, DropWord)>,
 }
@@ -60,7 +62,7 @@ pub(super) struct Level {
 impl Log {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) const fn new() -> Self {
-        Self { reads: Inline::new(), writes: Inline::new(), filter: 0, level: 0, index: None, garbage: Vec::new() }
+        Self { reads: Inline::new(), writes: Inline::new(), filter: 0, level: 0, is_heavy: false, index: None, garbage: Vec::new() }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -68,16 +70,25 @@ impl Log {
         // A loop that reads one variable over and over needs one entry.
         if self.reads.last().is_none_or(|last| last.var != var || last.stamp != stamp) {
             self.reads.push(Read { var, stamp });
+            self.is_heavy |= self.reads.len() > READS;
         }
     }
 
     /// The entry that counts of a variable.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn written(&self, var: NonNull<Var>) -> Option<usize> {
-        if self.filter & bit(var) == 0 { None } else { self.look_up(var) }
+        if self.filter & bit(var) == 0 {
+            return None;
+        }
+        // What is written next is often what was written last.
+        let last = self.writes.len().wrapping_sub(1);
+        match self.writes.get(last) {
+            Some(write) if write.var == var => Some(last),
+            _ => self.look_up(var),
+        }
     }
 
-    #[inline]
+    #[inline(never)]
     fn look_up(&self, var: NonNull<Var>) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(&var.addr().get()).copied(),
@@ -106,6 +117,7 @@ impl Log {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn add(&mut self, write: Write) {
         self.filter |= bit(write.var);
+        self.is_heavy |= write.drop_word.is_some() || self.writes.len() >= WRITES;
         self.writes.push(write);
         if self.writes.len() > INDEXED {
             self.note();
@@ -175,7 +187,8 @@ impl Log {
         for at in 0..self.writes.len() {
             let write = self.writes[at];
             if let Some(drop_word) = write.drop_word {
-                self.garbage.push((write.word, drop_word));
+                // SAFETY: owned by the log (invariant 2), and not used again: if this panics, the rest is leaked.
+                unsafe { drop_word(write.word) };
             }
         }
         self.writes.truncate(0);

@@ -6,12 +6,11 @@
 //!    the program, outside of the transaction.
 //! 3. **Progress.** A commit fails only because another one has succeeded in between (or because the last
 //!    handle of a variable that it has read went). One that has failed [`MANY`] times, or has read [`MUCH`] in vain,
-//!    runs with the priority ([`seat::prefer`](super::seat::prefer)): nothing changes while it runs.
+//!    runs with the priority ([`Seats::prefer`](super::seat::Seats::prefer)): nothing changes while it runs.
 
-use super::commit::Committed;
 use super::local;
 use super::transaction::Transaction;
-use super::waiting::{Register, Registered, register, wake_all};
+use super::waiting::{Register, Registered, register};
 use super::{Abort, StmResult};
 use crate::channel::gate::Interrupted;
 use crate::sched::{coop, guard};
@@ -66,20 +65,11 @@ pub(super) fn attempt<T>(
     // SAFETY: the calling kernel thread's.
     let mut tx = unsafe { Transaction::begin(local::current(), failures.are_enough()) };
     match guard::no_switch("a transaction", || code(&mut tx)) {
-        Ok(value) => match tx.commit() {
-            Committed::Done { has_waiters } => {
-                tx.end();
-                if has_waiters {
-                    wake_all(tx.written());
-                }
-                return Attempt::Done(value);
-            }
-            Committed::Conflict => {}
-        },
-        Err(Abort::RETRY) if !tx.is_doomed => return retry(tx, is_future),
-        Err(_) => {}
+        Ok(value) if tx.commit_and_wake() => return Attempt::Done(value),
+        Err(Abort::RETRY) if !tx.is_doomed() => return retry(&mut tx, is_future),
+        _ => {}
     }
-    failures.read += tx.log.reads.len();
+    failures.read += tx.reads().len();
     Attempt::Conflict
 }
 
@@ -87,9 +77,9 @@ pub(super) fn attempt<T>(
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn retry<T>(mut tx: Transaction, is_future: bool) -> Attempt<T> {
+fn retry<T>(tx: &mut Transaction, is_future: bool) -> Attempt<T> {
     tx.end();
-    match register(&tx.log.reads, is_future) {
+    match register(tx.reads(), is_future) {
         Register::Waits(registered) => Attempt::Retry(registered),
         Register::Changed => Attempt::Conflict,
         Register::Never => panic!(

@@ -47,12 +47,12 @@ pub(super) struct Seat {
 
 /// How seats are reached. (A model makes them anew for each run.)
 #[cfg(not(loom))]
-pub(super) type SeatsRef = &'static Seats;
+pub(crate) type SeatsRef = &'static Seats;
 #[cfg(loom)]
-pub(super) type SeatsRef = std::sync::Arc<Seats>;
+pub(crate) type SeatsRef = std::sync::Arc<Seats>;
 
 /// All seats, and the right to be the only one that commits.
-pub(super) struct Seats {
+pub(crate) struct Seats {
     seats: [Seat; SEATS],
     priority: AtomicBool,
     /// Held by a commit on seat 0.
@@ -74,7 +74,7 @@ impl Seats {
     }
 
     #[cfg(loom)]
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let seats = std::array::from_fn(|_| Seat::new());
         Self { seats, priority: AtomicBool::new(false), shared: AtomicBool::new(false) }
     }
@@ -112,7 +112,7 @@ impl Seats {
         // Relaxed: ordered before the load of `priority` by the barrier.
         self.seats[seat].committing.store(true, Ordering::Relaxed);
         light_barrier();
-        // Acquire pairs with the Release in `Priority`'s drop.
+        // Acquire pairs with the Release in `end_priority`.
         !self.priority.load(Ordering::Acquire)
     }
 
@@ -123,7 +123,7 @@ impl Seats {
         let mut rounds = 0;
         loop {
             self.exit(seat);
-            // Acquire pairs with the Release in `Priority`'s drop.
+            // Acquire pairs with the Release in `end_priority`.
             while self.priority.load(Ordering::Acquire) {
                 back_off(&mut rounds);
             }
@@ -169,32 +169,27 @@ impl Seats {
         self.shared.store(false, Ordering::Release);
         stamp
     }
-}
 
-/// No other thread commits from the return of this until the result is dropped. Waits for another that has
-/// this right.
-#[cold]
-pub(super) fn prefer(seats: &SeatsRef) -> Priority {
-    take_bit(&seats.priority);
-    let priority = Priority(SeatsRef::clone(seats));
-    heavy_barrier();
-    for seat in &seats.seats {
-        let mut rounds = 0;
-        // Acquire pairs with the Release in `exit`.
-        while seat.committing.load(Ordering::Acquire) {
-            back_off(&mut rounds);
+    /// No other thread commits from the return of this until `end_priority`. Waits for another that has this
+    /// right.
+    #[cold]
+    pub(super) fn prefer(&self) {
+        take_bit(&self.priority);
+        heavy_barrier();
+        for seat in &self.seats {
+            let mut rounds = 0;
+            // Acquire pairs with the Release in `exit`.
+            while seat.committing.load(Ordering::Acquire) {
+                back_off(&mut rounds);
+            }
         }
     }
-    priority
-}
 
-/// The right to be the only one that commits, until this is dropped.
-pub(super) struct Priority(SeatsRef);
-
-impl Drop for Priority {
-    fn drop(&mut self) {
+    /// Others may commit again.
+    #[cold]
+    pub(super) fn end_priority(&self) {
         // Release pairs with the Acquire loads in `try_enter`, `enter_slowly` and `take_bit`.
-        self.0.priority.store(false, Ordering::Release);
+        self.priority.store(false, Ordering::Release);
     }
 }
 

@@ -12,14 +12,14 @@
 //! becomes the moment, and the stamp is known from then on.
 
 use super::local::Local;
-use super::log::Log;
-use super::seat::{self, Priority};
+use super::log::{Log, Read};
 use super::stamp::{COMMITTING, Stamp};
 use super::value::{self, Word};
 use super::var::Var;
 use super::{Abort, StmResult};
 use crate::sync_shim::{back_off, left_out};
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -31,11 +31,12 @@ use std::sync::Arc;
 pub struct Transaction {
     /// The kernel thread's, valid until the transaction ends: its code does not switch.
     pub(super) local: NonNull<Local>,
-    pub(super) log: Log,
-    pub(super) is_doomed: bool,
+    /// Owns something only if it says so (`is_heavy`).
+    pub(super) log: ManuallyDrop<Log>,
+    is_doomed: bool,
     has_begun: bool,
     /// No other commits until this one has ended: it has failed too often.
-    priority: Option<Priority>,
+    pub(super) has_priority: bool,
 }
 
 impl Transaction {
@@ -46,17 +47,25 @@ impl Transaction {
     /// If the thread is in a transaction.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
-    pub(super) unsafe fn begin(local: NonNull<Local>, has_priority: bool) -> Self {
+    pub(crate) unsafe fn begin(local: NonNull<Local>, has_priority: bool) -> Self {
         // SAFETY: alive, as promised.
         let mine = unsafe { local.as_ref() };
         mine.begin();
-        let priority = has_priority.then(|| seat::prefer(&mine.seats));
-        Self { local, log: Log::new(), is_doomed: false, has_begun: true, priority }
+        if has_priority {
+            mine.seats.prefer();
+        }
+        Self { local, log: ManuallyDrop::new(Log::new()), is_doomed: false, has_begun: true, has_priority }
     }
 
+    /// What it has read.
+    pub(crate) fn reads(&self) -> &[Read] {
+        &self.log.reads
+    }
+
+    /// See invariant 3.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn has_priority(&self) -> bool {
-        self.priority.is_some()
+    pub(crate) fn is_doomed(&self) -> bool {
+        self.is_doomed
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -130,19 +139,35 @@ impl Transaction {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn end(&mut self) {
         if std::mem::take(&mut self.has_begun) {
-            self.priority = None;
+            if self.has_priority {
+                self.local().seats.end_priority();
+            }
             self.local().end();
         }
     }
 }
 
 impl Drop for Transaction {
+    /// Short for a transaction that leaves nothing to be dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         self.end();
+        if self.log.is_heavy || self.local().has_dying.get() {
+            self.clear();
+        }
+    }
+}
+
+impl Transaction {
+    /// Drops what the transaction leaves: from here on code of the program runs, which may begin transactions.
+    #[cold]
+    #[inline(never)]
+    fn clear(&mut self) {
         let dying = self.local().take_dying();
-        // From here on code of the program runs, which may begin transactions.
-        self.log.drop_values();
+        // SAFETY: `is_heavy`, or it owns nothing; it is not used again, as this is called by `drop` only.
+        let mut log = unsafe { ManuallyDrop::take(&mut self.log) };
+        log.drop_values();
+        drop(log);
         if !dying.is_empty() {
             super::tvar::end_all(dying);
         }

@@ -61,7 +61,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Errors
     /// If the transaction has to run again; hand it on by `?`.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn get(&self, tx: &mut Transaction) -> StmResult<T>
     where
         T: Clone,
@@ -80,7 +80,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Errors
     /// As for [`get`](Self::get).
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn with<R>(&self, tx: &mut Transaction, f: impl FnOnce(&T) -> R) -> StmResult<R> {
         tx.read(self.var, f)
     }
@@ -97,7 +97,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Errors
     /// None today; hand it on by `?` all the same.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[doc(alias = "write")]
     pub fn set(&self, tx: &mut Transaction, value: T) -> StmResult<()> {
         tx.write::<T>(self.var, value::into_word(value));
@@ -115,7 +115,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Errors
     /// As for [`get`](Self::get).
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[doc(alias = "swap")]
     pub fn replace(&self, tx: &mut Transaction, value: T) -> StmResult<T>
     where
@@ -133,7 +133,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Errors
     /// As for [`get`](Self::get).
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[doc(alias = "update")]
     pub fn modify(&self, tx: &mut Transaction, f: impl FnOnce(T) -> T) -> StmResult<()>
     where
@@ -151,7 +151,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     ///
     /// # Blocking
     /// Never.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[doc(alias = "readTVarIO")]
     pub fn get_now(&self) -> T
     where
@@ -276,6 +276,15 @@ pub(super) fn end_all(vars: Vec<NonNull<Var>>) {
 #[cfg(loom)]
 fn unused() -> NonNull<Var> {
     NonNull::from(Box::leak(Box::new(Var::unused())))
+}
+
+#[cfg(loom)]
+impl<T> TVar<T> {
+    /// True if a node is queued.
+    pub(crate) fn has_waiters(&self) -> bool {
+        // SAFETY: this handle keeps the variable alive.
+        unsafe { self.var.as_ref() }.word() & super::stamp::WAITED != 0
+    }
 }
 
 /// The models keep their variables until they end.

@@ -74,10 +74,10 @@ pub(super) struct WaitEntry {
 }
 
 /// The nodes of a transaction are queued; its drop takes them out.
-pub(super) struct Registered(Arc<Waiting>);
+pub(crate) struct Registered(Arc<Waiting>);
 
 /// What became of an attempt to wait.
-pub(super) enum Register {
+pub(crate) enum Register {
     Waits(Registered),
     /// Something that was read has changed: the transaction is to run again.
     Changed,
@@ -87,7 +87,7 @@ pub(super) enum Register {
 
 /// Queues a node for each variable in `reads`.
 #[cold]
-pub(super) fn register(reads: &[Read], is_future: bool) -> Register {
+pub(crate) fn register(reads: &[Read], is_future: bool) -> Register {
     let entry = |read: &Read| {
         Node::new(WaitEntry {
             stamp: read.stamp,
@@ -131,7 +131,7 @@ impl Registered {
     ///
     /// # Cancellation
     /// A cancelled thread unwinds from here; nothing stays queued.
-    pub(super) fn wait(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
+    pub(crate) fn wait(&self, deadline: Option<Instant>) -> Result<(), Interrupted> {
         self.0.gate.wait(WAIT, deadline, |section| section.state.then_some(()))
     }
 
