@@ -214,14 +214,16 @@ impl Machine {
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
     }
 
-    /// True unless it has [crashed](Self::crash) and has not been [restarted](Self::restart).
+    /// True unless it has [crashed](Self::crash), or its program has been [ended](Self::signal), and it has not been
+    /// [restarted](Self::restart).
     pub fn is_up(&self) -> bool {
         let node = Run::of_caller("Machine::is_up").node(self.id);
         !node.is_down() && !node.is_stopping()
     }
 
     /// The machine fails: from now on nothing that its threads do reaches another machine or its disk. Then they end as
-    /// if cancelled, so that no memory leaks. A caller that runs there is ended at its next blocking call.
+    /// if cancelled, so that no memory leaks. A caller that runs there is ended at its next blocking call. What its disk keeps is
+    /// said in [`Disk`](super::Disk).
     ///
     /// # Panics
     /// Outside of a simulation.
@@ -231,7 +233,7 @@ impl Machine {
         self.end(&run, true);
     }
 
-    /// Starts the machine again after a [crash](Self::crash), without any threads. Does nothing if it is up.
+    /// Starts the machine again after a [crash](Self::crash), or its program after a [signal](Self::signal), without any threads. Does nothing if it is up.
     ///
     /// # Panics
     /// Outside of a simulation; if the caller runs on this machine, while it stops; and if the system has no descriptors

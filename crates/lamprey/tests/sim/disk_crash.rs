@@ -171,6 +171,27 @@ fn nothing_that_a_machine_does_while_it_ends_reaches_the_disk() {
 }
 
 #[test]
+fn nor_if_that_is_the_first_use_of_the_disk() {
+    struct Writes;
+    impl Drop for Writes {
+        fn drop(&mut self) {
+            assert!(fs::write("/late", "late").is_err());
+        }
+    }
+    Runtime::simulated(1).run(|| {
+        let there = Machine::new("there");
+        let host = there.spawn(|| {
+            let _writes = Writes;
+            lamprey::sleep(Duration::MAX);
+        });
+        lamprey::sleep(Duration::from_secs(1));
+        there.crash();
+        assert!(matches!(host.join(), Err(lamprey::JoinError::Cancelled(_))));
+        assert!(there.disk().durable_files().is_empty());
+    });
+}
+
+#[test]
 fn a_file_that_was_opened_before_is_of_no_use() {
     Runtime::simulated(1).run(|| {
         let there = Machine::new("there");

@@ -2,7 +2,7 @@
 
 use lamprey::Runtime;
 use lamprey::fs::{self, File, OpenOptions};
-use lamprey::sim::{DiskSettings, Machine};
+use lamprey::sim::{DiskSettings, Machine, SimBuilder, explore};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,8 +90,9 @@ fn write(bug: Bug, acknowledged: &AtomicU64) -> io::Result<()> {
 }
 
 /// Fails the machine several times; true if a record was lost that had been acknowledged, or one is there that is not whole.
-fn loses(seed: u64, bug: Bug, settings: DiskSettings) -> bool {
-    Runtime::simulated(seed).disk(settings).run(|| {
+fn loses(sim: SimBuilder, bug: Bug) -> bool {
+    let seed = sim.seed();
+    sim.run(|| {
         let there = Machine::new("database");
         for life in 0..3 {
             let acknowledged = Arc::new(AtomicU64::new(0));
@@ -118,23 +119,19 @@ fn loses(seed: u64, bug: Bug, settings: DiskSettings) -> bool {
 
 #[test]
 fn a_proper_one_recovers() {
-    for seed in 0..1000 {
-        assert!(!loses(seed, Bug::None, DiskSettings::new()), "seed {seed}");
-    }
+    explore(1000, |sim| assert!(!loses(sim, Bug::None)));
 }
 
 #[test]
 fn a_proper_one_recovers_from_errors_too() {
-    for seed in 0..300 {
-        let settings = DiskSettings::new().errors(0.02).short(0.1);
-        assert!(!loses(seed, Bug::None, settings), "seed {seed}");
-    }
+    let settings = DiskSettings::new().errors(0.02).short(0.1);
+    explore(300, |sim| assert!(!loses(sim.disk(settings.clone()), Bug::None)));
 }
 
 #[test]
 fn bugs_are_found() {
     for bug in [Bug::NoSync, Bug::RenameFirst, Bug::NoChecksum] {
-        let found = (0..1000).find(|seed| loses(*seed, bug, DiskSettings::new()));
+        let found = (0..1000).find(|seed| loses(Runtime::simulated(*seed), bug));
         assert!(found.is_some(), "{bug:?}");
     }
 }
