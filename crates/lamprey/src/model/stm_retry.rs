@@ -29,7 +29,7 @@ impl Actor {
             });
             match (done, registered) {
                 (Some(value), _) => return Some(value),
-                (None, Some(Register::Waits(registered))) => registered.wait(deadline).ok()?,
+                (None, Some(Register::Waits(registered))) => Quiet::new(registered).wait(deadline).ok()?,
                 (None, _) => thread::yield_now(),
             }
         }

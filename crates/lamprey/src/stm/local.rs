@@ -74,6 +74,13 @@ impl Local {
         self.seen[stamp.seat()].set(stamp.clock());
     }
 
+    /// A stamp for the end of a variable.
+    pub(crate) fn stamp_of_end(&self) -> Stamp {
+        let stamp = self.seats.stamp_of_end(self.seat);
+        self.learn(stamp);
+        stamp
+    }
+
     /// Keeps a variable whose last handle has gone, if a transaction is under way.
     #[cfg_attr(loom, allow(dead_code))]
     pub(super) fn keep_dying(&self, var: NonNull<Var>) -> bool {

@@ -79,7 +79,7 @@ mod pool;
 #[cfg(not(loom))]
 mod run;
 pub(crate) mod seat;
-mod stamp;
+pub(crate) mod stamp;
 pub(crate) mod transaction;
 mod tvar;
 mod value;

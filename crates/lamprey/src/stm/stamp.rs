@@ -28,7 +28,7 @@ pub(super) const SEATS: usize = if cfg!(loom) { 4 } else { 1 << SEAT_BITS };
 
 /// Which commit wrote a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(u64);
+pub(crate) struct Stamp(u64);
 
 impl Stamp {
     /// Of no commit: what a new variable's memory has. Its clock is 0, so every thread knows it.

@@ -259,10 +259,8 @@ fn end(var: NonNull<Var>) {
 
 #[cfg(not(loom))]
 fn retire(local: &Local, var: NonNull<Var>) -> (value::Word, Option<value::DropWord>) {
-    let stamp = local.seats.stamp_of_end(local.seat);
     // SAFETY: nobody has a reference, so it is the caller's alone.
-    let retired = unsafe { var.as_ref() }.retire(stamp);
-    local.learn(stamp);
+    let retired = unsafe { var.as_ref() }.retire(local.stamp_of_end());
     local.unused.give(var);
     retired
 }
@@ -279,7 +277,18 @@ fn unused() -> NonNull<Var> {
 }
 
 #[cfg(loom)]
-impl<T> TVar<T> {
+impl<T: 'static> TVar<T> {
+    /// If this is the last handle, the memory becomes another variable.
+    pub(crate) fn begin_anew(&self, value: T, stamp: super::stamp::Stamp) -> Option<Self> {
+        // SAFETY: this handle keeps the variable alive.
+        let var = unsafe { self.var.as_ref() };
+        var.release_ref().then(|| {
+            var.retire(stamp);
+            var.begin(value::into_word(value), value::drop_of::<T>());
+            Self { var: self.var, _value: PhantomData }
+        })
+    }
+
     /// True if a node is queued.
     pub(crate) fn has_waiters(&self) -> bool {
         // SAFETY: this handle keeps the variable alive.
