@@ -37,6 +37,8 @@ pub mod scope;
 pub mod select;
 pub mod spawn;
 pub mod stalls;
+pub mod stm;
+pub mod stm_ours;
 pub mod stream;
 pub mod switch;
 pub mod sysbench;
@@ -47,7 +49,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 54] = [
+pub const ALL: [&Bench; 55] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -79,6 +81,7 @@ pub const ALL: [&Bench; 54] = [
     &condvar::AFFINITY,
     &sysbench::THREADS,
     &sysbench::MUTEX,
+    &stm::BENCH,
     &quicksort::BENCH,
     &scope::BENCH,
     &cancel::BENCH,

@@ -67,6 +67,7 @@ impl<'a> Contender<'a> {
             Code::Around(program, _) => programs::find(program).err(),
             Code::Go => programs::go::program().err(),
             Code::Boost => programs::boost::program().err(),
+            Code::Ghc => programs::ghc::program().err(),
         };
         let missing = missing.map(|e| (true, format!("{e:#}")));
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
@@ -132,6 +133,7 @@ impl<'a> Contender<'a> {
         let mut command = match self.variant.code {
             Code::Go => Command::new(programs::go::program()?),
             Code::Boost => Command::new(programs::boost::program()?),
+            Code::Ghc => Command::new(programs::ghc::program()?),
             Code::Here(_) | Code::Around(..) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.arg("child");
@@ -139,7 +141,7 @@ impl<'a> Contender<'a> {
             }
         };
         command.arg(self.bench.name);
-        if !matches!(self.variant.code, Code::Go | Code::Boost) {
+        if !matches!(self.variant.code, Code::Go | Code::Boost | Code::Ghc) {
             command.arg(self.variant.name);
         }
         command.arg(self.workers.to_string()).envs(self.variant.io.map(|io| ("LAMPREY_IO", io)));

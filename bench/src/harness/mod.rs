@@ -108,6 +108,8 @@ pub enum Code {
     Go,
     /// In `boost/`, built when g++ is on PATH and finds Boost.Fiber.
     Boost,
+    /// In `ghc/`, built when GHC is on PATH.
+    Ghc,
 }
 
 impl Variant {
@@ -134,6 +136,11 @@ impl Variant {
     /// The Go program of the same bench name.
     pub const fn go() -> Self {
         Self { name: "go", rival: true, code: Code::Go, io: None }
+    }
+
+    /// The Haskell program of the same bench name.
+    pub const fn ghc() -> Self {
+        Self { name: "ghc", rival: true, code: Code::Ghc, io: None }
     }
 
     /// The program of the same bench name on Boost.Fiber.

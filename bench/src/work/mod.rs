@@ -31,6 +31,8 @@ pub mod scope;
 pub mod select;
 pub mod spawn;
 pub mod stalls;
+pub mod stm;
+pub mod stm_locks;
 pub mod stream;
 pub mod timers;
 pub mod waiting;

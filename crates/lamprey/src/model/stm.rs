@@ -15,11 +15,11 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A thread's part of a model.
-pub(super) struct Actor(Local);
+pub(super) struct Actor(Quiet<Local>);
 
 impl Actor {
     pub(super) fn new(seats: &Arc<Seats>) -> Self {
-        Self(Local::new(Arc::clone(seats)))
+        Self(Quiet::new(Local::new(Arc::clone(seats))))
     }
 
     /// Runs `code` once; its result, if that has committed.
@@ -29,7 +29,7 @@ impl Actor {
         code: impl FnOnce(&mut Transaction) -> StmResult<T>,
     ) -> Option<T> {
         // SAFETY: this actor's own.
-        let mut tx = unsafe { Transaction::begin(NonNull::from(&self.0), has_priority) };
+        let mut tx = unsafe { Transaction::begin(NonNull::from(&*self.0), has_priority) };
         let value = code(&mut tx).ok()?;
         tx.commit_and_wake().then_some(value)
     }
