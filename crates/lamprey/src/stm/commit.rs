@@ -25,13 +25,15 @@
 //! # Checked by
 //! `model::stm` (loom, with broken variants), `tests/stm/anomalies.rs`.
 
+use super::inline::Inline;
+use super::local::Local;
+use super::log::{Read, Write};
 use super::stamp::{COMMITTING, Stamp};
 use super::transaction::Transaction;
 use super::var::Var;
 use super::waiting::wake_all;
 use crate::sync_shim::left_out;
 use std::ptr::NonNull;
-
 
 /// What a commit has found.
 enum Committed {
@@ -65,60 +67,94 @@ impl Transaction {
         if self.log.writes.is_empty() {
             return Committed::Done { has_waiters: false };
         }
-        let seat = self.local().seat;
-        self.local().seats.enter(seat, self.has_priority);
-        let committed = if self.lock_all() { self.write_all() } else { Committed::Conflict };
-        self.local().seats.exit(seat);
+        if self.log.is_small() { self.commit_small() } else { self.commit_large() }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn commit_small(&mut self) -> Committed {
+        // SAFETY: the kernel thread's, alive while it runs this.
+        let local = unsafe { self.local.as_ref() };
+        let log = &mut *self.log;
+        let (reads, writes) = (log.reads.inline(), log.writes.inline_mut());
+        write(local, self.has_priority, reads, writes, &|writes, var| {
+            writes.iter().any(|write| write.var == var)
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn commit_large(&mut self) -> Committed {
+        // SAFETY: the kernel thread's, alive while it runs this.
+        let local = unsafe { self.local.as_ref() };
+        let mut writes = std::mem::replace(&mut self.log.writes, Inline::new());
+        let holds = |writes: &[Write], var| self.log.holds(var, writes);
+        let committed = write(local, self.has_priority, &self.log.reads, &mut writes, &holds);
+        self.log.writes = writes;
         committed
     }
+}
 
-    /// Locks all that will be written, and checks what was read; if that fails nothing is locked.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn lock_all(&self) -> bool {
-        let writes = &self.log.writes;
-        // SAFETY: memory of variables is never freed (`var`, invariant 1).
-        let locked = writes.iter().take_while(|write| unsafe { write.var.as_ref() }.lock(write.stamp)).count();
-        // The checker's form of SeqCst.
-        #[cfg(loom)]
-        if !left_out!(StmFence) {
-            // StoreLoad race: the locks before the loads; pairs with itself in another commit.
-            loom::sync::atomic::fence(crate::sync_shim::Ordering::SeqCst);
-        }
-        if locked == writes.len() && self.is_valid() {
-            return true;
-        }
-        for write in &writes[..locked] {
-            // SAFETY: as above.
-            unsafe { write.var.as_ref() }.unlock(write.stamp);
-        }
-        false
+/// Locks what will be written, checks what was read, writes, unlocks. `holds` says whether a variable is in `writes`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn write(
+    local: &Local,
+    has_priority: bool,
+    reads: &[Read],
+    writes: &mut [Write],
+    holds: &impl Fn(&[Write], NonNull<Var>) -> bool,
+) -> Committed {
+    local.seats.enter(local.seat, has_priority);
+    let is_locked = lock_all(reads, writes, holds);
+    let committed = if is_locked { write_all(local, writes) } else { Committed::Conflict };
+    local.seats.exit(local.seat);
+    committed
+}
+
+/// Locks all that will be written, and checks what was read; if that fails nothing is locked.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn lock_all(reads: &[Read], writes: &[Write], holds: &impl Fn(&[Write], NonNull<Var>) -> bool) -> bool {
+    // SAFETY: memory of variables is never freed (`var`, invariant 1).
+    let lock = |write: &Write| unsafe { write.var.as_ref() }.lock(write.stamp);
+    let locked = writes.iter().position(|write| !lock(write));
+    // The checker's form of SeqCst.
+    #[cfg(loom)]
+    if !left_out!(StmFence) {
+        // StoreLoad race: the locks before the loads; pairs with itself in another commit.
+        loom::sync::atomic::fence(crate::sync_shim::Ordering::SeqCst);
     }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn is_valid(&self) -> bool {
-        let holds = |var: NonNull<Var>| self.log.written(var).is_some();
-        left_out!(StmValidate)
-            || self.log.reads.iter().all(|read| {
-                // SAFETY: memory of variables is never freed (`var`, invariant 1).
-                let word = unsafe { read.var.as_ref() }.word();
-                Stamp::of(word) == read.stamp && (word & COMMITTING == 0 || holds(read.var))
-            })
+    if locked.is_none() && is_valid(reads, writes, holds) {
+        return true;
     }
+    for write in &writes[..locked.unwrap_or(writes.len())] {
+        // SAFETY: as above.
+        unsafe { write.var.as_ref() }.unlock(write.stamp);
+    }
+    false
+}
 
-    /// Writes all, and unlocks. The log has the old values then.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn write_all(&mut self) -> Committed {
-        let stamp = self.local().seats.next_stamp(self.local().seat);
-        for write in self.log.writes.iter_mut() {
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn is_valid(reads: &[Read], writes: &[Write], holds: &impl Fn(&[Write], NonNull<Var>) -> bool) -> bool {
+    left_out!(StmValidate)
+        || reads.iter().all(|read| {
             // SAFETY: memory of variables is never freed (`var`, invariant 1).
-            write.word = unsafe { write.var.as_ref() }.put(write.word);
-        }
-        let mut has_waiters = false;
-        for write in self.log.writes.iter_mut() {
-            // SAFETY: as above.
-            has_waiters |= unsafe { write.var.as_ref() }.unlock(stamp);
-        }
-        self.local().learn(stamp);
-        Committed::Done { has_waiters }
+            let word = unsafe { read.var.as_ref() }.word();
+            Stamp::of(word) == read.stamp && (word & COMMITTING == 0 || holds(writes, read.var))
+        })
+}
+
+/// Writes all, and unlocks. The log has the old values then.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn write_all(local: &Local, writes: &mut [Write]) -> Committed {
+    let stamp = local.seats.next_stamp(local.seat);
+    for write in writes.iter_mut() {
+        // SAFETY: memory of variables is never freed (`var`, invariant 1).
+        write.word = unsafe { write.var.as_ref() }.put(write.word);
     }
+    let mut has_waiters = false;
+    for write in writes.iter() {
+        // SAFETY: as above.
+        has_waiters |= unsafe { write.var.as_ref() }.unlock(stamp);
+    }
+    local.learn(stamp);
+    Committed::Done { has_waiters }
 }

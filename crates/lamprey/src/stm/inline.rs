@@ -8,20 +8,23 @@ use std::mem::MaybeUninit;
 pub(super) struct Inline<T: Copy, const N: usize> {
     len: usize,
     inline: [MaybeUninit<T>; N],
-    spilled: Vec<MaybeUninit<T>>,
+    /// One word, as a transaction that needs none makes and drops it each time.
+    #[allow(clippy::box_collection, reason = "see above")]
+    spilled: Option<Box<Vec<MaybeUninit<T>>>>,
 }
 
 impl<T: Copy, const N: usize> Inline<T, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) const fn new() -> Self {
-        Self { len: 0, inline: [const { MaybeUninit::uninit() }; N], spilled: Vec::new() }
+        Self { len: 0, inline: [const { MaybeUninit::uninit() }; N], spilled: None }
     }
 
     /// Adds an entry, in its place: a copy that is made right after its parts were stored defeats store
     /// forwarding.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn push(&mut self, entry: T) {
-        let place = if self.len < N && !self.is_spilled() { &mut self.inline[self.len] } else { self.spill() };
+        let place =
+            if self.len < N && !self.is_spilled() { &mut self.inline[self.len] } else { self.spill() };
         place.write(entry);
         self.len += 1;
     }
@@ -30,34 +33,51 @@ impl<T: Copy, const N: usize> Inline<T, N> {
     #[cold]
     #[inline(never)]
     fn spill(&mut self) -> &mut MaybeUninit<T> {
-        if !self.is_spilled() {
+        let (inline, len) = (&self.inline, self.len);
+        let spilled = self.spilled.get_or_insert_with(|| {
             let mut spilled = Vec::with_capacity(4 * N);
-            spilled.extend_from_slice(&self.inline[..self.len]);
-            self.spilled = spilled;
-        }
-        self.spilled.push(MaybeUninit::uninit());
-        let last = self.spilled.len() - 1;
-        &mut self.spilled[last]
+            spilled.extend_from_slice(&inline[..len]);
+            Box::new(spilled)
+        });
+        spilled.push(MaybeUninit::uninit());
+        let last = spilled.len() - 1;
+        &mut spilled[last]
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn entries(&self) -> *const T {
-        if self.is_spilled() { self.spilled.as_ptr().cast() } else { self.inline.as_ptr().cast() }
+        self.spilled.as_ref().map_or(self.inline.as_ptr(), |spilled| spilled.as_ptr()).cast()
     }
 
     /// Forgets all entries from `len` on.
     pub(super) fn truncate(&mut self, len: usize) {
-        if self.is_spilled() && len == 0 {
-            self.spilled = Vec::new();
-        } else if self.is_spilled() {
-            self.spilled.truncate(len);
+        if len == 0 {
+            self.spilled = None;
+        } else if let Some(spilled) = &mut self.spilled {
+            spilled.truncate(len);
         }
         self.len = self.len.min(len);
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_spilled(&self) -> bool {
-        !self.spilled.is_empty()
+        self.spilled.is_some()
+    }
+
+    /// The entries of a list that is not spilled.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn inline(&self) -> &[T] {
+        debug_assert!(!self.is_spilled());
+        // SAFETY: the first `len` entries are initialised (invariant).
+        unsafe { std::slice::from_raw_parts(self.inline.as_ptr().cast(), self.len) }
+    }
+
+    /// As [`inline`](Self::inline).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn inline_mut(&mut self) -> &mut [T] {
+        debug_assert!(!self.is_spilled());
+        // SAFETY: the first `len` entries are initialised (invariant).
+        unsafe { std::slice::from_raw_parts_mut(self.inline.as_mut_ptr().cast(), self.len) }
     }
 }
 
@@ -74,8 +94,8 @@ impl<T: Copy, const N: usize> std::ops::Deref for Inline<T, N> {
 impl<T: Copy, const N: usize> std::ops::DerefMut for Inline<T, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref_mut(&mut self) -> &mut [T] {
-        let entries =
-            if self.is_spilled() { self.spilled.as_mut_ptr().cast() } else { self.inline.as_mut_ptr().cast() };
+        let inline = self.inline.as_mut_ptr();
+        let entries = self.spilled.as_mut().map_or(inline, |spilled| spilled.as_mut_ptr()).cast();
         // SAFETY: the first `len` entries are initialised (invariant).
         unsafe { std::slice::from_raw_parts_mut(entries, self.len) }
     }
@@ -95,11 +115,11 @@ mod tests {
         }
         list.truncate(1);
         list.push(7);
-        assert_eq!(*list, [0, 7]);
+        assert!(list.is_spilled() && *list == [0, 7]);
         list.truncate(0);
         assert!(list.is_empty());
         list.push(9);
-        assert_eq!(*list, [9]);
+        assert_eq!((&*list, list.inline()), (&[9][..], &[9][..]));
         list[0] = 3;
         assert_eq!(*list, [3]);
     }

@@ -153,5 +153,7 @@ pub(super) fn stamp_of_end() -> Stamp {
 #[cold]
 #[inline(never)]
 fn is_gone() -> ! {
-    panic!("a kernel thread that ends, and whose thread-locals have been destroyed, has no transactions any more")
+    panic!(
+        "a kernel thread that ends, and whose thread-locals have been destroyed, has no transactions any more"
+    )
 }

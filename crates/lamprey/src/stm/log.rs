@@ -11,12 +11,11 @@
 //! 4. `filter` has the bit of each variable in `writes`. `index`, once there are many, has the last entry of
 //!    each.
 
+use super::index::{Index, bit};
 use super::inline::Inline;
 use super::stamp::Stamp;
 use super::value::{DropWord, Word};
 use super::var::Var;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::NonNull;
 
 /// Reads up to this number need no allocation.
@@ -47,11 +46,11 @@ pub(super) struct Log {
     level: usize,
     /// Something is left to be dropped after the transaction: values, or memory of this log.
     pub(super) is_heavy: bool,
-    index: Option<Index>,
-    garbage: Vec<(Word, DropWord)>,
+    index: Option<Box<Index>>,
+    garbage: Option<Box<Garbage>>,
 }
 
-type Index = HashMap<usize, usize, BuildHasherDefault<Spread>>;
+type Garbage = Vec<(Word, DropWord)>;
 
 /// Where an alternative began.
 pub(super) struct Level {
@@ -62,7 +61,21 @@ pub(super) struct Level {
 impl Log {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) const fn new() -> Self {
-        Self { reads: Inline::new(), writes: Inline::new(), filter: 0, level: 0, is_heavy: false, index: None, garbage: Vec::new() }
+        Self {
+            reads: Inline::new(),
+            writes: Inline::new(),
+            filter: 0,
+            level: 0,
+            is_heavy: false,
+            index: None,
+            garbage: None,
+        }
+    }
+
+    /// True if no log is spilled, so that a commit can do without looking for that in each of its steps.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn is_small(&self) -> bool {
+        !self.is_heavy || !self.reads.is_spilled() && !self.writes.is_spilled()
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -85,6 +98,14 @@ impl Log {
         match self.writes.get(last) {
             Some(write) if write.var == var => Some(last),
             _ => self.look_up(var),
+        }
+    }
+
+    /// Whether a variable is in `writes`, which the caller may have moved out.
+    pub(super) fn holds(&self, var: NonNull<Var>, writes: &[Write]) -> bool {
+        match &self.index {
+            Some(index) => index.contains_key(&var.addr().get()),
+            None => writes.iter().any(|write| write.var == var),
         }
     }
 
@@ -132,14 +153,18 @@ impl Log {
             Some(index) => {
                 index.insert(self.writes[last].var.addr().get(), last);
             }
-            None => self.index = Some(self.writes.iter().enumerate().map(|(at, write)| (write.var.addr().get(), at)).collect()),
+            None => {
+                let entries = self.writes.iter().enumerate().map(|(at, write)| (write.var.addr().get(), at));
+                self.index = Some(Box::new(entries.collect()));
+            }
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn discard(&mut self, word: Word, drop_word: Option<DropWord>) {
         if let Some(drop_word) = drop_word {
-            self.garbage.push((word, drop_word));
+            self.is_heavy = true;
+            self.garbage.get_or_insert_default().push((word, drop_word));
         }
     }
 
@@ -192,39 +217,9 @@ impl Log {
             }
         }
         self.writes.truncate(0);
-        while let Some((word, drop_word)) = self.garbage.pop() {
+        while let Some((word, drop_word)) = self.garbage.as_mut().and_then(|garbage| garbage.pop()) {
             // SAFETY: owned by the log (invariants 2 and 3), and taken out.
             unsafe { drop_word(word) };
         }
-    }
-}
-
-/// A variable's bit in the filter.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn bit(var: NonNull<Var>) -> u64 {
-    1 << (spread(var.addr().get() as u64) >> 58)
-}
-
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn spread(address: u64) -> u64 {
-    address.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// The hash of an address.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        // The table takes the lowest bits for the place.
-        self.0.rotate_left(32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 = spread(self.0 ^ u64::from(byte)));
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        self.0 = spread(address as u64);
     }
 }

@@ -65,13 +65,15 @@
 //!
 //! # For those who work on it
 //! Reading order: `value` and `stamp` (the two words of a variable), `var` (its memory), `seat` and `local`
-//! (what a kernel thread has), `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
+//! (what a kernel thread has), `life` and `pool` (where variables come from), `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
 
 mod alternative;
 mod commit;
 #[cfg(not(loom))]
 mod future;
+mod index;
 mod inline;
+mod life;
 pub(crate) mod local;
 mod log;
 #[cfg(not(loom))]

@@ -64,7 +64,7 @@ pub(super) fn attempt<T>(
 ) -> Attempt<T> {
     // SAFETY: the calling kernel thread's.
     let mut tx = unsafe { Transaction::begin(local::current(), failures.are_enough()) };
-    match guard::no_switch("a transaction", || code(&mut tx)) {
+    match guard::no_switch_briefly("a transaction", || code(&mut tx)) {
         Ok(value) if tx.commit_and_wake() => return Attempt::Done(value),
         Err(Abort::RETRY) if !tx.is_doomed() => return retry(&mut tx, is_future),
         _ => {}

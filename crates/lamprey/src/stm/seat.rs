@@ -70,7 +70,11 @@ impl Seat {
 impl Seats {
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
-        Self { seats: [const { Seat::new() }; SEATS], priority: AtomicBool::new(false), shared: AtomicBool::new(false) }
+        Self {
+            seats: [const { Seat::new() }; SEATS],
+            priority: AtomicBool::new(false),
+            shared: AtomicBool::new(false),
+        }
     }
 
     #[cfg(loom)]
@@ -85,7 +89,8 @@ impl Seats {
         let is_free = |seat: &Seat| !seat.is_taken.load(Ordering::Relaxed);
         // Acquire pairs with the Release in `leave`: the clock goes on from there. Relaxed on failure: the next
         // seat is tried.
-        let take = |seat: &Seat| seat.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        let take =
+            |seat: &Seat| seat.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         self.seats.iter().skip(1).position(|seat| is_free(seat) && take(seat).is_ok()).map_or(0, |at| at + 1)
     }
 

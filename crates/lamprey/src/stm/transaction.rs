@@ -169,7 +169,7 @@ impl Transaction {
         log.drop_values();
         drop(log);
         if !dying.is_empty() {
-            super::tvar::end_all(dying);
+            super::life::end_all(dying);
         }
     }
 }

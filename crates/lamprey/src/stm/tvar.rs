@@ -2,8 +2,8 @@
 
 use super::StmResult;
 use super::transaction::Transaction;
-use super::value;
 use super::var::Var;
+use super::{life, value};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -48,7 +48,7 @@ impl<T: Send + Sync + 'static> TVar<T> {
     /// See [`TVar`].
     pub fn new(value: T) -> Self {
         let word = value::into_word(value);
-        let var = unused();
+        let var = life::unused();
         // SAFETY: unused, so the caller's alone; memory of variables is never freed.
         unsafe { var.as_ref() }.begin(word, value::drop_of::<T>());
         Self { var, _value: PhantomData }
@@ -191,7 +191,7 @@ impl<T> Clone for TVar<T> {
 
 impl<T> Drop for TVar<T> {
     fn drop(&mut self) {
-        release(self.var);
+        life::release(self.var);
     }
 }
 
@@ -213,69 +213,6 @@ impl<T: Clone + fmt::Debug + Send + Sync + 'static> fmt::Debug for TVar<T> {
     }
 }
 
-/// Gives a reference to a variable up, which may end it.
-pub(super) fn release(var: NonNull<Var>) {
-    // SAFETY: the caller's reference keeps it alive.
-    if unsafe { var.as_ref() }.release_ref() {
-        end(var);
-    }
-}
-
-#[cfg(not(loom))]
-use {
-    super::local::{self, Local},
-    super::pool,
-};
-
-/// Memory for a variable.
-#[cfg(not(loom))]
-fn unused() -> NonNull<Var> {
-    local::try_current(|local| local.unused.take()).unwrap_or_else(pool::take_of_all)
-}
-
-/// The last reference to a variable has gone.
-#[cfg(not(loom))]
-#[cold]
-fn end(var: NonNull<Var>) {
-    let retired = local::try_current(|local| {
-        if local.keep_dying(var) { None } else { Some(retire(local, var)) }
-    });
-    // SAFETY: nobody has a reference, so it is the caller's alone.
-    let (word, drop_word) = match retired {
-        Some(None) => return,
-        Some(Some(retired)) => retired,
-        None => {
-            // SAFETY: as above.
-            let retired = unsafe { var.as_ref() }.retire(local::stamp_of_end());
-            pool::give_to_all(var);
-            retired
-        }
-    };
-    if let Some(drop_word) = drop_word {
-        // SAFETY: the variable owned it, and has given it up.
-        unsafe { drop_word(word) };
-    }
-}
-
-#[cfg(not(loom))]
-fn retire(local: &Local, var: NonNull<Var>) -> (value::Word, Option<value::DropWord>) {
-    // SAFETY: nobody has a reference, so it is the caller's alone.
-    let retired = unsafe { var.as_ref() }.retire(local.stamp_of_end());
-    local.unused.give(var);
-    retired
-}
-
-/// Ends the variables whose last handle went within a transaction, which has ended.
-#[cold]
-pub(super) fn end_all(vars: Vec<NonNull<Var>>) {
-    vars.into_iter().for_each(end);
-}
-
-#[cfg(loom)]
-fn unused() -> NonNull<Var> {
-    NonNull::from(Box::leak(Box::new(Var::unused())))
-}
-
 #[cfg(loom)]
 impl<T: 'static> TVar<T> {
     /// If this is the last handle, the memory becomes another variable.
@@ -295,7 +232,3 @@ impl<T: 'static> TVar<T> {
         unsafe { self.var.as_ref() }.word() & super::stamp::WAITED != 0
     }
 }
-
-/// The models keep their variables until they end.
-#[cfg(loom)]
-fn end(_: NonNull<Var>) {}

@@ -144,8 +144,14 @@ mod tests {
 
     #[test]
     fn values_come_back_as_they_were() {
-        assert_eq!((through(-5i8), through(i16::MIN), through(-1i32), through(i64::MIN)), (-5, i16::MIN, -1, i64::MIN));
-        assert_eq!((through(u8::MAX), through(u64::MAX), through(usize::MAX)), (u8::MAX, u64::MAX, usize::MAX));
+        assert_eq!(
+            (through(-5i8), through(i16::MIN), through(-1i32), through(i64::MIN)),
+            (-5, i16::MIN, -1, i64::MIN)
+        );
+        assert_eq!(
+            (through(u8::MAX), through(u64::MAX), through(usize::MAX)),
+            (u8::MAX, u64::MAX, usize::MAX)
+        );
         assert_eq!((through('ß'), through(true), through(false)), ('ß', true, false));
         assert!(through(-0.0f64).is_sign_negative() && through(f32::NAN).is_nan());
         assert_eq!(through(String::from("x")), "x");

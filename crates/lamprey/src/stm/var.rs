@@ -42,13 +42,18 @@
 //! # Checked by
 //! `model::stm`, `model::stm_retry` (loom, with broken variants), `tests/stm`.
 
+mod life;
+mod queue;
+
+pub(super) use queue::Enqueued;
+
 use super::stamp::{COMMITTING, PEEKED, Stamp, WAITED};
 use super::value::{DropWord, Word};
 use super::waiting::WaitEntry;
-use crate::queue::list::{List, Node};
+use crate::queue::list::List;
 use crate::sync_shim::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, back_off, left_out};
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 /// See the top of this file.
 pub(super) struct Var {
@@ -85,61 +90,6 @@ impl Var {
         self.value.store(value, Ordering::Relaxed);
         // Relaxed: as above.
         self.refs.store(1, Ordering::Relaxed);
-    }
-
-    /// The caller, whose handle was the last, has the memory for itself: takes the value out, and gives the
-    /// variable a new stamp.
-    pub(super) fn retire(&self, stamp: Stamp) -> (Word, Option<DropWord>) {
-        self.peek();
-        // Relaxed: under PEEKED.
-        let value = self.value.load(Ordering::Relaxed);
-        // Relaxed: under PEEKED.
-        self.value.store(ptr::null_mut(), Ordering::Relaxed);
-        self.free(stamp.word());
-        (value, self.drop_value.take())
-    }
-
-    /// The next in a list of unused variables, which is kept where the value was.
-    pub(super) fn next_unused(&self) -> Option<NonNull<Self>> {
-        // Relaxed: the owner of the list is the only user.
-        NonNull::new(self.value.load(Ordering::Relaxed).cast())
-    }
-
-    pub(super) fn set_next_unused(&self, next: Option<NonNull<Self>>) {
-        let next = next.map_or(ptr::null_mut(), |next| next.as_ptr().cast());
-        // Relaxed: the owner of the list is the only user.
-        self.value.store(next, Ordering::Relaxed);
-    }
-
-    /// One more handle.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn add_ref(&self) {
-        // Relaxed: the caller has a handle.
-        let before = self.refs.fetch_add(1, Ordering::Relaxed);
-        if before > isize::MAX as usize {
-            std::process::abort();
-        }
-    }
-
-    /// One more reference, unless the last one has gone.
-    pub(super) fn try_add_ref(&self) -> bool {
-        // Relaxed: a guess, confirmed by the CAS.
-        let mut refs = self.refs.load(Ordering::Relaxed);
-        while refs != 0 {
-            // Relaxed: PEEKED, which the caller has set, orders this against the end of the variable.
-            match self.refs.compare_exchange(refs, refs + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now) => refs = now,
-            }
-        }
-        false
-    }
-
-    /// A reference goes; true if it was the last, and the caller must [`retire`](Self::retire) the variable.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn release_ref(&self) -> bool {
-        // AcqRel: what was done through the other references comes before the end of the variable.
-        self.refs.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// The word as it is, for a check that the stamp is still the same.
@@ -276,69 +226,4 @@ impl Var {
         self.free(stamp.word() | waited);
         waited != 0
     }
-
-    /// Queues a node of a transaction that has read the variable at `stamp`; see
-    /// [`waiting`](super::waiting).
-    ///
-    /// # Safety
-    /// The node is in no list, and stays until it has been taken out.
-    pub(super) unsafe fn enqueue(&self, stamp: Stamp, node: NonNull<Node<WaitEntry>>) -> Enqueued {
-        let word = self.peek();
-        if Stamp::of(word) != stamp && !left_out!(StmBlind) {
-            self.free(word);
-            return Enqueued::Changed;
-        }
-        if !self.try_add_ref() {
-            self.free(word);
-            return Enqueued::Dying;
-        }
-        // SAFETY: as promised by the caller; PEEKED is set.
-        unsafe { self.queue.push(node) };
-        self.free(word | WAITED);
-        Enqueued::Queued
-    }
-
-    /// Takes a node out, if it is still there. Its reference stays the caller's.
-    ///
-    /// # Safety
-    /// The node, if it is in a list, is in this variable's.
-    pub(super) unsafe fn dequeue(&self, node: NonNull<Node<WaitEntry>>) {
-        let word = self.peek();
-        // SAFETY: as promised by the caller; PEEKED is set.
-        unsafe { self.queue.remove(node) };
-        self.free(self.waited(word));
-    }
-
-    /// Calls `f` with queued nodes that have read another stamp than the present one, and takes them out, as
-    /// long as `f` wants more.
-    pub(super) fn dequeue_due(&self, mut f: impl FnMut(&WaitEntry) -> bool) {
-        let word = self.peek();
-        while let Some(node) = self.queue.first() {
-            // SAFETY: linked, so alive; PEEKED is set.
-            let entry = unsafe { &node.as_ref().value };
-            if entry.stamp == Stamp::of(word) {
-                break;
-            }
-            self.queue.pop();
-            if !f(entry) {
-                break;
-            }
-        }
-        self.free(self.waited(word));
-    }
-
-    /// `word` with WAITED as it is now; PEEKED is set by the caller.
-    fn waited(&self, word: u64) -> u64 {
-        if self.queue.is_empty() { word & !WAITED } else { word | WAITED }
-    }
-}
-
-/// The outcome of [`Var::enqueue`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Enqueued {
-    Queued,
-    /// The stamp is another one.
-    Changed,
-    /// No thread has a handle any more: the variable never changes again.
-    Dying,
 }

@@ -121,7 +121,7 @@ impl Drop for Registered {
         }
         // Now that no node is queued: what follows may be code of the program.
         for node in self.0.nodes.iter().filter(|node| node.value.has_ref.get()) {
-            super::tvar::release(node.value.var);
+            super::life::release(node.value.var);
         }
     }
 }

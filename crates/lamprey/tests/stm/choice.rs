@@ -78,7 +78,10 @@ fn one_of_two_that_come_at_once() {
 fn a_time_limit_wins_or_is_not_needed() {
     within(FOREVER, || {
         let value = TVar::new(1);
-        let never = choose((atomically_evt(|tx| value.get(tx).and(retry())), timeout(Duration::from_millis(1)).wrap(|()| 0)));
+        let never = choose((
+            atomically_evt(|tx| value.get(tx).and(retry())),
+            timeout(Duration::from_millis(1)).wrap(|()| 0),
+        ));
         assert_eq!(never.sync(), 0);
         let at_once = choose((atomically_evt(|tx| value.get(tx)), timeout(FOREVER).wrap(|()| 0)));
         assert_eq!(at_once.sync(), 1);

@@ -6,7 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn message(code: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(code)).unwrap_err();
-    payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(|&text| text.into())).unwrap()
+    payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(|&text| text.into()))
+        .unwrap()
 }
 
 #[test]

@@ -22,7 +22,11 @@ fn hosts_parasites_tasks_and_os_threads_take_turns() {
     within(FOREVER, || {
         let turn = TVar::new(0usize);
         const ROUNDS: usize = 300;
-        fn step(turn: &TVar<usize>, me: usize, tx: &mut lamprey::stm::Transaction) -> lamprey::stm::StmResult<()> {
+        fn step(
+            turn: &TVar<usize>,
+            me: usize,
+            tx: &mut lamprey::stm::Transaction,
+        ) -> lamprey::stm::StmResult<()> {
             check(turn.get(tx)? % 4 == me)?;
             turn.modify(tx, |n| n + 1)
         }
@@ -79,7 +83,8 @@ fn a_future_that_is_dropped_leaves_nothing() {
         retry::<()>()
     }));
     // It has read only what it has written.
-    let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(&mut future, &waker).is_ready()));
+    let panics =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(&mut future, &waker).is_ready()));
     assert!(panics.is_err());
     drop(future);
     let theirs = value.clone();

@@ -134,7 +134,8 @@ fn a_time_limit_ends_a_wait() {
     within(FOREVER, || {
         let (count, value) = counted();
         let soon = Duration::from_millis(1);
-        let wait = |value: &TVar<Counted>| atomically_timeout(soon, |tx| value.with(tx, |_| ()).and(retry::<()>()));
+        let wait =
+            |value: &TVar<Counted>| atomically_timeout(soon, |tx| value.with(tx, |_| ()).and(retry::<()>()));
         assert_eq!(wait(&value), None);
         let theirs = value.clone();
         lamprey::run(move || {
