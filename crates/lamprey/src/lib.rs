@@ -102,7 +102,6 @@ pub(crate) mod memory;
 pub(crate) mod queue;
 pub(crate) mod sched;
 pub(crate) mod sleep;
-#[cfg_attr(loom, allow(dead_code))]
 pub mod stm;
 pub mod sync;
 pub(crate) mod sync_shim;
@@ -168,6 +167,11 @@ struct Events;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
 struct ThreadsThatEndWell;
+
+/// The programs of the chapter on transactions, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/shared-variables.md")]
+struct SharedVariables;
 
 /// The programs of the chapter on schedulers and event loops, as tests.
 #[cfg(doctest)]
