@@ -14,19 +14,24 @@ fn with_one_worker(main: impl FnOnce() + Send + 'static) {
 
 /// Futures, so that a hundred thousand of them need no stacks.
 #[test]
-fn a_hundred_thousand_wait_for_one_variable() {
+fn a_hundred_thousand_wait_for_one_variable_and_one_of_their_own() {
     with_one_worker(|| {
         let go = TVar::new(false);
+        let own: Vec<TVar<bool>> = (0..CROWD).map(|_| TVar::new(false)).collect();
         let begun = Arc::new(AtomicUsize::new(0));
-        let wait = |_| {
-            let (go, begun) = (go.clone(), begun.clone());
+        let wait = |mine: &TVar<bool>| {
+            let (mine, go, begun) = (mine.clone(), go.clone(), begun.clone());
             lamprey::parasite(async move {
                 begun.fetch_add(1, Ordering::Relaxed);
-                lamprey::stm::atomically_async(|tx| check(go.get(tx)?)).await;
+                lamprey::stm::atomically_async(|tx| check(go.get(tx)? || mine.get(tx)?)).await;
             })
         };
-        let all: Vec<_> = (0..CROWD).map(wait).collect();
+        let mut all: Vec<_> = own.iter().map(wait).collect();
         yield_until("their start", || begun.load(Ordering::Relaxed) == CROWD);
+        for (parasite, mine) in all.drain(..CROWD / 2).zip(&own) {
+            atomically(|tx| mine.set(tx, true));
+            parasite.join().unwrap();
+        }
         atomically(|tx| go.set(tx, true));
         all.into_iter().for_each(|parasite| parasite.join().unwrap());
     });
