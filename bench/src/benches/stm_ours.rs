@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Lamprey's transactions.
 pub struct Stm;
 
-type Place = TVar<Option<Arc<Node>>>;
+type Link = Option<Arc<Node>>;
+type Place = TVar<Link>;
 
 /// A node of the list.
 pub struct Node {
@@ -17,7 +18,7 @@ pub struct Node {
 }
 
 /// The place of the first node that is not below `key`, and that node.
-fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Option<Arc<Node>>, Option<Arc<Node>>)> {
+fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Link, Link)> {
     let (mut before, mut node) = (None, head.get(tx)?);
     while let Some(this) = node.take_if(|node| node.key < key) {
         node = this.next.get(tx)?;
@@ -26,7 +27,7 @@ fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Option<Arc<N
     Ok((before, node))
 }
 
-fn place<'a>(head: &'a Place, before: &'a Option<Arc<Node>>) -> &'a Place {
+fn place<'a>(head: &'a Place, before: &'a Link) -> &'a Place {
     before.as_ref().map_or(head, |node| &node.next)
 }
 

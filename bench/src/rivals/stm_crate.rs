@@ -8,7 +8,8 @@ use stm::{StmResult, TVar, Transaction, atomically};
 /// Its transactions.
 pub struct Stm;
 
-type Place = TVar<Option<Arc<Node>>>;
+type Link = Option<Arc<Node>>;
+type Place = TVar<Link>;
 
 /// A node of the list.
 pub struct Node {
@@ -16,7 +17,7 @@ pub struct Node {
     next: Place,
 }
 
-fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Option<Arc<Node>>, Option<Arc<Node>>)> {
+fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Link, Link)> {
     let (mut before, mut node) = (None, head.read(tx)?);
     while let Some(this) = node.take_if(|node| node.key < key) {
         node = this.next.read(tx)?;
@@ -25,7 +26,7 @@ fn find(tx: &mut Transaction, head: &Place, key: u64) -> StmResult<(Option<Arc<N
     Ok((before, node))
 }
 
-fn place<'a>(head: &'a Place, before: &'a Option<Arc<Node>>) -> &'a Place {
+fn place<'a>(head: &'a Place, before: &'a Link) -> &'a Place {
     before.as_ref().map_or(head, |node| &node.next)
 }
 

@@ -1,5 +1,6 @@
-//! The Santa Claus problem (Trono), as in "Beautiful concurrency" (Peyton Jones): Santa sleeps until all nine reindeer
-//! are back, or three of ten elves need him; reindeer come first. Each group is let in and out together.
+//! The Santa Claus problem (Trono), as in "Beautiful concurrency" (Peyton Jones): Santa sleeps until all
+//! nine reindeer are back, or three of ten elves need him; reindeer come first. Each group is let in and
+//! out together.
 //!
 //! Run with `cargo run --release -p lamprey --example santa -- 20`.
 

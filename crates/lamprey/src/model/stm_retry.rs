@@ -1,6 +1,7 @@
 //! A transaction that waits: no commit that changes what it has read is missed, whichever comes first.
 //!
-//! Nodes, gate and commit are the real ones; the threads of the models block as OS threads do, and a deadline may pass at any moment.
+//! Nodes, gate and commit are the real ones; the threads of the models block as OS threads do, and a
+//! deadline may pass at any moment.
 
 use super::gate::Quiet;
 use super::stm::{Actor, seats};

@@ -94,7 +94,8 @@ impl Transaction {
     }
 }
 
-/// Locks what will be written, checks what was read, writes, unlocks. `holds` says whether a variable is in `writes`.
+/// Locks what will be written, checks what was read, writes, unlocks. `holds` says whether a variable is in
+/// `writes`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn write(
     local: &Local,

@@ -6,8 +6,8 @@
 //! 2. An entry of `writes` owns its word, which is the value to be written; after the commit, the one that was
 //!    there before. Of several entries of one variable the last counts. The entries from `level` on are the
 //!    innermost alternative's: no two of these are of one variable.
-//! 3. Words that are not needed any more are in `garbage` until the transaction has ended: their destructors are code of the
-//!    program.
+//! 3. Words that are not needed any more are in `garbage` until the transaction has ended: their
+//!    destructors are code of the program.
 //! 4. `filter` has the bit of each variable in `writes`. `index`, once there are many, has the last entry of
 //!    each.
 
@@ -212,7 +212,8 @@ impl Log {
         for at in 0..self.writes.len() {
             let write = self.writes[at];
             if let Some(drop_word) = write.drop_word {
-                // SAFETY: owned by the log (invariant 2), and not used again: if this panics, the rest is leaked.
+                // SAFETY: owned by the log (invariant 2), and not used again: if this panics, the rest is
+                // leaked.
                 unsafe { drop_word(write.word) };
             }
         }

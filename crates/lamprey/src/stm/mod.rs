@@ -1,10 +1,10 @@
 //! Software transactional memory: variables that are read and written together, without locks.
 //!
-//! [`atomically`] runs code that reads and writes [`TVar`]s. For other threads all of it happens at one moment,
-//! or none of it. Two such pieces of code can be put together into one that is atomic too, in any order: there
-//! is nothing to deadlock, and no lock to forget. [`retry`] waits until something has changed; [`or_else`] tries
-//! something else instead. Hosts, parasites of both kinds, futures of other executors and OS threads can use
-//! the same variables.
+//! [`atomically`] runs code that reads and writes [`TVar`]s. For other threads all of it happens at one
+//! moment, or none of it. Two such pieces of code can be put together into one that is atomic too, in any
+//! order: there is nothing to deadlock, and no lock to forget. [`retry`] waits until something has changed;
+//! [`or_else`] tries something else instead. Hosts, parasites of both kinds, futures of other executors and
+//! OS threads can use the same variables.
 //!
 //! ```
 //! use lamprey::stm::{TVar, atomically, check};
@@ -44,16 +44,17 @@
 //! * Transactions appear in one order, which agrees with time: strict serialisability, and opacity for those
 //!   that are repeated.
 //! * Those that share no variable that one of them writes do not wait for each other, and share no memory.
-//! * One that is repeated again and again, because shorter ones overtake it, gets the right to be the only one
-//!   that commits; the others wait until it has. (It is repeated 64 times, or until it has read 16,384 variables in vain.)
+//! * One that is repeated again and again, because shorter ones overtake it, gets the right to be the only
+//!   one that commits; the others wait until it has. (It is repeated 64 times, or until it has read 16,384
+//!   variables in vain.)
 //! * Up to 16 reads and 8 writes of small types need no allocation. What waits in `retry` has one block of
 //!   memory, and nothing stays at the variables when it goes on or gives up.
 //!
 //! # Privatisation
-//! A transaction that takes something out of a shared variable, and then uses it **without** transactions, is
-//! safe with respect to the values, which are owned or shared by reference count. But other *variables* that
-//! were reached through it may still be written by a transaction that has read the shared variable before and
-//! has not noticed: it will not commit after that, so [`TVar::get_now`] after the taking transaction never sees it.
+//! A transaction that takes something out of a shared variable may use it afterwards **without** transactions:
+//! one that has reached it before, and has not committed by then, does not commit after that. So a variable
+//! that was reached that way does not change any more, and [`TVar::get_now`] reads what it keeps. What a
+//! transaction has read is its own, or shared by reference count: it stays valid in any case.
 //!
 //! # Limits
 //! Memory of variables is used again for variables, and not given back to the system: 40 bytes for each of the
@@ -64,8 +65,9 @@
 //! `atomically(|tx| Ok(if balance.get(tx)? < sum { Err(TooPoor) } else { .. }))`, before writing.
 //!
 //! # For those who work on it
-//! Reading order: `value` and `stamp` (the two words of a variable), `var` (its memory), `seat` and `local`
-//! (what a kernel thread has), `life` and `pool` (where variables come from), `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
+//! Reading order: `value` and `stamp` (the two words of a variable), `var` (its
+//! memory), `seat` and `local` (what a kernel thread has), `life` and `pool` (where variables come from),
+//! `log`, `transaction` (reading), `commit`, `run`, `waiting` (`retry`), `future`.
 
 mod alternative;
 mod commit;

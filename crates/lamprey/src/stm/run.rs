@@ -5,8 +5,9 @@
 //! 2. Before it waits, runs again, or returns, the attempt has ended: its values have been dropped, as code of
 //!    the program, outside of the transaction.
 //! 3. **Progress.** A commit fails only because another one has succeeded in between (or because the last
-//!    handle of a variable that it has read went). One that has failed [`MANY`] times, or has read [`MUCH`] in vain,
-//!    runs with the priority ([`Seats::prefer`](super::seat::Seats::prefer)): nothing changes while it runs.
+//!    handle of a variable that it has read went). One that has failed [`MANY`] times, or has read [`MUCH`]
+//!    in vain, runs with the priority ([`Seats::prefer`](super::seat::Seats::prefer)): nothing changes
+//!    while it runs.
 
 use super::local;
 use super::transaction::Transaction;

@@ -31,8 +31,9 @@
 //! `model::stm` (loom; broken variants `LightBarrier`, `HeavyBarrier`).
 //!
 //! # Paper
-//! Avni, Shavit: Maintaining consistent transactional states without a global clock (2008): the clocks of
-//! threads. There a transaction that meets a stamp it does not know aborts; here it checks what it has read, and goes on.
+//! Avni, Shavit: Maintaining consistent transactional states without a global clock (2008): the
+//! clocks of threads. There a transaction that meets a stamp it does not know aborts; here it checks what
+//! it has read, and goes on.
 
 use super::stamp::{SEATS, Stamp};
 use crate::sync_shim::{AtomicBool, AtomicU64, Ordering, back_off, heavy_barrier, light_barrier};

@@ -6,10 +6,10 @@
 //! 2. Its code cannot see what another has not committed, nor others what it will write.
 //! 3. Once `is_doomed`, it does not commit, whatever its code returns: a read has failed.
 //!
-//! Why 1 holds: a variable whose stamp is [known](super::local::Local::knows) was written before that moment,
-//! and not since, so its value was the one at that moment too. One whose stamp is not known is checked together with all
-//! that were read before; if none has changed since it was read, all were valid when the check began, which
-//! becomes the moment, and the stamp is known from then on.
+//! Why 1 holds: a variable whose stamp is [known](super::local::Local::knows) was written before that
+//! moment, and not since, so its value was the one at that moment too. One whose stamp is not known is
+//! checked together with all that were read before; if none has changed since it was read, all were valid
+//! when the check began, which becomes the moment, and the stamp is known from then on.
 
 use super::local::Local;
 use super::log::{Log, Read};

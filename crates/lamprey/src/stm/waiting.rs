@@ -10,9 +10,9 @@
 //! # Invariants
 //! 1. A node is queued in the section (PEEKED) that finds its stamp unchanged. A later commit therefore finds
 //!    WAITED when it locks the variable, and takes the node out after it has unlocked it: no wake is lost.
-//! 2. Nodes are queued in the order of the stamps that they have read. So those at the front that have read another stamp than
-//!    the present one are due, and no others are: nodes that are queued meanwhile are not woken for what
-//!    they have seen, and the loop of a waker ends.
+//! 2. Nodes are queued in the order of the stamps that they have read. So those at the front that have read
+//!    another stamp than the present one are due, and no others are: nodes that are queued meanwhile are
+//!    not woken for what they have seen, and the loop of a waker ends.
 //! 3. The owner takes all its nodes out before it lets the [`Waiting`] go; a waker takes a reference to it in
 //!    the section in which it takes a node out.
 //! 4. A queued node has a reference to its variable.

@@ -37,7 +37,7 @@ fn lost_update() {
 #[test]
 fn write_skew() {
     run(2, || {
-        for _ in 0..2_000 {
+        for _ in 0..300 {
             let on_call = [TVar::new(true), TVar::new(true)];
             let ours = on_call.clone();
             on_two_workers(move |me| {
@@ -54,8 +54,8 @@ fn write_skew() {
     });
 }
 
-/// The sum of two variables is 100 at every moment, and no code of a transaction sees another one, not even code that
-/// is going to run again.
+/// The sum of two variables is 100 at every moment, and no code of a transaction sees another one, not even
+/// code that is going to run again.
 #[test]
 fn opacity_under_load() {
     run(2, || {
@@ -152,7 +152,7 @@ fn a_long_transaction_does_not_starve() {
 #[test]
 fn privatisation() {
     run(2, || {
-        for _ in 0..2_000 {
+        for _ in 0..300 {
             let inner = TVar::new(0u32);
             let shared = TVar::new(Some(inner.clone()));
             on_two_workers(move |me| {

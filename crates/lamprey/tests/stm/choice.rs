@@ -52,7 +52,7 @@ fn the_transaction_loses_and_leaves_nothing() {
 #[test]
 fn one_of_two_that_come_at_once() {
     run(2, || {
-        for _ in 0..500 {
+        for _ in 0..100 {
             let (tx, rx) = lamprey::bounded(1);
             let place = TVar::new(0u32);
             let ours = place.clone();

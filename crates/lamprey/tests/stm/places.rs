@@ -21,7 +21,7 @@ fn awaited_everywhere() {
 fn hosts_parasites_tasks_and_os_threads_take_turns() {
     within(FOREVER, || {
         let turn = TVar::new(0usize);
-        const ROUNDS: usize = 300;
+        const ROUNDS: usize = 50;
         fn step(
             turn: &TVar<usize>,
             me: usize,

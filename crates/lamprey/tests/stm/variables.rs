@@ -91,8 +91,8 @@ fn variables_of_all_kinds() {
     assert_eq!(format!("{text:?} {nothing:?}"), "TVar(\"ab\") TVar(())");
 }
 
-/// A list of which one thread takes the first node while another walks it: the nodes' variables end in the middle of transactions
-/// that have read them.
+/// A list of which one thread takes the first node while another walks it: the nodes' variables end in the
+/// middle of transactions that have read them.
 #[test]
 fn variables_end_while_others_read_them() {
     #[derive(Clone)]

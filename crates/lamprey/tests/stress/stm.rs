@@ -1,5 +1,6 @@
-//! Threads of all kinds that move money between accounts, wait for it, are cancelled and time out while they do: none is
-//! lost or made, at no moment. Seconds here, minutes with `--ignored`. `LAMPREY_SEED=<number>` repeats a round.
+//! Threads of all kinds that move money between accounts, wait for it, are cancelled and time out while
+//! they do: none is lost or made, at no moment. Seconds here, minutes with `--ignored`.
+//! `LAMPREY_SEED=<number>` repeats a round.
 
 use crate::common::{FOREVER, runtime, within};
 use fastrand::Rng;
