@@ -48,7 +48,9 @@ fn rounds(time: Duration, calls: usize) {
 
 /// Accounts, half of which are small values and half of which are shared ones.
 #[derive(Clone)]
-struct Bank(Arc<[(TVar<i64>, TVar<Arc<i64>>)]>);
+struct Bank(Arc<[Pair]>);
+
+type Pair = (TVar<i64>, TVar<Arc<i64>>);
 
 impl Bank {
     fn add(&self, account: usize, sum: i64, tx: &mut Transaction) -> StmResult<()> {
@@ -93,10 +95,13 @@ fn soon(rng: &mut Rng) -> Duration {
 fn step(bank: &Bank, rng: &mut Rng) {
     let (a, b) = (Transfer::random(rng), Transfer::random(rng));
     match rng.u8(..6) {
-        0 => drop(atomically_timeout(soon(rng), |tx| a.run(bank, tx))),
-        1 => drop(with_timeout(soon(rng), || {
-            atomically(|tx| or_else(tx, |tx| a.run(bank, tx), |tx| b.run(bank, tx)))
-        })),
+        0 => {
+            let _ = atomically_timeout(soon(rng), |tx| a.run(bank, tx));
+        }
+        1 => {
+            let either = || atomically(|tx| or_else(tx, |tx| a.run(bank, tx), |tx| b.run(bank, tx)));
+            let _ = with_timeout(soon(rng), either);
+        }
         2 => {
             let (first, second) =
                 (atomically_evt(|tx| a.run(bank, tx)), atomically_evt(|tx| b.run(bank, tx)));
@@ -117,7 +122,7 @@ fn step(bank: &Bank, rng: &mut Rng) {
 async fn step_async(bank: &Bank, rng: &mut Rng) {
     let a = Transfer::random(rng);
     let transfer = atomically_async(|tx| a.run(bank, tx));
-    drop(lamprey::with_timeout_async(soon(rng), transfer).await);
+    let _ = lamprey::with_timeout_async(soon(rng), transfer).await;
 }
 
 fn round(seed: u64, workers: usize, calls: usize) {
