@@ -11,7 +11,7 @@ use super::world::{Begun, Books, World};
 use super::{Fault, Out};
 use crate::explore::{Observed, Refused};
 use crate::names::Name;
-use crate::outcome::{Block, End};
+use crate::outcome::End;
 use crate::syntax::{Env, Exp};
 use lamprey::{JoinError, Runtime};
 use std::fmt;
@@ -130,22 +130,18 @@ fn end(world: &World, settings: Settings) -> Result<(), String> {
             Begun::Event(pending) => drop(pending.cancel_and_join()),
         }
     }
+    if !settings.cancels {
+        // What waits in a send or a receive ends now that the channels are closed.
+        (0..4).for_each(|_| lamprey::yield_now());
+    }
     // All are asked before any is joined: one that waits for a channel may end only when others have let it go.
-    kept.iter().filter(|(slot, _)| cancels(&ends[*slot].1, settings)).for_each(|(_, kept)| kept.cancel());
+    let waits = |slot: usize| !matches!(ends[slot].1, Some(End::Value(_)));
+    kept.iter().filter(|(slot, kept)| waits(*slot) && !kept.is_finished()).for_each(|(_, kept)| kept.cancel());
     for (slot, kept) in kept {
         let (name, end) = &ends[slot];
         agree(end, kept.join()).map_err(|joined| format!("join of {name} says {joined}"))?;
     }
     Ok(())
-}
-
-/// What waits for one channel only ends when that is closed; what has ended ends by itself.
-fn cancels(end: &Option<End>, settings: Settings) -> bool {
-    match end {
-        Some(End::Value(_)) => false,
-        Some(End::Blocked(_, Block::Send(_) | Block::Recv(_))) => settings.cancels,
-        _ => true,
-    }
 }
 
 fn agree(end: &Option<End>, joined: Result<Out, JoinError>) -> Result<(), String> {

@@ -24,6 +24,14 @@ pub enum Kept {
 }
 
 impl Kept {
+    /// True if it has ended.
+    pub fn is_finished(&self) -> bool {
+        match self {
+            Self::Host(handle) => handle.is_finished(),
+            Self::Parasite(handle) => handle.is_finished(),
+        }
+    }
+
     /// Asks it to end.
     pub fn cancel(&self) {
         match self {
