@@ -28,6 +28,14 @@ impl Size {
         }
     }
 
+    /// How many threads `main` starts at first, and how many commands there are in a row, at most.
+    fn width(self) -> u8 {
+        match self {
+            Self::Small => 4,
+            Self::Large => 8,
+        }
+    }
+
     /// The number of commands that a program has at most.
     fn commands(self) -> u32 {
         match self {
@@ -39,7 +47,8 @@ impl Size {
 
 /// The program that the bytes stand for.
 pub fn program(bytes: &[u8], size: Size) -> Exp {
-    let mut generator = Generator { bytes: Bytes::new(bytes), next: 0, left: size.commands(), kinds: 0 };
+    let (left, width) = (size.commands(), size.width());
+    let mut generator = Generator { bytes: Bytes::new(bytes), next: 0, left, width, kinds: 0 };
     generator.kinds = generator.bytes.below(3);
     generator.main()
 }
@@ -49,6 +58,7 @@ struct Generator<'a> {
     next: Var,
     /// How many commands there may still be.
     left: u32,
+    width: u8,
     /// Which kinds of parasites there are: stackful ones, and then functions of events may block, or stackless ones, or
     /// both.
     kinds: u8,
@@ -101,7 +111,7 @@ impl Generator<'_> {
             let c = self.step(&mut steps, Exp::new(Node::Chan));
             scope.of_parasites.push(c);
         }
-        for _ in 0..self.bytes.below(4) {
+        for _ in 0..self.bytes.below(self.width) {
             let thread = self.thread(&scope);
             self.step(&mut steps, thread);
         }
@@ -110,8 +120,13 @@ impl Generator<'_> {
 
     /// A new computation.
     fn thread(&mut self, scope: &Scope) -> Exp {
-        let which = self.bytes.below(4);
         let body = self.block(scope.of_thread());
+        self.start(body)
+    }
+
+    /// Starts `body` as a computation.
+    fn start(&mut self, body: Exp) -> Exp {
+        let which = self.bytes.below(4);
         let kind = match self.kinds {
             0 => Kind::Stackful,
             1 => Kind::Stackless,
@@ -128,8 +143,10 @@ impl Generator<'_> {
     /// The given commands, some more, and a value.
     fn rest(&mut self, mut scope: Scope, mut steps: Steps) -> Exp {
         let mut last = None;
-        for _ in 0..self.bytes.below(5) {
-            if self.left == 0 {
+        scope.depth += 1;
+        // Shorter further in: else the first thread of a program has all of it.
+        for _ in 0..self.bytes.below((2 * self.width >> scope.depth).max(1) + 1) {
+            if self.left == 0 || scope.depth > 6 {
                 break;
             }
             self.left -= 1;

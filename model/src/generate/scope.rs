@@ -15,6 +15,8 @@ pub struct Scope {
     pub of_parasites: Vec<Var>,
     /// Results of asynchronous events that nobody has synchronised on.
     pub pendings: Vec<Var>,
+    /// How many blocks this one is in.
+    pub depth: u8,
     /// False in functions that Lamprey calls where a wait would hold up others.
     pub may_block: bool,
 }
@@ -27,6 +29,7 @@ impl Default for Scope {
             of_channels: Vec::new(),
             of_parasites: Vec::new(),
             pendings: Vec::new(),
+            depth: 0,
             may_block: true,
         }
     }
@@ -41,7 +44,7 @@ impl Scope {
 
 impl Generator<'_> {
     pub(super) fn command(&mut self, scope: &mut Scope, steps: &mut Steps) {
-        let which = self.bytes.below(34);
+        let which = self.bytes.below(44);
         if !scope.may_block {
             return self.quick(which, scope, steps);
         }
@@ -66,8 +69,25 @@ impl Generator<'_> {
                     scope.values.push(x);
                 }
             }
+            34.. => self.talk(which, scope, steps),
             _ => self.quick(which, scope, steps),
         }
+    }
+
+    /// Starts somebody, and sends to him or receives from him.
+    fn talk(&mut self, which: u8, scope: &mut Scope, steps: &mut Steps) {
+        let (c, v) = (self.channel(scope), self.value(scope));
+        let (send, receive) = (Exp::new(Node::Send(c.clone(), v)), Exp::new(Node::Recv(c)));
+        let (mine, theirs) = if which & 1 == 0 { (send, receive) } else { (receive, send) };
+        let mut inner = scope.of_thread();
+        let mut first = Steps::new();
+        let got = self.step(&mut first, theirs);
+        inner.values.push(got);
+        let body = self.rest(inner, first);
+        let thread = self.start(body);
+        self.step(steps, thread);
+        let got = self.step(steps, mine);
+        scope.values.push(got);
     }
 
     /// A command that waits for nobody.
