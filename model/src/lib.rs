@@ -2,6 +2,7 @@
 //! outcome on Lamprey must be one that the machine has. How to read the machine beside the figures: `README.md`.
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod explore;
 pub mod machine;
 pub mod names;
@@ -9,4 +10,5 @@ pub mod outcome;
 pub mod generate;
 mod print;
 pub mod run;
+pub mod safety;
 pub mod syntax;

@@ -75,6 +75,10 @@ fn run(me: &Arc<Computation>, mut config: Config) -> Result<Stop, Over> {
                     me.child()?.spawn(body.clone(), r);
                     give(k, Value::Unit)
                 }
+                Node::Parasite(_, body) if me.world.replaces => {
+                    me.child()?.spawn(body.clone(), r);
+                    give(k, Value::Unit)
+                }
                 Node::Parasite(kind, body) => {
                     me.child()?.parasite(*kind, body.clone(), r);
                     give(k, Value::Unit)

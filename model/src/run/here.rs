@@ -25,15 +25,20 @@ pub struct Settings {
     pub fault: Fault,
     /// End what still waits by cancelling it, instead of closing the channels.
     pub cancels: bool,
-    /// Other workers run, too: what they do takes time.
-    pub is_parallel: bool,
+    /// Start a host for each parasite: the theorem's replacement.
+    pub replaces: bool,
+    /// Other workers run, too, and what they do takes time: how long nothing changes in a run that hangs.
+    pub patience: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { fault: Fault::None, cancels: false, replaces: false, patience: None }
+    }
 }
 
 /// Yields without any change until a run of one worker has stopped: a thread that is ready runs within a few.
 const YIELDS: u32 = 2_000;
-
-/// The same where other workers run: a limit that only ends a hang.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A run that the machine does not have.
 #[derive(Clone, Debug)]
@@ -66,7 +71,7 @@ pub fn run_here(
     settings: Settings,
     mut judge: impl FnMut(&Observed) -> Result<(), Refused>,
 ) -> Result<Observed, Box<Failure>> {
-    let world = Arc::new(World::new(settings.fault));
+    let world = Arc::new(World::new(settings.fault, settings.replaces));
     let slot = world.books().enter(Name::MAIN, None);
     Computation::new(&world, Name::MAIN, Some(slot)).spawn(program.clone(), Env::default());
     let result = watch(&world, settings, &mut judge);
@@ -105,7 +110,7 @@ fn watch(
         yields += 1;
         let late = yields > YIELDS && {
             let begun: &mut Instant = since.get_or_insert_with(Instant::now);
-            !settings.is_parallel || begun.elapsed() > PATIENCE
+            settings.patience.is_none_or(|patience| begun.elapsed() > patience)
         };
         if late {
             let running = || (Observed::default(), "a computation neither ends nor waits".to_owned());

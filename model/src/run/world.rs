@@ -87,12 +87,14 @@ pub struct World {
     books: Mutex<Books>,
     /// What is wrong with this interpreter.
     pub fault: Fault,
+    /// Parasites are started as hosts.
+    pub replaces: bool,
 }
 
 impl World {
     /// A run with this fault.
-    pub fn new(fault: Fault) -> Self {
-        Self { fault, ..Self::default() }
+    pub fn new(fault: Fault, replaces: bool) -> Self {
+        Self { fault, replaces, ..Self::default() }
     }
 
     /// The books. The lock is held across no call that may block or run code of the program.
