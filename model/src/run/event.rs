@@ -1,7 +1,7 @@
 //! The events of a program, made of Lamprey's.
 
 use super::computation::Computation;
-use super::world::{Begun, Kept, Message};
+use super::world::{Kept, Message};
 use super::{Fault, Out, Over};
 use crate::machine::events::{all_of, asynchronous, place};
 use crate::names::Made;
@@ -105,17 +105,7 @@ fn pending(me: Arc<Computation>, name: crate::names::Name, op: Made, at: u64) ->
         found.map(|n| books.begun.swap_remove(n))
     };
     match taken {
-        Some((_, slot, Begun::Send(sent))) => {
-            let over = move |sent| {
-                if matches!(sent, Ok(Ok(()))) {
-                    me.world.books().set(slot, Some(End::Value(Value::Unit)));
-                    return me.alone(Ok(Value::Unit), op, at);
-                }
-                Err(Over)
-            };
-            sent.wrap(over).boxed()
-        }
-        Some((.., Begun::Event(result))) => {
+        Some((_, result)) => {
             result.wrap(move |out| me.alone(out.unwrap_or(Err(Over)), op, at)).boxed()
         }
         None => never().boxed(),
@@ -149,23 +139,25 @@ pub fn begin(me: &Arc<Computation>, event: &Value) -> Out {
                 creation(());
                 return Ok(Value::Event(Arc::new(syntax::Event::Pending(name))));
             }
-            let sends = tx.a_send_evt(message);
+            let end = move |sent| then(implicit.sent(sent));
             if is_plain {
-                Begun::Send(sends.s_wrap(creation).a_sync().1)
+                // What `a_send_evt` is, with a function that does not need a stack of its own.
+                let sends = tx.into_send_evt(message).wrap(end).spawn_evt();
+                sends.s_wrap(creation).a_sync().1
             } else {
-                Begun::Event(sends.a_wrap(move |sent| then(implicit.sent(sent))).s_wrap(creation).a_sync().1)
+                tx.a_send_evt(message).a_wrap(end).s_wrap(creation).a_sync().1
             }
         }
         (syntax::Event::Recv(_), Some((_, rx))) => {
             let receives = rx.a_recv_evt().a_wrap(move |got| then(implicit.received(got, (op, 0))));
-            Begun::Event(receives.s_wrap(creation).a_sync().1)
+            receives.s_wrap(creation).a_sync().1
         }
         _ => {
             let event = one(&implicit, inner, op, 0).spawn_evt().a_wrap(then);
-            Begun::Event(event.s_wrap(creation).a_sync().1)
+            event.s_wrap(creation).a_sync().1
         }
     };
-    me.world.open()?.begun.push((name, slot, begun));
+    me.world.open()?.begun.push((name, begun));
     Ok(Value::Event(Arc::new(syntax::Event::Pending(name))))
 }
 

@@ -7,7 +7,7 @@
 //! changed for long.
 
 use super::computation::Computation;
-use super::world::{Begun, Books, World};
+use super::world::{Books, World};
 use super::{Fault, Out};
 use crate::explore::{Observed, Refused};
 use crate::names::Name;
@@ -94,7 +94,7 @@ fn watch(
     let mut refused = None;
     loop {
         lamprey::yield_now();
-        let mut books = world.books();
+        let books = world.books();
         let observed = books.observed();
         let now = books.version;
         drop(books);
@@ -129,12 +129,7 @@ fn end(world: &World, settings: Settings) -> Result<(), String> {
     books.ends = ends.clone();
     drop(books);
     drop((channels, nacks, reified, ready));
-    for (.., begun) in begun {
-        match begun {
-            Begun::Send(pending) => drop(pending.cancel_and_join()),
-            Begun::Event(pending) => drop(pending.cancel_and_join()),
-        }
-    }
+    begun.into_iter().for_each(|(_, pending)| drop(pending.cancel_and_join()));
     if !settings.cancels {
         // What waits in a send or a receive ends now that the channels are closed.
         (0..4).for_each(|_| lamprey::yield_now());

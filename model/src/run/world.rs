@@ -7,7 +7,7 @@ use crate::outcome::{End, Outcome};
 use crate::syntax::Value;
 use lamprey::event::{Nack, Pending};
 use lamprey::parasite::{Parasite, ReadyParasite};
-use lamprey::{JoinError, JoinHandle, ParasiteHandle, Receiver, SendError, Sender};
+use lamprey::{JoinError, JoinHandle, ParasiteHandle, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A value on its way, and who sends it: its operation, and the place of the branch in its event.
@@ -49,14 +49,6 @@ impl Kept {
     }
 }
 
-/// The result of an implicit thread.
-pub enum Begun {
-    /// Of a send without functions, which does not say itself that it is over.
-    Send(Pending<Result<(), SendError<Message>>>),
-    /// Of the others.
-    Event(Pending<Out>),
-}
-
 /// The objects of the program, by name, and what was observed of it.
 #[derive(Default)]
 pub struct Books {
@@ -64,8 +56,8 @@ pub struct Books {
     pub nacks: Vec<(Made, Nack)>,
     pub reified: Vec<(Made, Parasite<Value>)>,
     pub ready: Vec<(Made, ReadyParasite)>,
-    /// With the slots of the implicit threads.
-    pub begun: Vec<(Name, usize, Begun)>,
+    /// The results of implicit threads.
+    pub begun: Vec<(Name, Pending<Out>)>,
     /// With the slots of the computations.
     pub kept: Vec<(usize, Kept)>,
     /// Each computation, in its slot, with its end; `None`: it runs.
@@ -97,7 +89,7 @@ impl World {
         Self { fault, replaces, ..Self::default() }
     }
 
-    /// The books. The lock is held across no call that may block or run code of the program.
+    /// The books. The lock is held across no call that may let other threads run (that includes `is_finished`).
     pub fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,8 +130,7 @@ impl Books {
     }
 
     /// What was observed, if nothing runs.
-    pub fn observed(&mut self) -> Option<Observed> {
-        self.note_sends();
+    pub fn observed(&self) -> Option<Observed> {
         let ends: Option<Vec<_>> =
             self.ends.iter().map(|(name, end)| Some((*name, end.clone()?))).collect();
         let ends = ends.filter(|_| self.running == 0)?;
@@ -149,18 +140,5 @@ impl Books {
             prepared: self.prepared.clone(),
             outcome: Outcome::new(ends),
         })
-    }
-
-    /// The ends of asynchronous sends, which have no code of this interpreter that would say it.
-    fn note_sends(&mut self) {
-        for n in 0..self.begun.len() {
-            if let (_, slot, Begun::Send(pending)) = &self.begun[n]
-                && matches!(self.ends[*slot].1, Some(End::Blocked(..)))
-                && pending.is_finished()
-            {
-                let slot = *slot;
-                self.set(slot, Some(End::Value(Value::Unit)));
-            }
-        }
     }
 }
