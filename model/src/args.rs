@@ -51,7 +51,9 @@ pub fn parse(arguments: impl IntoIterator<Item = String>, seed: Option<String>) 
             Long("workers") => {
                 let workers = number(&mut parser, "--workers", 1)?;
                 plan.workers = usize::try_from(workers).ok().filter(|&n| n <= 64).ok_or_else(|| {
-                    format!("--workers: {workers} are too many; 2 are enough to run at the same time, 64 the most")
+                    format!(
+                        "--workers: {workers} are too many; 2 are enough to run at the same time, 64 the most"
+                    )
                 })?;
             }
             Long("seed") => plan.seed = number(&mut parser, "--seed", 0)?,
@@ -127,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_read() {
-        let Ok(Command::Check(plan, true, None)) = of("check --all-rules --workers 2 --seed 7 --size large") else {
+        let Ok(Command::Check(plan, true, None)) = of("check --all-rules --workers 2 --seed 7 --size large")
+        else {
             panic!("not a check")
         };
         assert_eq!((plan.workers, plan.seed, plan.size, plan.programs), (2, 7, Size::Large, 100_000));

@@ -4,10 +4,10 @@
 
 pub mod check;
 pub mod explore;
+pub mod generate;
 pub mod machine;
 pub mod names;
 pub mod outcome;
-pub mod generate;
 mod print;
 pub mod run;
 pub mod safety;

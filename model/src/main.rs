@@ -95,9 +95,8 @@ fn again(plan: &Plan, bytes: &[u8]) -> ExitCode {
     let e = program(bytes, plan.size);
     println!("{e}\n");
     let patience = (plan.workers > 1).then_some(Duration::from_secs(2));
-    let failed = runtime.run(|| {
-        (0..1000).find_map(|_| one(&e, plan.seed, plan, patience, &mut Tally::default()).err())
-    });
+    let failed = runtime
+        .run(|| (0..1000).find_map(|_| one(&e, plan.seed, plan, patience, &mut Tally::default()).err()));
     match failed {
         Some(why) => {
             eprintln!("lamprey-model: {why}");

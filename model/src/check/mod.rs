@@ -3,6 +3,7 @@
 mod one;
 mod report;
 mod shrink;
+mod smaller;
 
 pub use one::{Checked, one};
 pub use report::{Counterexample, Report};

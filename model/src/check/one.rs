@@ -31,12 +31,20 @@ pub struct Checked {
 ///
 /// # Errors
 /// Why not, as text.
-pub fn one(e: &Exp, seed: u64, plan: &Plan, patience: Option<Duration>, machine: &mut Tally) -> Result<Checked, String> {
+pub fn one(
+    e: &Exp,
+    seed: u64,
+    plan: &Plan,
+    patience: Option<Duration>,
+    machine: &mut Tally,
+) -> Result<Checked, String> {
     let settings = Settings { fault: plan.fault, cancels: seed & 8 != 0, replaces: seed & 3 == 3, patience };
     // The replaced program, too, has to do what the original may: the theorem, on the runtime.
-    let observed = run_here(e, settings, |observed| replay(e, observed, machine)).map_err(|why| why.to_string())?;
+    let observed =
+        run_here(e, settings, |observed| replay(e, observed, machine)).map_err(|why| why.to_string())?;
     let (outcome, replaces) = (&observed.outcome, settings.replaces);
-    let mut checked = Checked { is_complete: outcome.is_complete(), was_replaced: replaces, ..Checked::default() };
+    let mut checked =
+        Checked { is_complete: outcome.is_complete(), was_replaced: replaces, ..Checked::default() };
     if outcome.is_wrong() {
         return Err(format!("the program is wrong: {outcome}"));
     }
@@ -65,7 +73,10 @@ fn enumerate(
     checked.is_nondeterministic = explored.outcomes.len() > 1;
     let known = |outcome: &Outcome, of: &str| match explored.outcomes.contains(outcome) {
         true => Ok(()),
-        false => Err(format!("the outcome of {of} is none of the machine's {}: {outcome}", explored.outcomes.len())),
+        false => Err(format!(
+            "the outcome of {of} is none of the machine's {}: {outcome}",
+            explored.outcomes.len()
+        )),
     };
     known(outcome, "Lamprey")?;
     if random.u8(..16) != 0 {

@@ -1,5 +1,6 @@
 //! What was checked, or what has failed, as text.
 
+use super::smaller::parts;
 use super::{Checked, Plan};
 use crate::generate::Size;
 use crate::machine::rule::{Rule, Tally};
@@ -105,28 +106,28 @@ impl Counterexample {
 }
 
 fn commands(e: &Exp) -> usize {
-    match &**e {
-        Node::Var(_) | Node::Unit | Node::Const(_) => 0,
-        Node::Lam(_, of) => commands(of),
-        Node::App(e1, e2) => commands(e1) + commands(e2),
-        Node::Chan => 1,
-        Node::Spawn(of) | Node::Parasite(_, of) | Node::Inflate(of) | Node::Recv(of) => 1 + commands(of),
-        Node::Send(e1, e2) => 1 + commands(e1) + commands(e2),
-        Node::Op(_, of) => 1 + of.iter().map(commands).sum::<usize>(),
-    }
+    let is_value = matches!(**e, Node::Var(_) | Node::Unit | Node::Const(_) | Node::Lam(..) | Node::App(..));
+    usize::from(!is_value) + parts(e).iter().map(commands).sum::<usize>()
 }
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hex: String = self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let size = if self.plan.size == Size::Small { "small" } else { "large" };
-        let again = format!("cargo run --release -p lamprey-model -- check --size {size} --workers {}", self.plan.workers);
-        writeln!(f, "program {} does what the machine does not; made smaller:\n\n{}\n", self.seed, self.program)?;
+        let again = format!(
+            "cargo run --release -p lamprey-model -- check --size {size} --workers {}",
+            self.plan.workers
+        );
+        writeln!(
+            f,
+            "program {} does what the machine does not; made smaller:\n\n{}\n",
+            self.seed, self.program
+        )?;
         writeln!(f, "{}\n", self.why)?;
         if !self.has_failed_again {
             writeln!(f, "(It has not failed again, so it was not made smaller.)")?;
         }
         writeln!(f, "the one that was found:  LAMPREY_SEED={} {again}", self.seed)?;
-        write!(f, "the smaller one:         LAMPREY_SEED={} {again} --bytes {hex}", self.seed)
+        write!(f, "one nearly as small:     LAMPREY_SEED={} {again} --bytes {hex}", self.seed)
     }
 }

@@ -6,12 +6,12 @@
 //! it, for programs of any size.
 
 use super::advance;
+use crate::machine::Progress;
 use crate::machine::State;
 use crate::machine::domains::Frame;
 use crate::machine::moves::{Move, moves, place_of, stack_of};
 use crate::machine::rule::Tally;
 use crate::machine::settle::settle;
-use crate::machine::Progress;
 use crate::names::Made;
 use crate::outcome::Outcome;
 use crate::syntax::{Exp, Value};

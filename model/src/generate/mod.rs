@@ -145,7 +145,7 @@ impl Generator<'_> {
         let mut last = None;
         scope.depth += 1;
         // Shorter further in: else the first thread of a program has all of it.
-        for _ in 0..self.bytes.below((2 * self.width >> scope.depth).max(1) + 1) {
+        for _ in 0..self.bytes.below(((2 * self.width) >> scope.depth).max(1) + 1) {
             if self.left == 0 || scope.depth > 6 {
                 break;
             }

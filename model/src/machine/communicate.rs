@@ -85,7 +85,8 @@ fn commit(state: &mut State, offer: Offer, received: Option<Value>, sends: bool)
         Some(Frame::SyncBlock(offers)) => {
             let branch = &offers.branches[offer.branch];
             stack.frames.extend(branch.wraps.iter().cloned().map(Frame::Fun));
-            let sent = if let (Base::Send(_, v), true) = (&branch.base, sends) { v.clone() } else { Value::Unit };
+            let sent =
+                if let (Base::Send(_, v), true) = (&branch.base, sends) { v.clone() } else { Value::Unit };
             stack.deliver(received.unwrap_or(Value::Unit), branch.place.wrapping_add(1));
             let lost = offers.nacks.iter().filter(|nack| !branch.nacks.contains(nack));
             state.nacked.extend(lost);

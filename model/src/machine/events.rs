@@ -73,7 +73,13 @@ pub fn offers(event: &Value) -> Option<Offers> {
     Some(offers)
 }
 
-fn collect(value: &Value, at: u64, wraps: &mut Vec<Value>, nacks: &mut Vec<Made>, to: &mut Offers) -> Option<()> {
+fn collect(
+    value: &Value,
+    at: u64,
+    wraps: &mut Vec<Value>,
+    nacks: &mut Vec<Made>,
+    to: &mut Offers,
+) -> Option<()> {
     let Value::Event(event) = value else { return None };
     let base = match &**event {
         Event::Wrap(inner, f) => {

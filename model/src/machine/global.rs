@@ -67,7 +67,14 @@ fn spawn(state: &mut State, t: usize, e: &Exp, r: Env, mut k: Stack, tally: &mut
 }
 
 /// (SpawnParasite) ⟨parasiteSpawn(e),r,k,k̄⟩ → ⟨e,r,·,(ret⌈unit⌉ : k) ‖ k̄⟩
-fn spawn_parasite(state: &mut State, t: usize, e: &Exp, r: Env, mut k: Stack, tally: &mut Tally) -> Option<Config> {
+fn spawn_parasite(
+    state: &mut State,
+    t: usize,
+    e: &Exp,
+    r: Env,
+    mut k: Stack,
+    tally: &mut Tally,
+) -> Option<Config> {
     let Some(name) = k.bear() else { return stuck(state, t, k) };
     tally.fire(Rule::SpawnParasite);
     put(state, t, k.with(Frame::Ret(Value::Unit)));
@@ -78,6 +85,9 @@ fn spawn_parasite(state: &mut State, t: usize, e: &Exp, r: Env, mut k: Stack, ta
 ///
 /// If k̄ is empty, the paper leaves t ↦ ⟨∅⟩, to which no rule applies. Here such a thread is none.
 fn inflate(state: &mut State, e: &Exp, r: Env, mut k: Stack, tally: &mut Tally) -> Option<Config> {
+    if !tally.has(Rule::Inflate) {
+        return None;
+    }
     tally.fire(Rule::Inflate);
     let id = k.make();
     state.start(id, Config::Control(e.clone(), r, k));

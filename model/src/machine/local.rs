@@ -5,9 +5,10 @@
 use super::domains::{Config, Frame, Stack};
 use super::rule::{Rule, Tally};
 use crate::syntax::{Env, Exp, Node, Value};
+use std::ops::ControlFlow::{self, Break, Continue};
 
-/// Takes a rule; the error is a configuration to which none of this file applies.
-pub fn step(config: Config, tally: &mut Tally) -> Result<Config, Config> {
+/// Takes a rule and continues; or breaks with a configuration to which none of this file applies.
+pub fn step(config: Config, tally: &mut Tally) -> ControlFlow<Config, Config> {
     match config {
         Config::Control(e, r, k) => control(e, r, k, tally),
         Config::Return(k) => ret(k, tally),
@@ -15,12 +16,12 @@ pub fn step(config: Config, tally: &mut Tally) -> Result<Config, Config> {
 }
 
 /// Control transitions.
-fn control(e: Exp, r: Env, k: Stack, tally: &mut Tally) -> Result<Config, Config> {
+fn control(e: Exp, r: Env, k: Stack, tally: &mut Tally) -> ControlFlow<Config, Config> {
     let (rule, next) = match &*e {
         Node::Const(_) | Node::Unit => (Rule::Constant, constant(&e, k)),
         Node::Var(x) => match r.get(*x) {
             Some(value) => (Rule::Variable, variable(value.clone(), k)),
-            None => return Err(Config::Control(e, r, k)),
+            None => return Break(Config::Control(e, r, k)),
         },
         Node::Lam(x, body) => (Rule::Closure, closure(*x, body, &r, k)),
         Node::App(e1, e2) => (Rule::Application, application(e1, e2, r, k)),
@@ -28,11 +29,11 @@ fn control(e: Exp, r: Env, k: Stack, tally: &mut Tally) -> Result<Config, Config
         Node::Recv(of) => (Rule::Receive, receive(of, r, k)),
         Node::Op(..) => (Rule::Operands, operands(&e, r, k)),
         Node::Spawn(_) | Node::Parasite(..) | Node::Chan | Node::Inflate(_) => {
-            return Err(Config::Control(e, r, k));
+            return Break(Config::Control(e, r, k));
         }
     };
     tally.fire(rule);
-    Ok(next)
+    Continue(next)
 }
 
 /// (Constant) ⟨κ,r,k⟩ → ⟨ret⌈κ⌉ : k⟩
@@ -81,16 +82,16 @@ fn operands(e: &Exp, r: Env, k: Stack) -> Config {
 }
 
 /// Return transitions.
-fn ret(mut k: Stack, tally: &mut Tally) -> Result<Config, Config> {
+fn ret(mut k: Stack, tally: &mut Tally) -> ControlFlow<Config, Config> {
     let n = k.frames.len();
     if let Some(Frame::Todo(op, values)) = k.frames.last() {
         if let Some(event) = super::events::construct(*op, values) {
             k.frames[n - 1] = Frame::Ret(event);
-            return Ok(Config::Return(k));
+            return Continue(Config::Return(k));
         }
-        return Err(Config::Return(k));
+        return Break(Config::Return(k));
     }
-    let [.., below, Frame::Ret(v)] = &k.frames[..] else { return Err(Config::Return(k)) };
+    let [.., below, Frame::Ret(v)] = &k.frames[..] else { return Break(Config::Return(k)) };
     let rule = match (below, v) {
         (Frame::Arg(..), _) => Rule::Argument,
         (Frame::Fun(Value::Closure(..)), _) => Rule::Function,
@@ -100,13 +101,13 @@ fn ret(mut k: Stack, tally: &mut Tally) -> Result<Config, Config> {
         (Frame::Operands(..), _) => Rule::Operands,
         (Frame::Guarded(..), Value::Event(_)) => Rule::Guard,
         (Frame::Created(_), _) => Rule::ASync,
-        _ => return Err(Config::Return(k)),
+        _ => return Break(Config::Return(k)),
     };
     tally.fire(rule);
     let (Some(Frame::Ret(v)), Some(below)) = (k.frames.pop(), k.frames.pop()) else {
-        return Err(Config::Return(k));
+        return Break(Config::Return(k));
     };
-    Ok(resume(below, v, k))
+    Continue(resume(below, v, k))
 }
 
 /// What the frame below a value does with it.

@@ -27,14 +27,16 @@ pub fn reify(state: &mut State, t: usize, mut k: Stack, tally: &mut Tally) -> Op
 pub fn prepare(state: &mut State, values: &[Value], tally: &mut Tally) -> Option<(Value, bool)> {
     let [Value::Par(id), value] = values else { return None };
     tally.fire(Rule::Prepare);
-    let waiting = state.reified.iter_mut().find(|one| one.id == *id && matches!(one.progress, Progress::Waiting));
+    let waiting =
+        state.reified.iter_mut().find(|one| one.id == *id && matches!(one.progress, Progress::Waiting));
     let first = waiting.map(|one| one.progress = Progress::Prepared(value.clone())).is_some();
     Some((Value::Ready(*id), first))
 }
 
 /// The stack of a prepared parasite, with its value on it.
 fn take_prepared(state: &mut State, id: Made) -> Option<Stack> {
-    let at = state.reified.iter().position(|one| one.id == id && matches!(one.progress, Progress::Prepared(_)))?;
+    let at =
+        state.reified.iter().position(|one| one.id == id && matches!(one.progress, Progress::Prepared(_)))?;
     let Reified { stack, progress: Progress::Prepared(value), .. } = state.reified.swap_remove(at) else {
         return None;
     };
@@ -95,8 +97,12 @@ pub fn choose_all(
 
 /// (Finish) Figure 5, lines 9 to 20: the result is stored; the last one attaches the reified caller, here.
 pub fn finish(state: &mut State, t: usize, parent: Made, n: usize, value: Value, tally: &mut Tally) {
+    if !tally.has(Rule::Finish) {
+        return;
+    }
     tally.fire(Rule::Finish);
-    let found = state.reified.iter().position(|one| one.id == parent && matches!(one.progress, Progress::All(..)));
+    let found =
+        state.reified.iter().position(|one| one.id == parent && matches!(one.progress, Progress::All(..)));
     let Some(at) = found else { return };
     let Progress::All(slots, wraps) = &mut state.reified[at].progress else { return };
     let filled: Arc<[Option<Value>]> = slots

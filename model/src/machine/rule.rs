@@ -98,7 +98,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// The tally of a machine without this rule.
+    /// The tally of a machine without this rule: one of Attach, Finish and Inflate, whose absence tests look for.
     pub fn without(rule: Rule) -> Self {
         Self { left_out: Some(rule), ..Self::default() }
     }

@@ -7,6 +7,7 @@
 use super::domains::{Config, Stack};
 use super::rule::{Rule, Tally};
 use super::{State, Thread, global, local};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Takes rules as long as one applies that is no [move](super::moves).
@@ -16,11 +17,11 @@ pub fn settle(state: &mut State, tally: &mut Tally) {
             let mut next = Some(config);
             while let Some(config) = next {
                 next = match local::step(config, tally) {
-                    Ok(config) => {
+                    ControlFlow::Continue(config) => {
                         tally.fire(Rule::LocalEvaluation);
                         Some(config)
                     }
-                    Err(config) => global::step(state, t, config, tally),
+                    ControlFlow::Break(config) => global::step(state, t, config, tally),
                 };
             }
         }
@@ -34,8 +35,8 @@ pub fn step(state: &mut State, t: usize, i: usize, tally: &mut Tally) {
         None => Config::Return(state.threads[t].take(i)),
     };
     let next = match local::step(config, tally) {
-        Ok(config) => Some(config),
-        Err(config) => global::step(state, t, config, tally),
+        ControlFlow::Continue(config) => Some(config),
+        ControlFlow::Break(config) => global::step(state, t, config, tally),
     };
     match next {
         // "A thread switches evaluation between its various parasitic threads [...] when it transitions to a return

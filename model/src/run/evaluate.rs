@@ -10,6 +10,7 @@ use crate::names::Made;
 use crate::outcome::End;
 use crate::syntax::{Node, Op, Value};
 use lamprey::parasite::ReadyParasite;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
 /// Where the evaluation stops.
@@ -64,8 +65,8 @@ fn run(me: &Arc<Computation>, mut config: Config) -> Result<Stop, Over> {
     let mut tally = Tally::default();
     loop {
         config = match local::step(config, &mut tally) {
-            Ok(config) => config,
-            Err(Config::Control(e, r, k)) => match &*e {
+            Continue(config) => config,
+            Break(Config::Control(e, r, k)) => match &*e {
                 Node::Chan => {
                     let c = me.make();
                     me.world.open()?.channels.push((c, lamprey::channel()));
@@ -89,7 +90,7 @@ fn run(me: &Arc<Computation>, mut config: Config) -> Result<Stop, Over> {
                 }
                 _ => return Err(stuck(me)),
             },
-            Err(Config::Return(mut k)) => match k.frames.pop() {
+            Break(Config::Return(mut k)) => match k.frames.pop() {
                 Some(Frame::Ret(value)) if k.frames.is_empty() => return Ok(Stop::Done(value)),
                 Some(Frame::SBlock(c, v)) => return Ok(Stop::Wait(Wait::Send(c, v), k)),
                 Some(Frame::RBlock(c)) => return Ok(Stop::Wait(Wait::Recv(c), k)),

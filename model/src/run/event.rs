@@ -7,9 +7,7 @@ use crate::machine::events::{all_of, asynchronous, place};
 use crate::names::Made;
 use crate::outcome::{Block, End};
 use crate::syntax::{self, Value};
-use lamprey::event::{
-    AsyncEvent, BoxedEvent, Event, always, choose, choose_all, guard, never, with_nack,
-};
+use lamprey::event::{AsyncEvent, BoxedEvent, Event, always, choose, choose_all, guard, never, with_nack};
 use lamprey::{RecvError, SendError};
 use std::sync::Arc;
 
@@ -105,9 +103,7 @@ fn pending(me: Arc<Computation>, name: crate::names::Name, op: Made, at: u64) ->
         found.map(|n| books.begun.swap_remove(n))
     };
     match taken {
-        Some((_, result)) => {
-            result.wrap(move |out| me.alone(out.unwrap_or(Err(Over)), op, at)).boxed()
-        }
+        Some((_, result)) => result.wrap(move |out| me.alone(out.unwrap_or(Err(Over)), op, at)).boxed(),
         None => never().boxed(),
     }
 }

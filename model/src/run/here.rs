@@ -136,7 +136,9 @@ fn end(world: &World, settings: Settings) -> Result<(), String> {
     }
     // All are asked before any is joined: one that waits for a channel may end only when others have let it go.
     let waits = |slot: usize| !matches!(ends[slot].1, Some(End::Value(_)));
-    kept.iter().filter(|(slot, kept)| waits(*slot) && !kept.is_finished()).for_each(|(_, kept)| kept.cancel());
+    kept.iter()
+        .filter(|(slot, kept)| waits(*slot) && !kept.is_finished())
+        .for_each(|(_, kept)| kept.cancel());
     for (slot, kept) in kept {
         let (name, end) = &ends[slot];
         agree(end, kept.join()).map_err(|joined| format!("join of {name} says {joined}"))?;

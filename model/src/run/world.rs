@@ -17,6 +17,9 @@ pub struct Message {
     pub from: (Made, u64),
 }
 
+/// Both ends of a channel.
+pub type Ends = (Sender<Message>, Receiver<Message>);
+
 /// The handle of a computation.
 pub enum Kept {
     Host(JoinHandle<Out>),
@@ -52,7 +55,7 @@ impl Kept {
 /// The objects of the program, by name, and what was observed of it.
 #[derive(Default)]
 pub struct Books {
-    pub channels: Vec<(Made, (Sender<Message>, Receiver<Message>))>,
+    pub channels: Vec<(Made, Ends)>,
     pub nacks: Vec<(Made, Nack)>,
     pub reified: Vec<(Made, Parasite<Value>)>,
     pub ready: Vec<(Made, ReadyParasite)>,
@@ -119,7 +122,7 @@ impl Books {
     }
 
     /// Both ends of a channel.
-    pub fn channel(&self, c: Made) -> Option<&(Sender<Message>, Receiver<Message>)> {
+    pub fn channel(&self, c: Made) -> Option<&Ends> {
         self.channels.iter().find(|(name, _)| *name == c).map(|(_, ends)| ends)
     }
 
@@ -131,8 +134,7 @@ impl Books {
 
     /// What was observed, if nothing runs.
     pub fn observed(&self) -> Option<Observed> {
-        let ends: Option<Vec<_>> =
-            self.ends.iter().map(|(name, end)| Some((*name, end.clone()?))).collect();
+        let ends: Option<Vec<_>> = self.ends.iter().map(|(name, end)| Some((*name, end.clone()?))).collect();
         let ends = ends.filter(|_| self.running == 0)?;
         Some(Observed {
             communications: self.communications.clone(),

@@ -28,7 +28,10 @@ fn receives<T>(receivers: &[Receiver<T>]) -> Vec<lamprey::RecvEvt<&Receiver<T>>>
 #[test]
 fn parts_meet_each_other_in_every_form_of_a_synchronisation() {
     let parts = |(tx, rx): (Sender<u8>, Receiver<u8>)| {
-        vec![tx.into_send_evt(1).wrap(|sent| sent.is_ok()).boxed(), rx.into_recv_evt().wrap(|got| got == Ok(1)).boxed()]
+        vec![
+            tx.into_send_evt(1).wrap(|sent| sent.is_ok()).boxed(),
+            rx.into_recv_evt().wrap(|got| got == Ok(1)).boxed(),
+        ]
     };
     everywhere(move || {
         assert_eq!(choose_all(parts(channel())).sync(), [true, true]);
