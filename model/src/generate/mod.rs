@@ -1,7 +1,7 @@
 //! Random programs, from strings of bytes: the same bytes are the same program, and zeros choose the least.
 //!
-//! They are well typed but for what no type says (who waits for whom), and what they do is bounded. A third of them
-//! blocks for ever somewhere, as it should be. What they leave out is said in the README, *What is not compared*.
+//! They are well typed but for what no type says (who waits for whom), and what they do is bounded. Most of them block
+//! for ever somewhere, which is compared as well as values are. What they leave out is said in the README, *What is not compared*.
 
 mod event;
 mod scope;

@@ -54,9 +54,9 @@ use std::time::Instant;
 /// All of `events`, in any order; returns their results in the order of `events`. Takes a tuple, an array or
 /// a `Vec`.
 ///
-/// A synchronisation on it alone ([`sync`](Event::sync)) waits until all events have happened: it takes the time of the
-/// slowest, and wakes the caller once for all events that have no functions to run (as a future twice: for the first,
-/// and for the others). As a branch of a
+/// A synchronisation on it alone ([`sync`](Event::sync), or as a future; also boxed, wrapped or in a guard) waits until
+/// all events have happened: it takes the time of the slowest, and wakes the caller once for all events that have no
+/// functions to run. Its events may meet each other. As a branch of a
 /// [`choose`](super::choose), or under a time limit ([`sync_timeout`](Event::sync_timeout),
 /// [`poll`](Event::poll)), it **commits with the first of its events that happens**: until then it can lose,
 /// and no communication has happened; after that it is chosen, and its other events are waited for without a
