@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 pub const USAGE: &str = "\
 lamprey-model: random programs on Lamprey, held against the papers' machine
 
-    lamprey-model check [--programs N] [--workers W] [--seed S] [--size small|large] [--bytes HEX]
+    lamprey-model check [--programs N] [--workers W] [--seed S] [--size small|large] [--simulated] [--bytes HEX]
     lamprey-model show [--seed S] [--size small|large] [--bytes HEX]
 
 check runs the programs, asks the machine whether it has such runs, and says which rules have fired
@@ -17,6 +17,7 @@ show  prints a program and all its outcomes on the machine
     --programs N   how many (default 100000; 1000000 is the run before a release)
     --workers W    workers of the runtime (default 1)
     --seed S       the number of the first program (default: LAMPREY_SEED, or else 0)
+    --simulated    run them in the simulator, where the order of threads follows from the number of the program
     --size SIZE    small: all interleavings are known, too; large: each run is replayed (default small)
     --bytes HEX    the program that these bytes stand for, run 1000 times
     --all-rules    fail if a rule has not fired
@@ -60,6 +61,7 @@ pub fn parse(arguments: impl IntoIterator<Item = String>, seed: Option<String>) 
             Long("size") => plan.size = size(&text(&mut parser, "--size")?)?,
             Long("bytes") => bytes = Some(unhex(&text(&mut parser, "--bytes")?)?),
             Long("all-rules") => all_rules = true,
+            Long("simulated") => plan.simulated = true,
             Value(word) if command.is_none() => command = Some(word.to_string_lossy().into_owned()),
             other => return Err(other.unexpected().to_string()),
         }

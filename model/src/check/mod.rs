@@ -31,6 +31,8 @@ pub struct Plan {
     pub workers: usize,
     /// What is wrong with the interpreter.
     pub fault: Fault,
+    /// The runtime is a simulation, in which the order of threads follows from the number of the program.
+    pub simulated: bool,
     /// All outcomes of a program are looked for if the machine has at most so many states.
     pub states: usize,
 }
@@ -38,20 +40,43 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         let (size, fault) = (Size::Small, Fault::None);
-        Self { seed: 0, programs: 1, size, workers: 1, fault, states: 1_000 }
+        Self { seed: 0, programs: 1, size, workers: 1, fault, simulated: false, states: 1_000 }
     }
 }
 
 /// How long nothing changes in a run of several workers until it counts as a hang. Only runs that fail take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Programs in one simulation.
+const PROGRAMS: u64 = 64;
+
 /// Checks the programs. `at` has the number of programs that are done.
 ///
 /// # Errors
 /// If the runtime cannot be started.
 pub fn check(plan: &Plan, machine: Tally, at: &AtomicU64) -> io::Result<Result<Report, Box<Counterexample>>> {
+    if plan.simulated {
+        return Ok(simulated(plan, machine, at));
+    }
     let runtime = lamprey::Runtime::builder().workers(plan.workers).build()?;
     Ok(runtime.run(|| programs(plan, machine, at)))
+}
+
+/// Checks the programs in simulations, several in each.
+fn simulated(plan: &Plan, mut machine: Tally, at: &AtomicU64) -> Result<Report, Box<Counterexample>> {
+    let mut report = Report::default();
+    for first in (0..plan.programs).step_by(PROGRAMS as usize) {
+        let (seed, programs_here) = (plan.seed.wrapping_add(first), PROGRAMS.min(plan.programs - first));
+        let part = Plan { seed, programs: programs_here, ..plan.clone() };
+        let done = AtomicU64::new(0);
+        let checked = lamprey::Runtime::simulated(seed)
+            .workers(plan.workers)
+            .run(|| programs(&part, std::mem::take(&mut machine), &done))?;
+        machine = checked.tally.clone();
+        report.join(checked);
+        at.store(first + programs_here, Ordering::Relaxed); // Relaxed: for a progress bar
+    }
+    Ok(report)
 }
 
 /// The body of [`check`], in a host of any runtime.
@@ -79,8 +104,8 @@ pub fn programs(plan: &Plan, mut machine: Tally, at: &AtomicU64) -> Result<Repor
 }
 
 impl Plan {
-    /// On one worker nothing has to be waited for.
+    /// On one worker, and on virtual ones, nothing has to be waited for.
     fn patience(&self, patience: Duration) -> Option<Duration> {
-        (self.workers > 1).then_some(patience)
+        (self.workers > 1 && !self.simulated).then_some(patience)
     }
 }

@@ -64,6 +64,21 @@ impl Report {
         self.states += one.states.unwrap_or(0) as u64;
     }
 
+    /// Adds what another part of the programs has shown; its tally counts all of them.
+    pub(super) fn join(&mut self, part: Self) {
+        self.programs += part.programs;
+        self.distinct += part.distinct;
+        self.complete += part.complete;
+        self.enumerated += part.enumerated;
+        self.too_large += part.too_large;
+        self.nondeterministic += part.nondeterministic;
+        self.replaced += part.replaced;
+        self.safe += part.safe;
+        self.states += part.states;
+        self.elapsed += part.elapsed;
+        self.tally = part.tally;
+    }
+
     /// Programs in a second.
     pub fn rate(&self) -> f64 {
         self.programs as f64 / self.elapsed.as_secs_f64().max(1e-9)

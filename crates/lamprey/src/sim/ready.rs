@@ -17,6 +17,8 @@ pub(super) struct WorkerId {
 pub(super) struct Entry {
     pub(super) at: WorkerId,
     pub(super) thread: Ready,
+    /// It has given way on its own account, so that others go on.
+    pub(super) yielded: bool,
 }
 
 /// All threads that are ready, in the order in which they became so.
@@ -76,9 +78,13 @@ impl Deferred {
 }
 
 impl Policy for Deferred {
-    fn ready(&mut self, thread: Ready, _why: Why) {
-        self.list.entries.borrow_mut().push_back(Entry { at: self.at, thread });
-        world::with(|world| world.set_ready(self.list.len()));
+    fn ready(&mut self, thread: Ready, why: Why) {
+        let by_chance = world::with(|world| {
+            world.set_ready(self.list.len() + 1);
+            why == Why::Yielded && world.take_by_chance()
+        });
+        let yielded = why == Why::Yielded && by_chance != Some(true);
+        self.list.entries.borrow_mut().push_back(Entry { at: self.at, thread, yielded });
     }
 
     fn next(&mut self, _unstarted: &mut Unstarted<'_>) -> Option<Ready> {

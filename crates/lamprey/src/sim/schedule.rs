@@ -27,7 +27,7 @@ pub enum Schedule {
 }
 
 /// Priorities of threads that have been lowered are below this one.
-const LOWERED: u64 = 1 << 20;
+const LOWERED: u64 = 1 << 40;
 /// Rates of giving way, in a million.
 const RATES: [u32; 4] = [500_000, 150_000, 30_000, 5_000];
 
@@ -38,6 +38,8 @@ pub(super) struct Scheduler {
     /// The steps at which the running thread becomes the lowest, descending.
     changes: Vec<u64>,
     steps: u64,
+    /// The lowest priority so far.
+    lowest: u64,
 }
 
 impl Scheduler {
@@ -61,7 +63,7 @@ impl Scheduler {
             Schedule::Random | Schedule::Mixed => RATES[chance.below(RATES.len() as u32) as usize],
         };
         world.set_switches(rate);
-        Self { schedule, priorities: BTreeMap::new(), changes, steps: 0 }
+        Self { schedule, priorities: BTreeMap::new(), changes, steps: 0, lowest: LOWERED }
     }
 
     /// Takes the next thread out of the list.
@@ -71,16 +73,28 @@ impl Scheduler {
         let at = match self.schedule {
             Schedule::RoundRobin => 0,
             Schedule::Pct { .. } => {
-                entries.iter().enumerate().max_by_key(|(_, entry)| self.priority(entry, world))?.0
+                // A thread that yields waits for others, which otherwise would never run.
+                for entry in entries.iter_mut() {
+                    if std::mem::take(&mut entry.yielded) {
+                        self.lower(entry);
+                    }
+                }
+                entries.iter().enumerate().rev().max_by_key(|(_, entry)| self.priority(entry, world))?.0
             }
             Schedule::Random | Schedule::Mixed => world.chance.below(entries.len() as u32) as usize,
         };
         let entry = entries.remove(at)?;
         if self.changes.last().is_some_and(|at| *at <= self.steps) {
             self.changes.pop();
-            self.priorities.insert((entry.at.machine, entry.thread.id()), self.changes.len() as u64);
+            self.lower(&entry);
         }
         Some(entry)
+    }
+
+    /// Makes a thread the lowest of all.
+    fn lower(&mut self, entry: &Entry) {
+        self.lowest = self.lowest.saturating_sub(1);
+        self.priorities.insert((entry.at.machine, entry.thread.id()), self.lowest);
     }
 
     fn priority(&mut self, entry: &Entry, world: &World) -> u64 {

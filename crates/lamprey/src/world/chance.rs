@@ -78,7 +78,10 @@ impl Chance {
 
     /// True `times` times in a million; the default is false.
     pub(crate) fn happens(&self, times: u32) -> bool {
-        times != 0 && self.bits(|bits| ((bits >> 32) * 1_000_000) >> 32 < u64::from(times)).is_some()
+        if times == 0 || times >= 1_000_000 {
+            return times != 0;
+        }
+        self.bits(|bits| ((bits >> 32) * 1_000_000) >> 32 < u64::from(times)).is_some()
     }
 
     /// A duration from `least`, which is the default, up to `most`.

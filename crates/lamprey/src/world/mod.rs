@@ -65,6 +65,7 @@ pub(crate) struct World {
     ready: Cell<usize>,
     /// Calls since a thread last gave way.
     calls: Cell<u32>,
+    by_chance: Cell<bool>,
     /// Runs the simulation until a condition holds; false if that cannot be.
     drive: Cell<Option<Drive>>,
     /// A worker has the kernel thread.
@@ -96,6 +97,7 @@ impl World {
             switches: Cell::new(0),
             ready: Cell::new(0),
             calls: Cell::new(0),
+            by_chance: Cell::new(false),
             drive: Cell::new(None),
             in_worker: Cell::new(false),
         }
@@ -194,9 +196,16 @@ impl World {
     pub(crate) fn switches(&self) -> bool {
         let calls = self.calls.get() + 1;
         let others = self.ready.get() != 0;
-        let gives_way = calls >= MOST_CALLS || others && self.chance.happens(self.switches.get());
+        let by_chance = others && self.chance.happens(self.switches.get());
+        let gives_way = by_chance || calls >= MOST_CALLS;
         self.calls.set(if gives_way { 0 } else { calls });
+        self.by_chance.set(by_chance);
         gives_way
+    }
+
+    /// True if the thread that has given way just now did so by chance, and not because it yields.
+    pub(crate) fn take_by_chance(&self) -> bool {
+        self.by_chance.replace(false)
     }
 
     /// Adds a line to the log.
