@@ -8,9 +8,14 @@ use std::time::{Duration, Instant};
 /// The time limit.
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// How often a program is run, to see whether it fails.
+pub fn repeat(arguments: &Arguments) -> u64 {
+    arguments.repeat.max(30)
+}
+
 /// Whether the program fails in one of several runs.
 fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
-    let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
+    let mut command = command(&Arguments { repeat: repeat(arguments), ..arguments.clone() })?;
     Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
 }
 

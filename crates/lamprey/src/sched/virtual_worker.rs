@@ -157,7 +157,8 @@ impl VirtualWorker {
     /// if it has ended, it is left.
     pub(crate) fn end(&self) -> bool {
         let Some(worker) = self.worker() else { return true };
-        let is_over = worker.has_finished();
+        // What is ready is run before, as the scheduler loop does: a parasite that was cancelled is no host.
+        let is_over = worker.has_finished() && !worker.has_ready();
         if is_over {
             worker.leave();
             let place = self.place.take();
@@ -207,12 +208,18 @@ pub(super) fn rest(is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
     let is_over = || is_woken() || until.is_some_and(world::has_passed);
     let is_host = Worker::current().is_some();
     let went_on = world::with(|world| match until {
+        // Others cannot run, so nobody wakes it before.
         Some(until) if is_host => {
             world.advance_to(until);
             true
         }
         None if is_host => false,
-        _ => world.drive(&is_over),
+        Some(until) => {
+            // The clock goes on to it, even if nothing else is to happen.
+            world.after(until.saturating_duration_since(world.now()), |_| ());
+            world.drive(&is_over)
+        }
+        None => world.drive(&is_over),
     });
     if went_on == Some(false) {
         let seed = world::with(|world| world.chance.draws().to_string()).unwrap_or_default();
