@@ -60,7 +60,7 @@ impl Run {
             panic: RefCell::new(None),
         });
         HERE.set(Some(this.clone()));
-        this.world.set_drive(|until| Self::here().is_some_and(|run| run.until(until).is_ok()));
+        this.world.set_drive(|until| Self::here().is_some_and(|run| run.drive(until)));
         this
     }
 
@@ -93,6 +93,19 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// As [`until`](Self::until), for a call on the blocking pool, which waits though the program has failed. False if
+    /// nothing is left that could make it true.
+    fn drive(&self, is_done: &dyn Fn() -> bool) -> bool {
+        while !is_done() {
+            if self.steps.get() >= self.most_steps || !self.step() && !self.idle() {
+                return false;
+            }
+        }
+        // The call is not on a worker.
+        self.leave();
+        true
     }
 
     /// Ends all threads of all machines; an error if some do not end.
