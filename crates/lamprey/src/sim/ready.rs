@@ -17,12 +17,26 @@ pub(super) struct WorkerId {
 pub(super) struct Entry {
     pub(super) at: WorkerId,
     pub(super) thread: Ready,
+    /// Its number, unique on its machine. A parasite without a stack has a new one each time: its own is an address, which
+    /// differs from one run by a seed to the next.
+    pub(super) id: u64,
 }
+
+impl Entry {
+    pub(super) fn is_stackless(&self) -> bool {
+        self.id >= STACKLESS
+    }
+}
+
+/// The first number of parasites without stacks.
+const STACKLESS: u64 = 1 << 63;
 
 /// All threads that are ready, in the order in which they became so.
 #[derive(Default)]
 pub(super) struct ReadyList {
     pub(super) entries: RefCell<VecDeque<Entry>>,
+    /// How many parasites without stacks have become ready.
+    stackless: Cell<u64>,
     /// The one that runs next: its worker's policy returns it.
     picked: Cell<Option<Ready>>,
 }
@@ -30,6 +44,14 @@ pub(super) struct ReadyList {
 impl ReadyList {
     pub(super) fn len(&self) -> usize {
         self.entries.borrow().len()
+    }
+
+    fn add(&self, at: WorkerId, thread: Ready) {
+        let id = match thread.is_stackless() {
+            true => STACKLESS + self.stackless.replace(self.stackless.get() + 1),
+            false => thread.id(),
+        };
+        self.entries.borrow_mut().push_back(Entry { at, thread, id });
     }
 
     /// Sets which thread the policy of its worker returns next.
@@ -72,7 +94,7 @@ impl Deferred {
 
 impl Policy for Deferred {
     fn ready(&mut self, thread: Ready, _why: Why) {
-        self.list.entries.borrow_mut().push_back(Entry { at: self.at, thread });
+        self.list.add(self.at, thread);
         world::with(|world| world.set_ready(self.list.len()));
     }
 

@@ -174,10 +174,13 @@ impl Run {
     fn log_step(&self, entry: &super::ready::Entry) {
         let (at, thread) = (entry.at, &entry.thread);
         let who = u64::from(at.machine.0) << 32 | at.worker as u64;
-        self.world.step([who, thread.id(), self.list.len() as u64], |line| {
+        self.world.step([who, entry.id, self.list.len() as u64], |line| {
             use std::fmt::Write;
             let kind = if thread.kind() == ThreadKind::Parasite { "parasite" } else { "host" };
-            let _ = write!(line, "{}/{} runs {kind} {}", self.name_of(at), at.worker, thread.id());
+            let _ = write!(line, "{}/{} runs {kind}", self.name_of(at), at.worker);
+            if !entry.is_stackless() {
+                let _ = write!(line, " {}", entry.id);
+            }
             if let Some(name) = thread.name() {
                 let _ = write!(line, " `{name}`");
             }

@@ -76,15 +76,19 @@ impl Scheduler {
             Schedule::Random | Schedule::Mixed => world.chance.below(entries.len() as u32) as usize,
         };
         let entry = entries.remove(at)?;
+        let who = (entry.at.machine, entry.id);
         if self.changes.last().is_some_and(|at| *at <= self.steps) {
             self.changes.pop();
-            self.priorities.insert((entry.at.machine, entry.thread.id()), self.changes.len() as u64);
+            self.priorities.insert(who, self.changes.len() as u64);
+        }
+        if entry.is_stackless() {
+            self.priorities.remove(&who);
         }
         Some(entry)
     }
 
     fn priority(&mut self, entry: &Entry, world: &World) -> u64 {
-        let who = (entry.at.machine, entry.thread.id());
+        let who = (entry.at.machine, entry.id);
         *self.priorities.entry(who).or_insert_with(|| LOWERED + u64::from(world.chance.below(u32::MAX)))
     }
 }
