@@ -202,18 +202,19 @@ pub(super) fn switches_now() -> bool {
 
 /// The calling kernel thread, which is that of a simulation, would park until it is woken or a time has come.
 ///
-/// Code outside of the simulation's threads, such as a call on the blocking pool, has the simulation run meanwhile. A host
-/// that parks, because it unwinds or must not switch, holds up all others: only the clock can go on.
+/// Code outside of the simulation's threads, such as a call on the blocking pool, has the simulation run meanwhile. A thread
+/// that parks because it unwinds, or must not switch, holds up all others: only the clock can go on.
 pub(super) fn rest(is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
     let is_over = || is_woken() || until.is_some_and(world::has_passed);
-    let is_host = Worker::current().is_some();
+    // A call that unwinds would have the others run with its panic under way.
+    let holds_up = Worker::current().is_some() || std::thread::panicking();
     let went_on = world::with(|world| match until {
         // Others cannot run, so nobody wakes it before.
-        Some(until) if is_host => {
+        Some(until) if holds_up => {
             world.advance_to(until);
             true
         }
-        None if is_host => false,
+        None if holds_up => false,
         Some(until) => {
             // The clock goes on to it, even if nothing else is to happen.
             world.after(until.saturating_duration_since(world.now()), |_| ());
@@ -224,7 +225,7 @@ pub(super) fn rest(is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
     if went_on == Some(false) {
         let seed = world::with(|world| world.chance.draws().to_string()).unwrap_or_default();
         let who =
-            if is_host { "a host that unwinds, or must not switch," } else { "a call on the blocking pool" };
+            if holds_up { "a thread that unwinds, or must not switch," } else { "a call on the blocking pool" };
         crate::bug::say!(
             "{who} waits for another thread: in a simulation, which has one kernel thread, that never ends (LAMPREY_SEED={seed})"
         );
