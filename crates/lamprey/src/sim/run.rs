@@ -88,7 +88,8 @@ impl Run {
             if self.steps.get() >= self.most_steps {
                 return Err(Failure::too_long(self));
             }
-            if !self.step() && !self.idle() {
+            // A call on the blocking pool may have run all that was left while it waited.
+            if !self.step() && !self.idle() && !is_done() && self.panic.borrow().is_none() {
                 return Err(Failure::deadlock(self));
             }
         }
@@ -99,7 +100,8 @@ impl Run {
     /// nothing is left that could make it true.
     fn drive(&self, is_done: &dyn Fn() -> bool) -> bool {
         while !is_done() {
-            if self.steps.get() >= self.most_steps || !self.step() && !self.idle() {
+            let goes_on = self.steps.get() < self.most_steps && (self.step() || self.idle());
+            if !goes_on && !is_done() {
                 return false;
             }
         }

@@ -1,4 +1,9 @@
-//! The simulator.
+//! The simulator, and Lamprey's own objects under it: a file for each concept. `LAMPREY_RUNS=1000000` makes a soak of it.
 
+mod asynchronous;
+mod channels;
+mod choices;
 mod exploring;
+mod fanout;
+mod found;
 mod schedules;
