@@ -26,7 +26,7 @@ fn sends_of_a_thread_arrive_in_the_order_of_its_calls() {
 }
 
 #[test]
-fn both_parts_run_once_and_in_order() {
+fn both_parts_run_once() {
     holds(|| {
         let (tx, rx) = channel();
         let (steps, seen) = lamprey::bounded(10);
@@ -45,7 +45,10 @@ fn both_parts_run_once_and_in_order() {
         let (_, pending) = event.a_sync();
         assert_eq!(pending.sync().unwrap(), 7);
         sender.join().unwrap();
-        assert_eq!(seen.iter().collect::<Vec<_>>(), ["begun", "received"]);
+        // In either order: the call may have been met before it returns.
+        let mut seen: Vec<_> = seen.iter().collect();
+        seen.sort_unstable();
+        assert_eq!(seen, ["begun", "received"]);
     });
 }
 

@@ -7,3 +7,4 @@ mod exploring;
 mod fanout;
 mod found;
 mod schedules;
+mod shutdown;
