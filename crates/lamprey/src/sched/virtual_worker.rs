@@ -224,8 +224,11 @@ pub(super) fn rest(is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
     });
     if went_on == Some(false) {
         let seed = world::with(|world| world.chance.draws().to_string()).unwrap_or_default();
-        let who =
-            if holds_up { "a thread that unwinds, or must not switch," } else { "a call on the blocking pool" };
+        let who = if holds_up {
+            "a thread that unwinds, or must not switch,"
+        } else {
+            "a call on the blocking pool"
+        };
         crate::bug::say!(
             "{who} waits for another thread: in a simulation, which has one kernel thread, that never ends (LAMPREY_SEED={seed})"
         );

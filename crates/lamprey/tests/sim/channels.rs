@@ -2,7 +2,9 @@
 
 use crate::found::{finds, holds};
 use lamprey::sync::Mutex;
-use lamprey::{JoinHandle, RecvTimeoutError, TryRecvError, bounded, channel, mailbox, oneshot, spawn, with_timeout};
+use lamprey::{
+    JoinHandle, RecvTimeoutError, TryRecvError, bounded, channel, mailbox, oneshot, spawn, with_timeout,
+};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -16,7 +16,11 @@ fn count(tx: Sender<u32>) -> u32 {
 
 /// Receives once, from either.
 fn either(one: &Receiver<u32>, other: &Receiver<u32>) -> (usize, u32) {
-    choose((one.recv_evt().wrap(|value| (0, value.unwrap())), other.recv_evt().wrap(|value| (1, value.unwrap())))).sync()
+    choose((
+        one.recv_evt().wrap(|value| (0, value.unwrap())),
+        other.recv_evt().wrap(|value| (1, value.unwrap())),
+    ))
+    .sync()
 }
 
 #[test]
@@ -82,7 +86,11 @@ fn a_nack_fires_exactly_if_its_offer_is_not_chosen() {
         let offer = with_nack(move |nack| {
             spawn(move || {
                 // Its other end is dropped at the end of the test, when a nack would have come.
-                choose((nack.wrap(|()| _ = theirs.fetch_add(1, Ordering::Relaxed)), over.recv_evt().wrap(drop))).sync();
+                choose((
+                    nack.wrap(|()| _ = theirs.fetch_add(1, Ordering::Relaxed)),
+                    over.recv_evt().wrap(drop),
+                ))
+                .sync();
             });
             a.1.into_recv_evt()
         });
@@ -102,7 +110,8 @@ fn choose_all_has_each_part_once() {
     holds(|| {
         let channels = [(); 3].map(|()| channel());
         let (tx, rx): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
-        let senders: Vec<_> = (0..).zip(tx).map(|(number, tx)| spawn(move || tx.send(number).unwrap())).collect();
+        let senders: Vec<_> =
+            (0..).zip(tx).map(|(number, tx)| spawn(move || tx.send(number).unwrap())).collect();
         let all = choose_all(rx.iter().map(|rx| rx.recv_evt()).collect::<Vec<_>>()).sync();
         assert_eq!(all.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [0, 1, 2]);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
