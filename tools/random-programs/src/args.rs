@@ -17,6 +17,8 @@ random-programs: runs random safe programs over Lamprey's API until one hangs, c
     --repeat R    runs each program R times: the program is the same, the schedule is not (default 1)
     --jobs J      so many processes at a time (default: one for each CPU)
     --limit-ms M  a program that takes longer has hung (default 20000)
+    --simulated   runs the programs in Lamprey's simulator: many in one process, and a failure can be repeated exactly
+    --sim-seed S  the simulator's seed (default: the program's number); counts up with --repeat
     --minimise    makes a program that fails smaller, as long as it still fails
     --with CLASS, --without CLASS
                   what programs may contain; `all` stands for every class:
@@ -35,6 +37,9 @@ pub struct Arguments {
     pub classes: Classes,
     pub show: bool,
     pub minimise: bool,
+    pub simulated: bool,
+    /// The simulator's seed; `None`: the program's number.
+    pub sim_seed: Option<u64>,
     pub help: bool,
     /// Runs programs in this process; used when the command starts itself.
     pub here: bool,
@@ -51,7 +56,9 @@ pub fn classes() -> String {
 }
 
 /// Parses the arguments.
-pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+pub fn parse(arguments: &[String]) -> Result<Arguments, String> {
+    let simulated = arguments.iter().any(|argument| argument == "--simulated");
+    let classes = if simulated { Classes::simulated() } else { Classes::default() };
     let mut parsed = Arguments {
         seed: 0,
         bytes: None,
@@ -60,24 +67,30 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, S
         repeat: 1,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         limit: Duration::from_secs(20),
-        classes: Classes::default(),
+        classes,
         show: false,
         minimise: false,
+        simulated,
+        sim_seed: None,
         help: false,
         here: false,
     };
+    let mut arguments = arguments.iter().cloned();
     while let Some(name) = arguments.next() {
         match name.as_str() {
             "--help" => parsed.help = true,
             "--show" => parsed.show = true,
             "--minimise" => parsed.minimise = true,
             "--here" => parsed.here = true,
-            "--seed" | "--count" | "--seconds" | "--repeat" | "--jobs" | "--limit-ms" => {
+            // It decides what the classes are by default.
+            "--simulated" => {}
+            "--seed" | "--count" | "--seconds" | "--repeat" | "--jobs" | "--limit-ms" | "--sim-seed" => {
                 let value = arguments.next().ok_or_else(|| format!("{name} wants a number"))?;
                 let number: u64 =
                     value.parse().map_err(|_| format!("{name} wants a number, not '{value}'"))?;
                 match name.as_str() {
                     "--seed" => parsed.seed = number,
+                    "--sim-seed" => parsed.sim_seed = Some(number),
                     "--count" => parsed.count = Some(number),
                     "--seconds" => parsed.seconds = Some(number),
                     _ if number == 0 => return Err(format!("{name} wants a number of at least 1")),
@@ -96,7 +109,10 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, S
             "--with" | "--without" => {
                 let value = arguments.next().ok_or_else(|| format!("{name} wants a class"))?;
                 if !parsed.classes.set_named(&value, name == "--with") {
-                    return Err(format!("{name}: there is no class '{value}'; there are:\n{}", classes()));
+                    return Err(format!(
+                        "{name}: there is no class '{value}'; there are:\n{}",
+                        self::classes()
+                    ));
                 }
             }
             _ => return Err(format!("there is no argument '{name}'")),
@@ -111,6 +127,13 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, S
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let pair = |at| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     (0..text.len()).step_by(2).map(pair).collect()
+}
+
+impl Arguments {
+    /// What the classes are without arguments for them.
+    pub fn standard_classes(&self) -> Classes {
+        if self.simulated { Classes::simulated() } else { Classes::default() }
+    }
 }
 
 /// Bytes in the form that [`Arguments::bytes`] is parsed from.

@@ -1,6 +1,7 @@
 //! Batches of programs in processes of their own, so that a crash or a hang ends only one batch.
 
 use crate::args::{Arguments, hex};
+use crate::simulation::Told;
 use random_programs::minimise::minimise;
 use random_programs::{Class, of_seed};
 use std::io;
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The number of programs in a process.
 const BATCH: u64 = 25;
+/// The same of simulated ones, which take less than a millisecond.
+const SIMULATED: u64 = 500;
 
 /// How long a program that fails is made smaller.
 const MINIMISING: Duration = Duration::from_secs(300);
@@ -20,8 +23,14 @@ fn command(arguments: &Arguments) -> io::Result<Command> {
     command
         .args(["--here", "--repeat", &arguments.repeat.to_string()])
         .args(["--limit-ms", &arguments.limit.as_millis().to_string()])
-        .args(arguments.classes.arguments())
+        .args(arguments.classes.arguments(arguments.standard_classes()))
         .stdin(Stdio::null());
+    if arguments.simulated {
+        command.arg("--simulated");
+    }
+    if let Some(seed) = arguments.sim_seed {
+        command.args(["--sim-seed", &seed.to_string()]);
+    }
     if arguments.classes.has(Class::PanickingDestructors) || arguments.classes.has(Class::Destructors) {
         // rustc forgets a function's result if the destructor of a local unwinds after the result was made
         // (rust-lang/rust#47949).
@@ -60,14 +69,21 @@ fn again(arguments: &Arguments, seed: u64, bytes: Option<&[u8]>) -> String {
         Some(bytes) => format!("--bytes {}", hex(bytes)),
         None => format!("--seed {seed}"),
     };
-    let classes = arguments.classes.arguments().iter().map(|word| format!(" {word}")).collect::<String>();
+    let classes = arguments.classes.arguments(arguments.standard_classes());
+    let classes = classes.iter().map(|word| format!(" {word}")).collect::<String>();
     let limit = arguments.limit.as_millis();
     let run = if cfg!(feature = "asan") {
         "RUSTFLAGS=-Zsanitizer=address cargo +nightly run --features asan --target x86_64-unknown-linux-gnu --target-dir target/asan"
     } else {
         "cargo run"
     };
-    format!("{run} --release -p random-programs -- {which} --repeat 100 --limit-ms {limit}{classes}")
+    let how = if arguments.simulated {
+        let repeat = if bytes.is_some() && arguments.minimise { repeat(arguments) } else { arguments.repeat };
+        format!(" --simulated --sim-seed {} --repeat {repeat}", arguments.sim_seed.unwrap_or(seed))
+    } else {
+        " --repeat 100".to_owned()
+    };
+    format!("{run} --release -p random-programs -- {which}{how} --limit-ms {limit}{classes}")
 }
 
 /// Runs all batches that the arguments ask for.
@@ -75,18 +91,20 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let count = if end.is_some() { u64::MAX - arguments.seed } else { arguments.count.unwrap_or(1) };
     let (next, done, failed) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let batch = if arguments.simulated { SIMULATED } else { BATCH };
+    let told = Told::new(arguments, count);
     let batches = || loop {
         // Relaxed, here and below: counters and a flag that order nothing.
-        let begin = next.fetch_add(BATCH, Ordering::Relaxed);
+        let begin = next.fetch_add(batch, Ordering::Relaxed);
         let over = begin >= count || end.is_some_and(|end| Instant::now() > end);
         // Relaxed: a flag that orders nothing.
         if over || failed.load(Ordering::Relaxed) {
             return;
         }
-        let size = BATCH.min(count - begin);
+        let size = batch.min(count - begin);
         match run_batch(arguments, arguments.seed + begin, size) {
             // Relaxed, in all three: counters and a flag that order nothing.
-            Ok(None) => drop(done.fetch_add(size, Ordering::Relaxed)),
+            Ok(None) => told.show(done.fetch_add(size, Ordering::Relaxed) + size),
             Ok(Some((seed, output))) => {
                 // Relaxed: a flag that orders nothing.
                 failed.store(true, Ordering::Relaxed);
@@ -109,9 +127,14 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// How often a program is run, to see whether it fails.
+fn repeat(arguments: &Arguments) -> u64 {
+    arguments.repeat.max(30)
+}
+
 /// Whether the program fails in one of several runs.
 fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
-    let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
+    let mut command = command(&Arguments { repeat: repeat(arguments), ..arguments.clone() })?;
     Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
 }
 
@@ -124,6 +147,8 @@ fn report(arguments: &Arguments, seed: u64, output: &Output) {
     eprintln!("    {}", again(arguments, seed, arguments.bytes.as_deref()));
     if arguments.minimise {
         let bytes = arguments.bytes.clone().unwrap_or_else(|| of_seed(seed));
+        // The simulator's seed is the program's number, unless it is given; a smaller program has none.
+        let arguments = &Arguments { sim_seed: arguments.sim_seed.or(Some(seed)), ..arguments.clone() };
         match minimise(bytes, Instant::now() + MINIMISING, |bytes| fails(arguments, bytes)) {
             Ok(Some(small)) => {
                 eprintln!("random-programs: a smaller one, of {} bytes:", small.len());

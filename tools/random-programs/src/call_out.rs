@@ -76,6 +76,10 @@ pub fn mark_own() {
 /// Runs a script, if the program still exists.
 pub fn call_out(world: &Weak<World>, script: Option<u8>, site: Site) {
     let (Some(script), Some(world)) = (script, world.upgrade()) else { return };
+    // Relaxed: set by the thread that then drops the program's objects.
+    if world.over.load(Ordering::Relaxed) {
+        return;
+    }
     // If a future is polled outside of every runtime, a worker of Lamprey's own runtime calls its waker:
     // threads that are spawned there live as long as the process.
     if lamprey::Handle::current().is_some() && !IS_OWN.get() {

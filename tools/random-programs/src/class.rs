@@ -54,9 +54,26 @@ impl Classes {
         found
     }
 
-    /// The set as arguments of the command.
-    pub fn arguments(self) -> Vec<String> {
-        let standard = Self::default();
+    /// Those that stand for `--simulated`: without what a simulation does not have, or what its one kernel thread could
+    /// never end, such as waits for others in an unwind.
+    pub fn simulated() -> Self {
+        let mut classes = Self::default();
+        for class in [
+            Class::OsThreads,
+            Class::UnwindingWaits,
+            Class::Policies,
+            Class::Sources,
+            Class::Notifiers,
+            Class::Runtimes,
+            Class::Sockets,
+        ] {
+            classes.set(class, false);
+        }
+        classes
+    }
+
+    /// The set as arguments of the command, which stands for `standard` without them.
+    pub fn arguments(self, standard: Self) -> Vec<String> {
         let changed = Class::ALL.iter().filter(|(class, ..)| self.has(*class) != standard.has(*class));
         changed
             .flat_map(|&(class, name, _)| {
@@ -107,6 +124,8 @@ classes! {
     Notifiers "notifiers" true,
     /// runtimes inside of runtimes
     Runtimes "runtimes" true,
+    /// kernel threads of the program's own
+    OsThreads "os-threads" true,
     /// sockets
     Sockets "sockets" true,
     /// destructors of thread-locals call the API

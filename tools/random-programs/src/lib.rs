@@ -6,7 +6,8 @@
 //! failure. A crash is one too, as is a value that is lost, or received or dropped twice, or received
 //! although its sender was told that it was not sent, and a thread that outlives its cancelled runtime.
 //!
-//! The same bytes give the same program, but not the same schedule: a failure may need many runs.
+//! The same bytes give the same program, but not the same schedule: a failure may need many runs. In Lamprey's simulator
+//! ([`run_simulated`]) the same seed gives the same schedule as well.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the parts of a program are named by their words in the API")]
 
@@ -21,6 +22,7 @@ mod ledger;
 pub mod minimise;
 mod program;
 mod run;
+mod simulated;
 mod threads;
 mod whole;
 mod world;
@@ -28,4 +30,5 @@ mod world;
 pub use bytes::{Bytes, of_length, of_seed};
 pub use class::{Class, Classes};
 pub use program::Program;
+pub use simulated::{Simulated, run_simulated};
 pub use whole::run_program;

@@ -4,6 +4,7 @@
 
 mod args;
 mod batch;
+mod simulation;
 
 use args::Arguments;
 use random_programs::{Program, of_seed, run_program};
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 
 fn main() -> ExitCode {
-    let arguments = match args::parse(std::env::args().skip(1)) {
+    let arguments = match args::parse(&std::env::args().skip(1).collect::<Vec<_>>()) {
         Ok(arguments) => arguments,
         Err(text) => {
             eprintln!("random-programs: {text}\n\n{}{}", args::USAGE, args::classes());
@@ -37,23 +38,16 @@ fn bytes(arguments: &Arguments, seed: u64) -> Vec<u8> {
 /// Runs programs in this process. It prints the number of each program first, so that it is known if the
 /// program does not return.
 fn here(arguments: &Arguments) -> ExitCode {
+    if arguments.simulated {
+        return simulation::here(arguments);
+    }
     for seed in arguments.seed..arguments.seed + arguments.count.unwrap_or(1) {
         println!("{seed}");
         for _ in 0..arguments.repeat {
             let (done, result) = mpsc::channel();
             let (bytes, classes) = (bytes(arguments, seed), arguments.classes);
             std::thread::spawn(move || done.send(run_program(&bytes, classes)));
-            let wrongs = match result.recv_timeout(arguments.limit) {
-                Ok(wrongs) => wrongs,
-                Err(_) => {
-                    eprintln!("random-programs: hung: not over after {:?}", arguments.limit);
-                    if std::env::var_os("RANDOM_PROGRAMS_WAIT").is_some() {
-                        eprintln!("random-programs: process {} waits for a debugger", std::process::id());
-                        std::thread::sleep(std::time::Duration::from_secs(3600));
-                    }
-                    std::process::abort();
-                }
-            };
+            let Ok(wrongs) = result.recv_timeout(arguments.limit) else { hung(arguments) };
             if !wrongs.is_empty() {
                 wrongs.iter().for_each(|wrong| eprintln!("random-programs: wrong: {wrong}"));
                 std::process::exit(1);
@@ -61,4 +55,14 @@ fn here(arguments: &Arguments) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Ends the process, because a program has not ended.
+fn hung(arguments: &Arguments) -> ! {
+    eprintln!("random-programs: hung: not over after {:?}", arguments.limit);
+    if std::env::var_os("RANDOM_PROGRAMS_WAIT").is_some() {
+        eprintln!("random-programs: process {} waits for a debugger", std::process::id());
+        std::thread::sleep(std::time::Duration::from_secs(3600));
+    }
+    std::process::abort();
 }

@@ -294,7 +294,13 @@ impl Decoder<'_> {
             10..13 => Kind::Stackful,
             13 => Kind::StacklessLocal,
             14 => Kind::StackfulLocal,
-            _ if self.bytes.one_in(2) => Kind::Os,
+            _ if self.bytes.one_in(2) => {
+                if self.has(Class::OsThreads) {
+                    Kind::Os
+                } else {
+                    Kind::Host
+                }
+            }
             _ => Kind::Pool,
         }
     }

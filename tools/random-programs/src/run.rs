@@ -268,6 +268,8 @@ pub fn step(context: &Context, op: &Op) {
     match op {
         Op::Yield if context.blocks => lamprey::yield_now(),
         Op::Yield => {}
+        // A simulation's clock goes on by steps of threads only.
+        Op::Compute(_) if w.simulated => {}
         Op::Compute(micros) => compute(*micros),
         Op::Do(act, form) => drop(wait_as(context, *form, |how| perform(w, *act, how))),
         Op::Sync(evt, form) => sync(context, evt, *form),

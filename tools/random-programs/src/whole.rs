@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How long ended threads may take to finish.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long the main hosts of a program may take.
+const MAIN: Duration = Duration::from_millis(20);
+
 /// A policy that is sometimes last in, first out; it may call the API.
 struct Odd {
     ready: VecDeque<Ready>,
@@ -98,6 +101,11 @@ pub fn run_main(runtime: &Runtime, context: &Context, body: &Body, limit: Durati
     });
 }
 
+/// What the main hosts of a program do.
+pub fn run_body(context: &Context, body: &Body) {
+    let _ = lamprey::with_timeout(MAIN, || run(context, body));
+}
+
 /// Ends a runtime.
 pub fn end(world: &World, runtime: Runtime, shape: &Shape) {
     match shape.shutdown {
@@ -111,7 +119,8 @@ pub fn end(world: &World, runtime: Runtime, shape: &Shape) {
     }
 }
 
-fn drain(world: &World) {
+/// Drops what threads have left for others.
+pub fn drain(world: &World) {
     loop {
         let things = (world.kept.take(), world.futures.take(), world.wakes.take(), world.parasites.take());
         let ends = (world.one_in.take(), world.one_out.take());
@@ -135,7 +144,7 @@ fn everything(world: &Arc<World>) {
     std::thread::scope(|threads| {
         for (runtime, body) in runtimes.iter().zip(&world.program.mains) {
             let context = Context::free(world);
-            threads.spawn(move || run_main(runtime, &context, body, Duration::from_millis(20)));
+            threads.spawn(move || run_main(runtime, &context, body, MAIN));
         }
     });
     for (runtime, shape) in runtimes.into_iter().zip(&world.program.runtimes) {
@@ -149,7 +158,7 @@ fn everything(world: &Arc<World>) {
 
 /// Runs a program, and returns its failures.
 pub fn run_program(bytes: &[u8], classes: Classes) -> Vec<String> {
-    let world = World::new(Program::decode(bytes, classes));
+    let world = World::new(Program::decode(bytes, classes), false);
     let ledger = world.ledger.clone();
     let main = {
         let world = world.clone();

@@ -12,7 +12,7 @@ use lamprey::{
 };
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError};
 
 type T = Tracked;
@@ -72,6 +72,10 @@ type Lazy = LazyLock<T, Box<dyn FnOnce() -> T + Send + Sync>>;
 pub struct World {
     pub program: Program,
     pub ledger: Arc<Ledger>,
+    /// It runs in a simulation.
+    pub simulated: bool,
+    /// Call-outs do nothing any more.
+    pub over: AtomicBool,
     /// The number of steps that are left.
     pub budget: AtomicI32,
     /// The number of active call-outs.
@@ -113,7 +117,7 @@ pub struct World {
 
 impl World {
     /// The objects in their initial state.
-    pub fn new(program: Program) -> Arc<Self> {
+    pub fn new(program: Program, simulated: bool) -> Arc<Self> {
         let (client, server) = rpc::rpc();
         let (mail, mail_in) = mailbox();
         let (broad, broad_in) = broadcast(3);
@@ -167,6 +171,8 @@ impl World {
                 parasites: Slots::default(),
                 os_threads: Slots::default(),
                 ledger: ledger.clone(),
+                simulated,
+                over: AtomicBool::new(false),
                 program,
             };
             this.mail_in.put(mail_in);

@@ -375,7 +375,7 @@ impl PoolShared {
         let call = state.queue.remove(at);
         drop(state);
         if let Some(call) = call {
-            call.run();
+            crate::sched::os::as_another(|| call.run());
         }
     }
 

@@ -63,6 +63,21 @@ impl Locals {
     }
 }
 
+/// Runs `f` as on a kernel thread without values yet; what it makes is dropped with it.
+pub(super) fn set_aside<R>(f: impl FnOnce() -> R) -> R {
+    struct Until(Option<Locals>);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            exchange(self.0.take().unwrap_or_default()).drop_each();
+        }
+    }
+    fn exchange(locals: Locals) -> Locals {
+        OF_OS_THREAD.with(|here| Locals(here.0.0.replace(locals.0.into_inner()).into()))
+    }
+    let _until = Until(Some(exchange(Locals::default())));
+    f()
+}
+
 /// Calls `f` with the values of the calling thread.
 pub(crate) fn with_locals<R>(f: impl FnOnce(&Locals) -> R) -> R {
     let host = Worker::current().map(Worker::running_ref).filter(|thread| thread.is_lamprey());

@@ -24,6 +24,7 @@ use crate::sync_shim::{AtomicBool, Ordering, Parker, thread_local};
 #[cfg(not(loom))]
 use crate::world;
 use crate::world::has_passed;
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -39,16 +40,46 @@ pub(crate) struct OsThread {
 }
 
 thread_local! {
-    static ME: OsThread = OsThread { descriptor: Thread::os(), woken: AtomicBool::new(false), parker: ManuallyDrop::new(Parker::of_current()) };
+    static ME: Me = Me { own: OsThread::of_current(), acting: Cell::new(std::ptr::null()) };
+}
+
+/// Who waits if the calling kernel thread does.
+struct Me {
+    own: OsThread,
+    /// Not null within [`as_another`].
+    acting: Cell<*const OsThread>,
+}
+
+impl Me {
+    fn acting(&self) -> &OsThread {
+        // SAFETY: null, or owned by the call of `as_another` that is under way; it restores the pointer before it frees it,
+        // and who calls this returns before.
+        unsafe { self.acting.get().as_ref() }.unwrap_or(&self.own)
+    }
+}
+
+/// Runs `f` as a kernel thread of its own would: with its own waits, levels and locals, which end with it. In a simulation
+/// calls that block share the kernel thread, and one may begin while another one waits.
+#[cfg(not(loom))]
+pub(crate) fn as_another<R>(f: impl FnOnce() -> R) -> R {
+    struct Until(*const OsThread);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            ME.with(|me| me.acting.set(self.0));
+        }
+    }
+    let another = OsThread::of_current();
+    let _until = Until(ME.with(|me| me.acting.replace(&raw const another)));
+    super::locals::set_aside(f)
 }
 
 /// The calling kernel thread's descriptor; valid until the thread ends.
 pub(crate) fn current() -> NonNull<Thread> {
     // A pointer to the whole object, not to its first field: `wake` needs the rest.
     #[cfg(not(loom))]
-    return ME.try_with(|me| NonNull::from(me).cast()).unwrap_or_else(|_| is_gone());
+    return ME.try_with(|me| NonNull::from(me.acting()).cast()).unwrap_or_else(|_| is_gone());
     #[cfg(loom)]
-    ME.with(|me| NonNull::from(me).cast())
+    ME.with(|me| NonNull::from(me.acting()).cast())
 }
 
 /// Panics: the thread-locals are destroyed. Nothing has been queued or started yet.
@@ -63,7 +94,7 @@ fn is_gone() -> ! {
 
 /// The innermost frame that the calling kernel thread has entered.
 pub(super) fn frames() -> *const Frame {
-    ME.try_with(|me| me.descriptor.frames.get()).unwrap_or(std::ptr::null())
+    ME.try_with(|me| me.acting().descriptor.frames.get()).unwrap_or(std::ptr::null())
 }
 
 /// As [`current`], for a thread that is about to queue a node: ends the process if it is in the middle of
@@ -82,6 +113,7 @@ pub(super) fn about_to_wait() -> NonNull<Thread> {
 /// Parks until the wake comes, `deadline` has passed, or a level of the thread is cancelled.
 pub(crate) fn block(deadline: Option<Instant>) -> Woke {
     ME.with(|me| {
+        let me = me.acting();
         loop {
             if me.take_wake() {
                 return Woke::Woken;
@@ -103,6 +135,7 @@ pub(crate) fn block(deadline: Option<Instant>) -> Woke {
 /// Parks until the wake comes, which is certain. Not interruptible.
 pub(crate) fn block_committed() {
     ME.with(|me| {
+        let me = me.acting();
         while !me.take_wake() {
             me.rest(None);
         }
@@ -123,6 +156,11 @@ impl Drop for OsThread {
 }
 
 impl OsThread {
+    fn of_current() -> Self {
+        let parker = ManuallyDrop::new(Parker::of_current());
+        Self { descriptor: Thread::os(), woken: AtomicBool::new(false), parker }
+    }
+
     /// Parks, at most until a time, and perhaps for less.
     fn rest(&self, until: Option<Instant>) {
         // Acquire pairs with the Release store in `wake`.

@@ -156,7 +156,8 @@ impl VirtualWorker {
     /// if it has ended, it is left.
     pub(crate) fn end(&self) -> bool {
         let Some(worker) = self.worker() else { return true };
-        let is_over = worker.has_finished();
+        // What is ready is run before, as the scheduler loop does: a parasite that was cancelled is no host.
+        let is_over = worker.has_finished() && !worker.has_ready();
         if is_over {
             worker.leave();
             let place = self.place.take();

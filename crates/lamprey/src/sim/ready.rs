@@ -19,12 +19,26 @@ pub(super) struct Entry {
     pub(super) thread: Ready,
     /// It has given way on its own account, so that others go on.
     pub(super) yielded: bool,
+    /// Its number, unique on its machine. A parasite without a stack has a new one each time: its own is an address, which
+    /// differs from one run by a seed to the next.
+    pub(super) id: u64,
 }
+
+impl Entry {
+    pub(super) fn is_stackless(&self) -> bool {
+        self.id >= STACKLESS
+    }
+}
+
+/// The first number of parasites without stacks.
+const STACKLESS: u64 = 1 << 63;
 
 /// All threads that are ready, in the order in which they became so.
 #[derive(Default)]
 pub(super) struct ReadyList {
     pub(super) entries: RefCell<VecDeque<Entry>>,
+    /// How many parasites without stacks have become ready.
+    stackless: Cell<u64>,
     /// The one that runs next: its worker's policy returns it.
     picked: Cell<Option<Ready>>,
 }
@@ -37,6 +51,14 @@ impl ReadyList {
     /// True if a thread of this worker is ready.
     pub(super) fn has(&self, at: WorkerId) -> bool {
         self.entries.borrow().iter().any(|entry| entry.at == at)
+    }
+
+    fn add(&self, at: WorkerId, thread: Ready, yielded: bool) {
+        let id = match thread.is_stackless() {
+            true => STACKLESS + self.stackless.replace(self.stackless.get() + 1),
+            false => thread.id(),
+        };
+        self.entries.borrow_mut().push_back(Entry { at, thread, yielded, id });
     }
 
     /// Sets which thread the policy of its worker returns next.
@@ -84,7 +106,7 @@ impl Policy for Deferred {
             why == Why::Yielded && world.take_by_chance()
         });
         let yielded = why == Why::Yielded && by_chance != Some(true);
-        self.list.entries.borrow_mut().push_back(Entry { at: self.at, thread, yielded });
+        self.list.add(self.at, thread, yielded);
     }
 
     fn next(&mut self, _unstarted: &mut Unstarted<'_>) -> Option<Ready> {

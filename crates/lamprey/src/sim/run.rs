@@ -60,7 +60,7 @@ impl Run {
             panic: RefCell::new(None),
         });
         HERE.set(Some(this.clone()));
-        this.world.set_drive(|until| Self::here().is_some_and(|run| run.until(until).is_ok()));
+        this.world.set_drive(|until| Self::here().is_some_and(|run| run.drive(until)));
         this
     }
 
@@ -88,11 +88,31 @@ impl Run {
             if self.steps.get() >= self.most_steps {
                 return Err(Failure::too_long(self));
             }
-            if !self.step() && !self.idle() && !self.called.wait() {
+            // A call on the blocking pool may have run all that was left while it waited.
+            if !self.step()
+                && !self.idle()
+                && !is_done()
+                && self.panic.borrow().is_none()
+                && !self.called.wait()
+            {
                 return Err(Failure::deadlock(self));
             }
         }
         Ok(())
+    }
+
+    /// As [`until`](Self::until), for a call on the blocking pool, which waits though the program has failed. False if
+    /// nothing is left that could make it true.
+    fn drive(&self, is_done: &dyn Fn() -> bool) -> bool {
+        while !is_done() {
+            let goes_on = self.steps.get() < self.most_steps && (self.step() || self.idle());
+            if !goes_on && !is_done() {
+                return false;
+            }
+        }
+        // The call is not on a worker.
+        self.leave();
+        true
     }
 
     /// Ends all threads of all machines; an error if some do not end.
@@ -163,10 +183,13 @@ impl Run {
     fn log_step(&self, entry: &super::ready::Entry) {
         let (at, thread) = (entry.at, &entry.thread);
         let who = u64::from(at.machine.0) << 32 | at.worker as u64;
-        self.world.step([who, thread.id(), self.list.len() as u64], |line| {
+        self.world.step([who, entry.id, self.list.len() as u64], |line| {
             use std::fmt::Write;
             let kind = if thread.kind() == ThreadKind::Parasite { "parasite" } else { "host" };
-            let _ = write!(line, "{}/{} runs {kind} {}", self.name_of(at), at.worker, thread.id());
+            let _ = write!(line, "{}/{} runs {kind}", self.name_of(at), at.worker);
+            if !entry.is_stackless() {
+                let _ = write!(line, " {}", entry.id);
+            }
             if let Some(name) = thread.name() {
                 let _ = write!(line, " `{name}`");
             }

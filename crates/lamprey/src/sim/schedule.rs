@@ -84,9 +84,13 @@ impl Scheduler {
             Schedule::Random | Schedule::Mixed => world.chance.below(entries.len() as u32) as usize,
         };
         let entry = entries.remove(at)?;
+        let who = (entry.at.machine, entry.id);
         if self.changes.last().is_some_and(|at| *at <= self.steps) {
             self.changes.pop();
             self.lower(&entry);
+        }
+        if entry.is_stackless() {
+            self.priorities.remove(&who);
         }
         Some(entry)
     }
@@ -94,11 +98,11 @@ impl Scheduler {
     /// Makes a thread the lowest of all.
     fn lower(&mut self, entry: &Entry) {
         self.lowest = self.lowest.saturating_sub(1);
-        self.priorities.insert((entry.at.machine, entry.thread.id()), self.lowest);
+        self.priorities.insert((entry.at.machine, entry.id), self.lowest);
     }
 
     fn priority(&mut self, entry: &Entry, world: &World) -> u64 {
-        let who = (entry.at.machine, entry.thread.id());
+        let who = (entry.at.machine, entry.id);
         *self.priorities.entry(who).or_insert_with(|| LOWERED + u64::from(world.chance.below(u32::MAX)))
     }
 }

@@ -93,6 +93,10 @@ impl Sleep {
         #[cfg(not(loom))]
         let (home, notifier) = match timers::alarms() {
             Some(alarms) => (alarms, None),
+            None if world::is_simulated() => {
+                wake_later(deadline, waker);
+                return Ok(());
+            }
             None => outside().map(|outside| (outside.alarms.clone(), Some(&outside.notifier)))?,
         };
         let sooner = self.set(home, deadline, waker);
@@ -121,6 +125,16 @@ impl Sleep {
             drop(unsafe { home.clear(&self.alarm) });
         }
     }
+}
+
+/// Wakes at a time of the simulation, on whose workers the future is not polled. It may be too much: the future may have been
+/// dropped.
+#[cfg(not(loom))]
+#[cold]
+fn wake_later(deadline: Instant, waker: Waker) {
+    world::with(|world| {
+        world.after(deadline.saturating_duration_since(world.now()), move |_| waker.wake());
+    });
 }
 
 impl Future for Sleep {

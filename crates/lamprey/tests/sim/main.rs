@@ -1,9 +1,20 @@
-//! The simulator.
+//! The simulator, and Lamprey's own objects under it: a file for each concept. `LAMPREY_RUNS=1000000` makes a soak of it.
 
+mod asynchronous;
+mod cancellation;
+mod channels;
+mod choices;
 mod disk;
 mod disk_crash;
 mod disk_model;
 mod disk_wal;
 mod exploring;
+mod fanout;
+mod found;
+mod locks;
+mod parasites;
+mod repeated;
 mod schedules;
+mod shutdown;
 mod signal;
+mod supervisors;

@@ -168,12 +168,14 @@ impl Worker {
         if !self.parasites.carriers.unreaped.replace(false) {
             return;
         }
+        // Before the first destructor, which may wait: other carriers would look for this entry all the time. The worker does
+        // not end meanwhile, because the reaping carrier is a host of it.
+        self.parasites.ready.count(-1);
         // SAFETY: a block with its mark holds a task. One that another kernel thread has just given back
         // looks live too, but its state is DONE, and `cancel` touches nothing then; otherwise `cancel` takes
         // the right to run, or leaves the task to the holder of that right. The task is not used after the
         // call. The worker is its home, so nothing is posted, and no reference is needed.
         self.parasites.slab.each_live(|block| unsafe { Task::cancel_on(block.cast(), Some(self)) });
-        self.parasites.ready.count(-1);
         // A parked carrier must end too; it may be another one than the carrier that reaps.
         if let Some(parked) = self.take_parked() {
             self.policy.ready(Waiter::thread(parked), Why::Woken);

@@ -8,7 +8,7 @@
 //!
 //! # Invariants
 //! 1. `pending` = the entries of both lists + those that other workers have taken and that are still counted
-//!    in `taken` (+ 1 while the tasks of an ending runtime are not cancelled yet: [`super::carrier`], 4). So
+//!    in `taken` (+ 1 until a carrier begins to cancel the tasks of an ending runtime: [`super::carrier`], 4). So
 //!    zero means that there is no entry. A worker that finds none although `pending` is not zero
 //!    [settles](ReadyQueue::settle).
 //! 2. An entry holds the right to run its parasite ([`Life`](super::life::Life), or, for a thread,

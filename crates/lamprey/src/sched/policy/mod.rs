@@ -162,6 +162,11 @@ impl Ready {
         self.who().map_or_else(|task| std::ptr::from_ref(task).addr() as u64, |thread| thread.label.id.get())
     }
 
+    /// True for a parasite without a stack, whose number others have had before.
+    pub(crate) fn is_stackless(&self) -> bool {
+        self.who().is_err()
+    }
+
     /// Whether it is a host or a parasite.
     pub fn kind(&self) -> ThreadKind {
         match self.who() {
