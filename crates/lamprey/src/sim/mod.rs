@@ -4,12 +4,15 @@ mod bell;
 mod builder;
 mod failure;
 mod machine;
+mod network;
 mod ready;
 mod run;
 mod schedule;
 
 pub use builder::SimBuilder;
+pub use crate::world::net::{Faults, Link};
 pub use machine::Machine;
+pub use network::{Network, network};
 pub use schedule::Schedule;
 
 use crate::world;

@@ -12,6 +12,7 @@
 mod agenda;
 mod chance;
 mod log;
+pub(crate) mod net;
 
 pub(crate) use chance::{Chance, Draws};
 
@@ -43,6 +44,7 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
+    pub(crate) net: net::Net,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -61,6 +63,7 @@ impl World {
             chance: Chance::new(draws),
             agenda: Agenda::default(),
             log: Log::new(text),
+            net: net::Net::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),
@@ -99,9 +102,9 @@ impl World {
         self.agenda.next().and_then(|at| self.start.checked_add(at))
     }
 
-    /// Has the events happen that are due; true if there was one.
+    /// Has the events happen that are due, and the network do its part; true if there was anything.
     pub(crate) fn happen(&self) -> bool {
-        let mut any = false;
+        let mut any = self.net.attend(self);
         while let Some(event) = self.agenda.due(self.elapsed.get()) {
             event(self);
             any = true;

@@ -1,3 +1,4 @@
 //! The simulator.
 
+mod net;
 mod schedules;
