@@ -29,7 +29,7 @@ pub(super) struct Flow {
     pub(super) last: Duration,
     /// The sender has shut down this direction, and all that it had written has been taken.
     pub(super) has_ended: bool,
-    /// The sender's end has arrived.
+    /// The sender's end has arrived, and the receiver is still to be told, once it has everything.
     pub(super) is_at_end: bool,
     /// The rest of a piece that was delivered in parts comes later.
     is_paused: bool,
@@ -170,7 +170,7 @@ impl State {
                 }
             }
         }
-        if flow.backlog.is_empty() && flow.is_at_end {
+        if flow.backlog.is_empty() && std::mem::take(&mut flow.is_at_end) {
             carrier::shut(end, rustix::net::Shutdown::Write);
         }
         if flow.is_paused {

@@ -77,7 +77,9 @@ fn hosts_parasites_futures_and_events_are_answered() {
             assert_eq!(late.sync(), 99);
             stream.write_all(b"x").unwrap();
             assert_eq!(stream.read_evt(&mut bytes).sync().unwrap(), 1);
-            hosts.map(|host| host.join().unwrap());
+            for host in hosts {
+            host.join().unwrap();
+        }
             stackless.join().unwrap();
             stackful.join().unwrap();
         });
