@@ -72,19 +72,16 @@ impl State {
         let arrives = link.delay(&world.chance);
         let again = (now + FIRST_RETRY * (1 << tries.min(10))).min(over).max(now + arrives);
         world.after(arrives, move |world| {
-            world.net.with(|state| {
-                if is_lost || !state.request_arrives(world, number) {
-                    let pause = again.saturating_sub(world.elapsed());
-                    let repeat = move |world: &World| {
-                        world.net.with(|state| state.send_request(world, number, since, tries + 1));
-                    };
-                    world.after(pause, repeat);
-                }
+            let is_answered = !is_lost && world.net.with(|state| state.request_arrives(world, number));
+            // The answer may not arrive.
+            let next = if is_answered { over } else { again };
+            world.after(next.saturating_sub(world.elapsed()), move |world| {
+                world.net.with(|state| state.send_request(world, number, since, tries + 1));
             });
         });
     }
 
-    /// False if there is no answer.
+    /// False if no answer is sent.
     fn request_arrives(&mut self, world: &World, number: u64) -> bool {
         let Some(connection) = self.connections.get(&number) else { return true };
         let (to, back) = (connection.way(0), connection.way(1));

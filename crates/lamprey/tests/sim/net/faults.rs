@@ -53,7 +53,7 @@ fn one_seed_is_one_log() {
                 let (result, log) = Runtime::simulated(seed).run_logged(|| transfers(faults));
                 let (again, other) = Runtime::simulated(seed).run_logged(|| transfers(faults));
                 assert!(result == again && log == other, "seed {seed}");
-                assert!(log.contains("bytes, arrived"));
+                assert!(log.contains("server:80: syn"));
                 log
             })
             .collect();

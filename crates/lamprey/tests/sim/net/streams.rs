@@ -23,12 +23,13 @@ fn echo(listener: TcpListener) {
 
 async fn echo_async(listener: TcpListener) {
     while let Ok((stream, _)) = listener.accept_async().await {
-        let _ = lamprey::parasite(async move {
+        let echo = lamprey::parasite(async move {
             let mut bytes = [0; 1000];
             while let Ok(count @ 1..) = stream.read_async(&mut bytes).await {
                 stream.write_all_async(&bytes[..count]).await.unwrap();
             }
         });
+        echo.detach();
     }
 }
 
