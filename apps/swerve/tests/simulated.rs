@@ -4,7 +4,7 @@
 use lamprey::net::TcpStream;
 use lamprey::sim::{self, Faults, Machine};
 use lamprey::{Runtime, channel};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use swerve::{Config, Server, Stopper};
@@ -22,7 +22,9 @@ fn content(size: usize) -> Vec<u8> {
 
 /// FNV-1a.
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn site() -> tempfile::TempDir {
@@ -52,37 +54,39 @@ fn serve(machine: &Machine, root: &Path) -> (Stopper, lamprey::JoinHandle<usize>
 
 /// Asks for all files on one connection, from the `first` on; how many came.
 fn client(first: usize) -> io::Result<u32> {
-    let mut stream = TcpStream::connect("server:80")?;
+    let stream = &TcpStream::connect("server:80")?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut came = 0;
+    let (mut received, mut sent, mut came) = (BufReader::new(stream), stream, 0);
     for size in SIZES.into_iter().cycle().skip(first).take(SIZES.len()) {
-        write!(stream, "GET /{size} HTTP/1.1\r\nHost: server\r\n\r\n")?;
-        let head = head(&mut stream)?;
+        write!(sent, "GET /{size} HTTP/1.1\r\nHost: server\r\n\r\n")?;
+        let head = head(&mut received)?;
         if head.starts_with("HTTP/1.1 408 ") {
             // The request took too long to arrive.
             return Err(ErrorKind::TimedOut.into());
         }
         assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
-        let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let length = head
+            .lines()
+            .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
         assert_eq!(length, Some(size), "{head}");
         let mut body = vec![0; size];
-        stream.read_exact(&mut body)?;
+        received.read_exact(&mut body)?;
         assert_eq!(checksum(&body), checksum(&content(size)), "a wrong byte in {size}");
         came += 1;
     }
     Ok(came)
 }
 
-/// The header block of an answer, byte by byte.
-fn head(stream: &mut TcpStream) -> io::Result<String> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
+/// The header block of an answer.
+fn head(stream: &mut impl BufRead) -> io::Result<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head)? == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
     }
-    Ok(String::from_utf8(head).expect("a header block is text"))
+    Ok(head)
 }
 
 /// Four clients, and in every fourth run a server that crashes and starts again; how many of the clients got all.
@@ -111,7 +115,8 @@ fn faults(seed: u64) -> Faults {
 #[test]
 fn no_wrong_byte_and_no_hang() {
     let site = site();
-    let seeds = std::env::var("SWERVE_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("SWERVE_SEEDS is a number"));
+    let seeds =
+        std::env::var("SWERVE_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("SWERVE_SEEDS is a number"));
     let mut served = 0;
     for seed in 0..seeds {
         // A hang is a deadlock of the simulation, or takes too many steps.

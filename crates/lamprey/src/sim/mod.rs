@@ -9,8 +9,8 @@ mod ready;
 mod run;
 mod schedule;
 
-pub use builder::SimBuilder;
 pub use crate::world::net::{Faults, Link};
+pub use builder::SimBuilder;
 pub use machine::Machine;
 pub use network::{Network, network};
 pub use schedule::Schedule;

@@ -137,7 +137,9 @@ impl Run {
             self.poll();
         }
         let Some(entry) = self.scheduler.borrow_mut().take(&self.list, &self.world) else { return false };
-        let Some(worker) = self.give_to(entry.at) else { crate::bug::bug!("a thread of a worker that has ended is ready") };
+        let Some(worker) = self.give_to(entry.at) else {
+            crate::bug::bug!("a thread of a worker that has ended is ready")
+        };
         self.steps.set(steps);
         self.world.advance(STEP);
         self.world.set_ready(self.list.len());

@@ -15,7 +15,8 @@ const ROOM: usize = 8 << 10;
 /// Reports that one call fetches.
 const BATCH: usize = 256;
 
-const EVENTS: EventFlags = EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+const EVENTS: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 const NOW: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// What the network knows of a socket of the program.

@@ -100,7 +100,10 @@ impl State {
     pub(super) fn end_side(&mut self, number: u64, side: usize, life: Life) {
         let Some(connection) = self.connections.get_mut(&number) else { return };
         connection.sides[side].life = life;
-        connection.sides[side].end = None;
+        let end = connection.sides[side].end.take();
+        if life == Life::Gone {
+            self.topology.keep(connection.sides[side].machine, end);
+        }
         let lost = &mut connection.flows[1 - side];
         lost.outstanding -= lost.backlog.len();
         lost.backlog.clear();

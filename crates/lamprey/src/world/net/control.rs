@@ -36,7 +36,8 @@ impl Net {
     /// Resets all connections between two machines.
     pub(crate) fn reset(&self, world: &World, one: MachineId, other: MachineId) {
         self.with(|state| {
-            let between = |machines: (MachineId, MachineId)| machines == (one, other) || machines == (other, one);
+            let between =
+                |machines: (MachineId, MachineId)| machines == (one, other) || machines == (other, one);
             let numbers: Vec<u64> = state
                 .connections
                 .iter()

@@ -160,7 +160,8 @@ impl State {
     }
 
     fn note_datagram(&self, world: &World, sent: &Sent, what: &str) {
-        let (from, to) = (At(self.name(sent.way.0), sent.from.port()), At(self.name(sent.way.1), sent.to.port()));
+        let (from, to) =
+            (At(self.name(sent.way.0), sent.from.port()), At(self.name(sent.way.1), sent.to.port()));
         world.note(format_args!("{from} > {to}: datagram of {} bytes{what}", sent.bytes.len()));
     }
 
@@ -223,12 +224,9 @@ impl State {
 
     /// Forgets the datagram sockets of a machine that has crashed.
     pub(super) fn lose_datagrams(&mut self, machine: MachineId) {
-        self.datagrams.retain(|number, datagrams| {
-            let is_lost = datagrams.machine == machine;
-            if is_lost {
-                self.ports.release(machine, Protocol::Udp, datagrams.at.port(), *number);
-            }
-            !is_lost
-        });
+        for (number, lost) in self.datagrams.extract_if(.., |_, datagrams| datagrams.machine == machine) {
+            self.ports.release(machine, Protocol::Udp, lost.at.port(), number);
+            self.topology.keep(machine, Some(lost.end));
+        }
     }
 }

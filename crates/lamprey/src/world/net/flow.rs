@@ -44,7 +44,9 @@ impl State {
         while let Some(connection) = self.connections.get_mut(&number) {
             let (way, flow) = (connection.way(side), &mut connection.flows[side]);
             let this = &connection.sides[side];
-            let Some(end) = this.end.as_ref().filter(|_| this.life == Life::Open && !flow.has_ended) else { break };
+            let Some(end) = this.end.as_ref().filter(|_| this.life == Life::Open && !flow.has_ended) else {
+                break;
+            };
             let link = self.topology.link(way);
             let most = link.window.saturating_sub(flow.outstanding).min(SEGMENT);
             if most == 0 {
@@ -107,7 +109,9 @@ impl State {
         let (to, back) = (connection.way(side), connection.way(1 - side));
         let life = connection.sides[1 - side].life;
         let flow = &mut connection.flows[side];
-        let Some(head) = flow.queue.front_mut().filter(|head| head.arrives <= world.elapsed()) else { return false };
+        let Some(head) = flow.queue.front_mut().filter(|head| head.arrives <= world.elapsed()) else {
+            return false;
+        };
         if !self.topology.passes(to) {
             return self.again(world, number, side);
         }

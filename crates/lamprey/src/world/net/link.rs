@@ -137,7 +137,10 @@ impl Link {
     /// # Panics
     /// If it is 0.
     pub fn bandwidth(mut self, bytes_per_second: Option<u64>) -> Self {
-        assert!(bytes_per_second != Some(0), "a link without bandwidth passes nothing: partition the machines");
+        assert!(
+            bytes_per_second != Some(0),
+            "a link without bandwidth passes nothing: partition the machines"
+        );
         self.bandwidth = bytes_per_second;
         self
     }

@@ -110,12 +110,9 @@ impl State {
 
     /// Forgets the listeners of a machine that has crashed.
     pub(super) fn lose_listeners(&mut self, machine: MachineId) {
-        self.listeners.retain(|number, listener| {
-            let is_lost = listener.machine == machine;
-            if is_lost {
-                self.ports.release(machine, Protocol::Tcp, listener.at.port(), *number);
-            }
-            !is_lost
-        });
+        for (number, listener) in self.listeners.extract_if(.., |_, listener| listener.machine == machine) {
+            self.ports.release(machine, Protocol::Tcp, listener.at.port(), number);
+            self.topology.keep(machine, Some(listener.end));
+        }
     }
 }

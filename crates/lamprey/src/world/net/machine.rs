@@ -1,10 +1,10 @@
 //! Machines that start and crash, as the network sees it.
 
 use super::super::MachineId;
-use super::{Net, World};
 use super::carrier::Known;
 use super::connection::Life;
 use super::topology::Named;
+use super::{Net, World};
 use rustix::io::Errno;
 use std::os::fd::AsFd;
 
@@ -13,8 +13,11 @@ impl Net {
     /// first start.
     pub(crate) fn start(&self, machine: MachineId, name: &str) {
         self.with(|state| match state.topology.machines.get_mut(machine.0 as usize) {
-            Some(known) => known.is_up = true,
-            None => state.topology.machines.push(Named { name: name.into(), is_up: true }),
+            Some(known) => {
+                known.is_up = true;
+                known.ends.clear();
+            }
+            None => state.topology.machines.push(Named { name: name.into(), is_up: true, ends: Vec::new() }),
         });
     }
 

@@ -6,6 +6,7 @@ use super::faults::Faults;
 use super::link::Link;
 use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// From one machine to another.
@@ -30,11 +31,20 @@ pub(super) struct Topology {
 pub(super) struct Named {
     pub(super) name: Box<str>,
     pub(super) is_up: bool,
+    /// The network's ends of the sockets that it had when it crashed: its threads, which are ending, see no change.
+    pub(super) ends: Vec<OwnedFd>,
 }
 
 impl Topology {
     pub(super) fn is_up(&self, machine: MachineId) -> bool {
         self.machines.get(machine.0 as usize).is_some_and(|machine| machine.is_up)
+    }
+
+    /// Keeps an end of a machine that has crashed until it starts again.
+    pub(super) fn keep(&mut self, machine: MachineId, end: Option<OwnedFd>) {
+        if let Some(machine) = self.machines.get_mut(machine.0 as usize) {
+            machine.ends.extend(end);
+        }
     }
 
     /// True if what is sent this way now arrives.

@@ -41,7 +41,8 @@ fn transfers(faults: Faults) -> (usize, Vec<ErrorKind>) {
     sim::network().set_faults(faults);
     let hosts = [10, 5_000, 60_000, 300_000].map(|length| lamprey::spawn(move || fetch(length)));
     let results = hosts.map(|host| host.join().unwrap());
-    let errors: Vec<_> = results.iter().filter_map(|result| result.as_ref().err().map(|error| error.kind())).collect();
+    let errors: Vec<_> =
+        results.iter().filter_map(|result| result.as_ref().err().map(|error| error.kind())).collect();
     (results.len() - errors.len(), errors)
 }
 

@@ -79,8 +79,8 @@ fn hosts_parasites_futures_and_events_are_answered() {
             stream.write_all(b"x").unwrap();
             assert_eq!(stream.read_evt(&mut bytes).sync().unwrap(), 1);
             for host in hosts {
-            host.join().unwrap();
-        }
+                host.join().unwrap();
+            }
             stackless.join().unwrap();
             stackful.join().unwrap();
         });
@@ -111,7 +111,11 @@ fn the_clock_sees_the_latency() {
     Runtime::simulated(3).run(|| {
         let (far, _host) = server("far", echo);
         let way = Duration::from_millis(300);
-        sim::network().set_link_both(&Machine::here(), &far, Link::new().latency(way..=way).fragmentation(0.0));
+        sim::network().set_link_both(
+            &Machine::here(),
+            &far,
+            Link::new().latency(way..=way).fragmentation(0.0),
+        );
         let begin = sim::now();
         let mut stream = TcpStream::connect(("far", 80)).unwrap();
         let connected = sim::now() - begin;
