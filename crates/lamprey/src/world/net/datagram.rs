@@ -1,6 +1,6 @@
 //! [`Datagrams`]: sockets that send and receive datagrams.
 //!
-//! The carrier keeps the boundaries of messages. Each message to the program begins with a [`Head`], which says where the
+//! The carrier keeps the boundaries of messages. Each message to the program begins with a [`Head`](super::Head): where the
 //! datagram comes from. What the program sends does not go through the carrier: it never has to wait.
 
 use super::super::MachineId;
@@ -12,45 +12,14 @@ use super::ports::Protocol;
 use super::{Net, World};
 use rustix::io::Errno;
 use rustix::net::{SocketType, sockopt};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::rc::Rc;
-
-/// The largest datagram (UDP over IPv4).
-const MOST: usize = 65_507;
 
 pub(super) struct Datagrams {
-    machine: MachineId,
-    at: SocketAddr,
-    peer: Option<SocketAddr>,
-    end: OwnedFd,
-}
-
-/// What stands before each message in the carrier.
-pub(crate) type Head = [u8; 20];
-
-/// The datagram's sender; or the error that is there instead of a datagram.
-pub(crate) fn sender(head: &Head) -> Result<SocketAddr, Errno> {
-    let [refused, v4, one, other, address @ ..] = *head;
-    if refused != 0 {
-        return Err(Errno::CONNREFUSED);
-    }
-    let ip = IpAddr::from(address);
-    let ip = if v4 != 0 { ip.to_canonical() } else { ip };
-    Ok(SocketAddr::new(ip, u16::from_be_bytes([one, other])))
-}
-
-fn head(from: SocketAddr, is_refused: bool) -> Head {
-    let mut head = [0; 20];
-    head[0] = is_refused.into();
-    head[1] = from.is_ipv4().into();
-    head[2..4].copy_from_slice(&from.port().to_be_bytes());
-    let bytes = match from.ip() {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
-        IpAddr::V6(v6) => v6.octets(),
-    };
-    head[4..].copy_from_slice(&bytes);
-    head
+    pub(super) machine: MachineId,
+    pub(super) at: SocketAddr,
+    pub(super) peer: Option<SocketAddr>,
+    pub(super) end: OwnedFd,
 }
 
 impl Net {
@@ -114,107 +83,7 @@ impl Net {
     }
 }
 
-/// A datagram under way.
-#[derive(Clone)]
-struct Sent {
-    socket: u64,
-    from: SocketAddr,
-    way: (MachineId, MachineId),
-    to: SocketAddr,
-    bytes: Rc<[u8]>,
-}
-
 impl State {
-    fn send_datagram(
-        &mut self,
-        world: &World,
-        socket: u64,
-        to: Option<SocketAddr>,
-        bytes: &[u8],
-        may_broadcast: bool,
-    ) -> Result<usize, Errno> {
-        // Its machine has crashed.
-        let sender = self.datagrams.get(&socket).ok_or(Errno::NETDOWN)?;
-        let mut to = to.or(sender.peer).ok_or(Errno::DESTADDRREQ)?;
-        to.set_ip(address::meant(to.ip()));
-        let (own, mut from) = (sender.machine, sender.at);
-        if from.ip().is_unspecified() {
-            from.set_ip(address::facing(own, to.ip()));
-        }
-        if bytes.len() > MOST {
-            return Err(Errno::MSGSIZE);
-        }
-        let reached = if to.ip() == IpAddr::V4(Ipv4Addr::BROADCAST) {
-            if !may_broadcast {
-                return Err(Errno::ACCESS);
-            }
-            (0..self.topology.machines.len() as u32).map(MachineId).collect()
-        } else {
-            vec![address::reached(to.ip(), own).ok_or(Errno::NETUNREACH)?]
-        };
-        let bytes: Rc<[u8]> = bytes.into();
-        for machine in reached {
-            self.transmit(world, Sent { socket, from, way: (own, machine), to, bytes: bytes.clone() });
-        }
-        Ok(bytes.len())
-    }
-
-    fn note_datagram(&self, world: &World, sent: &Sent, what: &str) {
-        let (from, to) =
-            (At(self.name(sent.way.0), sent.from.port()), At(self.name(sent.way.1), sent.to.port()));
-        world.note(format_args!("{from} > {to}: datagram of {} bytes{what}", sent.bytes.len()));
-    }
-
-    fn transmit(&mut self, world: &World, sent: Sent) {
-        self.note_datagram(world, &sent, "");
-        // A reset means nothing to it.
-        self.tempt(world, sent.way);
-        let link = self.topology.link(sent.way);
-        if link.loses(&world.chance) {
-            return self.note_datagram(world, &sent, ", lost");
-        }
-        let busy = self.topology.occupy(sent.way, sent.bytes.len(), world.elapsed()) - world.elapsed();
-        for _ in 0..1 + u32::from(link.duplicates(&world.chance)) {
-            let (copy, delay) = (sent.clone(), busy + link.delay(&world.chance));
-            world.after(delay, move |world| world.net.with(|state| state.datagram_arrives(world, &copy)));
-        }
-    }
-
-    fn datagram_arrives(&mut self, world: &World, sent: &Sent) {
-        if !self.topology.passes(sent.way) {
-            return self.note_datagram(world, sent, ", lost");
-        }
-        let mut at = sent.to;
-        if at.ip() == IpAddr::V4(Ipv4Addr::BROADCAST) {
-            at.set_ip(address::of(sent.way.1, false));
-        }
-        let found = self.ports.at(sent.way.1, Protocol::Udp, at);
-        let Some(receiver) = found.and_then(|socket| self.datagrams.get(&socket)) else {
-            self.note_datagram(world, sent, ", refused");
-            return self.refuse_datagram(world, sent);
-        };
-        let mut message = head(sent.from, false).to_vec();
-        message.extend(&*sent.bytes);
-        let is_taken = receiver.peer.is_none_or(|peer| peer == sent.from)
-            && carrier::send(&receiver.end, &message).is_ok();
-        self.note_datagram(world, sent, if is_taken { ", arrived" } else { ", dropped" });
-    }
-
-    /// Nobody receives there: a sender that is connected hears of it.
-    fn refuse_datagram(&mut self, world: &World, sent: &Sent) {
-        let back = (sent.way.1, sent.way.0);
-        let (socket, to) = (sent.socket, sent.to);
-        world.after(self.topology.link(back).delay(&world.chance), move |world| {
-            world.net.with(|state| {
-                let Some(sender) = state.datagrams.get(&socket) else { return };
-                if state.topology.passes(back) && sender.peer == Some(to) {
-                    // One that does not fit is lost.
-                    let _ = carrier::send(&sender.end, &head(to, true));
-                }
-            });
-        });
-    }
-
     pub(super) fn close_datagrams(&mut self, world: &World, number: u64) {
         if let Some(Datagrams { machine, at, .. }) = self.datagrams.remove(&number) {
             self.ports.release(machine, Protocol::Udp, at.port(), number);

@@ -1,15 +1,7 @@
 //! [`Link`]: the way from one machine to another.
 
-use crate::world::Chance;
 use std::ops::RangeInclusive;
 use std::time::Duration;
-
-/// After how long what was lost is sent again, the first time; each further time takes twice as long.
-pub(super) const FIRST_RETRY: Duration = Duration::from_millis(200);
-/// The longest such pause.
-pub(super) const LONGEST_RETRY: Duration = Duration::from_secs(5);
-/// The most losses of one segment by chance.
-const MOST_LOSSES: u32 = 5;
 
 /// The properties of the simulated network's way from one machine to another.
 ///
@@ -33,13 +25,13 @@ const MOST_LOSSES: u32 = 5;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use = "a link is used once it is given to the network"]
 pub struct Link {
-    latency: (Duration, Duration),
+    pub(super) latency: (Duration, Duration),
     /// In a million, as the following ones.
-    loss: u32,
-    duplication: u32,
-    reordering: u32,
-    fragmentation: u32,
-    bandwidth: Option<u64>,
+    pub(super) loss: u32,
+    pub(super) duplication: u32,
+    pub(super) reordering: u32,
+    pub(super) fragmentation: u32,
+    pub(super) bandwidth: Option<u64>,
     pub(super) window: usize,
     pub(super) connect_timeout: Duration,
     pub(super) send_timeout: Duration,
@@ -167,60 +159,6 @@ impl Link {
         self.send_timeout = timeout;
         self
     }
-}
-
-/// What is by chance.
-impl Link {
-    /// How long the way takes.
-    pub(super) fn delay(&self, chance: &Chance) -> Duration {
-        let (least, most) = self.latency;
-        let more = match chance.happens(self.reordering) {
-            true => chance.between(Duration::ZERO, most * 10),
-            false => Duration::ZERO,
-        };
-        chance.between(least, most) + more
-    }
-
-    /// How often a segment is lost before it arrives.
-    pub(super) fn losses(&self, chance: &Chance) -> u32 {
-        (0..MOST_LOSSES).take_while(|_| chance.happens(self.loss)).count() as u32
-    }
-
-    pub(super) fn loses(&self, chance: &Chance) -> bool {
-        chance.happens(self.loss)
-    }
-
-    pub(super) fn duplicates(&self, chance: &Chance) -> bool {
-        chance.happens(self.duplication)
-    }
-
-    /// How many of `bytes` go at once; all of them, mostly.
-    pub(super) fn piece(&self, chance: &Chance, bytes: usize) -> usize {
-        if bytes > 1 && chance.happens(self.fragmentation) {
-            return bytes - chance.below(u32::try_from(bytes).unwrap_or(u32::MAX)) as usize;
-        }
-        bytes
-    }
-
-    /// How long the link is busy with so many bytes.
-    pub(super) fn takes(&self, bytes: usize) -> Duration {
-        self.bandwidth.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(bytes as f64 / rate as f64))
-    }
-
-    /// Adds what is worse in `other`.
-    pub(super) fn worsened(mut self, other: &Self) -> Self {
-        self.latency.1 = self.latency.1.max(other.latency.1);
-        self.loss = self.loss.max(other.loss);
-        self.duplication = self.duplication.max(other.duplication);
-        self.reordering = self.reordering.max(other.reordering);
-        self.fragmentation = self.fragmentation.max(other.fragmentation);
-        self
-    }
-}
-
-/// The pause before the `tries`-th repetition.
-pub(super) fn retry_after(tries: u32) -> Duration {
-    FIRST_RETRY.saturating_mul(1 << tries.min(10)).min(LONGEST_RETRY)
 }
 
 pub(super) fn in_a_million(what: &str, probability: f64) -> u32 {

@@ -16,6 +16,7 @@
 //!    that waits for what never comes is still found out.
 
 mod address;
+mod arrival;
 mod carrier;
 mod connect;
 mod connection;
@@ -23,20 +24,23 @@ mod control;
 mod datagram;
 mod faults;
 mod flow;
+mod head;
 mod link;
 mod listener;
 mod machine;
 mod names;
+mod passage;
 mod ports;
 mod reset;
 mod segment;
 mod topology;
+mod transmission;
 
 pub use faults::Faults;
 pub use link::Link;
 
 pub(crate) use carrier::Known;
-pub(crate) use datagram::{Head, sender};
+pub(crate) use head::{Head, sender};
 
 use super::World;
 use carrier::Carriers;
