@@ -55,7 +55,7 @@ pub fn network() -> Network {
 ///     TcpStream::connect("server:80").unwrap().read_to_string(&mut text).unwrap();
 ///     assert_eq!(text, "hello");
 ///
-///     sim::network().partition(&[Machine::here()], &[server]);
+///     sim::network().partition(&[&Machine::here()], &[&server]);
 ///     let refused = TcpStream::connect("server:80").unwrap_err(); // 20 seconds later, of the simulation
 ///     assert_eq!(refused.kind(), ErrorKind::TimedOut);
 /// });
@@ -89,13 +89,13 @@ impl Network {
 
     /// Nothing passes between a machine of the one group and one of the other, until they [heal](Self::heal). What is under
     /// way arrives if it is sent again after that.
-    pub fn partition(&self, some: &[Machine], others: &[Machine]) {
+    pub fn partition(&self, some: &[&Machine], others: &[&Machine]) {
         self.partition_one_way(some, others);
         self.partition_one_way(others, some);
     }
 
     /// Nothing passes from the first machines to the second ones, until they [heal](Self::heal).
-    pub fn partition_one_way(&self, from: &[Machine], to: &[Machine]) {
+    pub fn partition_one_way(&self, from: &[&Machine], to: &[&Machine]) {
         with(|world| {
             let ways = from.iter().flat_map(|from| to.iter().map(move |to| (from, to)));
             ways.for_each(|(from, to)| world.net.block(world, from.id, to.id));

@@ -39,7 +39,9 @@ mod transmission;
 pub use faults::Faults;
 pub use link::Link;
 
+#[cfg(not(loom))]
 pub(crate) use carrier::Known;
+#[cfg(not(loom))]
 pub(crate) use head::{Head, sender};
 
 use super::World;

@@ -164,8 +164,8 @@ fn a_partition_that_heals_delays_and_one_that_lasts_ends() {
         ask(&stream).unwrap();
         for one_way in [false, true] {
             match one_way {
-                true => network.partition_one_way(&[there.clone()], &[here.clone()]),
-                false => network.partition(&[here.clone()], &[there.clone()]),
+                true => network.partition_one_way(&[&there], &[&here]),
+                false => network.partition(&[&here], &[&there]),
             }
             lamprey::spawn(|| {
                 lamprey::sleep(Duration::from_secs(10));
@@ -175,7 +175,7 @@ fn a_partition_that_heals_delays_and_one_that_lasts_ends() {
             ask(&stream).unwrap();
             assert!(sim::now() - begin >= Duration::from_secs(10));
         }
-        network.partition(&[here.clone()], &[there.clone()]);
+        network.partition(&[&here], &[&there]);
         assert_eq!(ask(&stream), Err(ErrorKind::TimedOut));
         network.heal();
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);
