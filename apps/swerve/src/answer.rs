@@ -1,7 +1,6 @@
 //! What the answer to a request is; `response` sends it.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::beneath::Root;
 use crate::cache::{Cache, Lookup};
@@ -65,7 +64,7 @@ impl Site {
     }
 
     fn find(&self, name: &[u8]) -> Result<Found, Status> {
-        let now = Instant::now();
+        let now = lamprey::sim::now();
         let known = match self.cache.look(name, now) {
             Lookup::Fresh(file) => return Ok(Found::File(file)),
             Lookup::Old(file) => Some(file),

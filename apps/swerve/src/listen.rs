@@ -117,9 +117,10 @@ impl Reports {
     }
 
     fn say(&mut self, what: &str) {
-        if self.last.is_none_or(|last| last.elapsed() >= REPEAT) {
+        let now = lamprey::sim::now();
+        if self.last.is_none_or(|last| now.saturating_duration_since(last) >= REPEAT) {
             notice(what);
-            self.last = Some(Instant::now());
+            self.last = Some(now);
         }
     }
 }

@@ -70,7 +70,7 @@ impl Reader {
             }
             begun |= searched > 0;
             let received = if begun {
-                let deadline = *deadline.get_or_insert_with(|| Instant::now() + limits.head_time);
+                let deadline = *deadline.get_or_insert_with(|| lamprey::sim::now() + limits.head_time);
                 self.receive_by(from, deadline)
             } else {
                 self.receive_first(from, stop, limits.idle_time)
@@ -86,7 +86,7 @@ impl Reader {
 
     /// Reads `count` bytes of a body and drops them; `false` if they do not come in time.
     pub(crate) fn discard(&mut self, from: &TcpStream, mut count: u64, limits: &Limits) -> io::Result<bool> {
-        let deadline = Instant::now() + limits.head_time;
+        let deadline = lamprey::sim::now() + limits.head_time;
         loop {
             let here = count.min(self.filled().len() as u64);
             self.consume(here as usize);
@@ -106,7 +106,7 @@ impl Reader {
     /// Ends the sending side, then reads and drops what the peer still sends for a while: closing at once
     /// would reset the connection, and the peer might never see the answer.
     pub(crate) fn linger(&mut self, from: &TcpStream, limits: &Limits) {
-        let deadline = Instant::now() + limits.linger_time;
+        let deadline = lamprey::sim::now() + limits.linger_time;
         if from.shutdown(Shutdown::Write).is_err() {
             return;
         }
@@ -142,7 +142,7 @@ impl Reader {
 
     /// Receives more, until `deadline`. 0 at the end of the stream.
     fn receive_by(&mut self, mut from: &TcpStream, deadline: Instant) -> io::Result<usize> {
-        let time = deadline.saturating_duration_since(Instant::now());
+        let time = deadline.saturating_duration_since(lamprey::sim::now());
         if time.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }

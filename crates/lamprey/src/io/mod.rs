@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `socket` | a non-blocking descriptor with its readiness: try, and wait on `EAGAIN` |
 //! | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
+//! | `simulated` | how sockets of a simulation end |
 //! | `whole` | reading and writing until all is done |
 //! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
 //!
@@ -15,5 +16,6 @@ pub(crate) mod closed;
 pub(crate) mod offset;
 pub(crate) mod options;
 mod sendfile;
+pub(crate) mod simulated;
 pub(crate) mod socket;
 pub(crate) mod whole;

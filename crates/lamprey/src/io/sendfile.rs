@@ -13,6 +13,7 @@ use std::sync::Once;
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::offset::check_offset;
+use super::simulated::failed;
 use super::socket::Socket;
 use super::socket::TURN;
 use super::socket::future::{Limit, take_a_turn_async};
@@ -88,7 +89,7 @@ impl<S: AsFd> Socket<S> {
                 Err(Errno::AGAIN) => {
                     poll_fn(|context| self.poll_wait(place.as_mut(), &mut limit, seen, context)).await?;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed(self.as_fd(), error)),
             }
         }
     }

@@ -20,6 +20,7 @@ use rustix::io::Errno;
 
 use super::closed::Closed;
 use super::options::Options;
+use super::simulated::failed;
 use crate::driver::readiness::{Interest, Readiness};
 use crate::sched::{Wait, coop};
 use crate::sync_shim::{AtomicBool, Ordering};
@@ -117,7 +118,7 @@ impl<S: AsFd> Socket<S> {
                 Ok(value) => return Ok(value),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => self.wait(&mut waiting, seen)?,
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed(self.as_fd(), error)),
             }
         }
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::{option, slice, vec};
 
+use super::simulated;
 use crate::driver::{block, block_async};
 
 /// The addresses that sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the
@@ -120,7 +121,7 @@ fn parse(host_port: &str) -> io::Result<Result<SocketAddr, (&str, u16)>> {
 fn look_up_host(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     match host.parse::<IpAddr>() {
         Ok(ip) => Ok(vec![SocketAddr::new(ip, port)]),
-        Err(_) => block(|| ask_the_system(host, port)),
+        Err(_) => simulated::look_up(host, port).unwrap_or_else(|| block(|| ask_the_system(host, port))),
     }
 }
 
@@ -128,6 +129,9 @@ async fn look_up_host_async(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
     match host.parse::<IpAddr>() {
         Ok(ip) => Ok(vec![SocketAddr::new(ip, port)]),
         Err(_) => {
+            if let Some(found) = simulated::look_up(host, port) {
+                return found;
+            }
             let host = host.to_owned();
             block_async(move || ask_the_system(&host, port)).await
         }

@@ -39,7 +39,9 @@ macro_rules! owns_descriptor {
             /// # Errors
             /// The system's.
             pub fn take_error(&self) -> ::std::io::Result<Option<::std::io::Error>> {
-                self.0.get().take_error()
+                let simulated =
+                    || $crate::io::simulated::take_error(::std::os::fd::AsFd::as_fd(self)).map(Into::into);
+                Ok(self.0.get().take_error()?.or_else(simulated))
             }
 
             /// With `true`, operations that would have to wait fail with `WouldBlock` instead. This is a

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{self, SocketAddrAny};
 
+use super::simulated;
 use super::transfer::SOCKET_FLAGS;
 use crate::driver::readiness::Interest;
 use crate::driver::uring::op;
@@ -31,7 +32,7 @@ pub(super) fn accept<S: AsFd>(listener: &Socket<S>) -> io::Result<(OwnedFd, Opti
         return listener.attempt(Interest::Read, Wait::Accept, None, |fd| try_accept(listener, fd));
     }
     let forms = Forms {
-        attempt: |_: &mut (), fd: BorrowedFd<'_>| net::acceptfrom_with(fd, SOCKET_FLAGS),
+        attempt: |_: &mut (), fd: BorrowedFd<'_>| accept_now(fd),
         perform: |_: &mut (), here, fd: BorrowedFd<'_>, _| {
             listener.set_behind(Interest::Read, false);
             op::accept::accept(here, fd)
@@ -47,12 +48,20 @@ pub(super) fn accept_async<S: AsFd>(
     listener.attempt_async(Interest::Read, None, |fd| try_accept(listener, fd))
 }
 
+/// Accepts what is there, by the system call.
+fn accept_now(fd: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddrAny>), Errno> {
+    match net::acceptfrom_with(fd, SOCKET_FLAGS) {
+        Err(Errno::INVAL) => simulated::accept(fd),
+        accepted => accepted,
+    }
+}
+
 /// Accepts what is there.
 fn try_accept<S: AsFd>(
     listener: &Socket<S>,
     fd: BorrowedFd<'_>,
 ) -> Result<(OwnedFd, Option<SocketAddrAny>), Errno> {
-    let directly = || net::acceptfrom_with(fd, SOCKET_FLAGS);
+    let directly = || accept_now(fd);
     let Some(ahead) = listener.connections_ahead() else { return directly() };
     let take = |arrived: &mut VecDeque<OwnedFd>| arrived.pop_front().map(|fd| (fd, None));
     ahead.attempt(fd, take, || Err(Errno::INVAL), || directly().map(Some))?.ok_or(Errno::AGAIN)

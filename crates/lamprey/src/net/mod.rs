@@ -59,6 +59,7 @@ mod common;
 mod connect;
 mod events;
 mod listen;
+mod simulated;
 mod stream_async;
 mod tcp;
 mod transfer;

@@ -13,6 +13,7 @@ use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
 use super::listen::{self, is_listener};
+use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
@@ -104,12 +105,22 @@ impl TcpStream {
     }
 
     fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+        if let Some(connecting) = simulated::connect(address) {
+            let stream = Self(Socket::new(connecting?.into()));
+            simulated::connected(&stream.0, timeout)?;
+            return Ok(stream);
+        }
         let stream = Self(Socket::new(socket(address)?.into()));
         connect(&stream.0, address, timeout)?;
         Ok(stream)
     }
 
     async fn connect_within_async(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+        if let Some(connecting) = simulated::connect(address) {
+            let stream = Self(Socket::new(connecting?.into()));
+            simulated::connected_async(&stream.0, timeout).await?;
+            return Ok(stream);
+        }
         let stream = Self(Socket::new(socket(address)?.into()));
         connect_async(&stream.0, address, timeout).await?;
         Ok(stream)
@@ -120,7 +131,7 @@ impl TcpStream {
     /// # Errors
     /// The system's, for example when the stream is no longer connected.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get().peer_addr()
+        simulated::peer_addr(self.0.get().peer_addr(), self)
     }
 
     /// The address at this end.
@@ -128,7 +139,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get().local_addr()
+        simulated::local_addr(self.0.get().local_addr(), self)
     }
 
     /// Sends small writes at once (`TCP_NODELAY`) instead of collecting them (Nagle's algorithm).
@@ -136,7 +147,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.0.get().set_nodelay(nodelay)
+        simulated::set_nodelay(self.0.get().set_nodelay(nodelay), self, nodelay)
     }
 
     /// The value that [`set_nodelay`](Self::set_nodelay) has set.
@@ -144,7 +155,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn nodelay(&self) -> io::Result<bool> {
-        self.0.get().nodelay()
+        simulated::nodelay(self.0.get().nodelay(), self)
     }
 
     /// With `true`, writes of 32 KiB and more are sent from where they are (`MSG_ZEROCOPY`), where io_uring is behind the
@@ -162,7 +173,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
-        self.0.get().set_ttl(ttl)
+        simulated::set_ttl(self.0.get().set_ttl(ttl), self, ttl)
     }
 
     /// The value that [`set_ttl`](Self::set_ttl) has set.
@@ -170,7 +181,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn ttl(&self) -> io::Result<u32> {
-        self.0.get().ttl()
+        simulated::ttl(self.0.get().ttl(), self)
     }
 }
 
@@ -203,6 +214,9 @@ impl TcpListener {
     }
 
     fn bind_to(address: &SocketAddr) -> io::Result<Self> {
+        if let Some(listening) = simulated::listen(address, listen::BACKLOG) {
+            return Ok(Self(Socket::new(listening?.into())));
+        }
         let fd = socket(address)?;
         sockopt::set_socket_reuseaddr(&fd, true)?;
         net::bind(&fd, address)?;
@@ -244,7 +258,7 @@ impl TcpListener {
     /// # Errors
     /// The system's.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get().local_addr()
+        simulated::local_addr(self.0.get().local_addr(), self)
     }
 
     /// Sets the time to live: the number of routers that a packet may pass.
@@ -252,7 +266,7 @@ impl TcpListener {
     /// # Errors
     /// The system's.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
-        self.0.get().set_ttl(ttl)
+        simulated::set_ttl(self.0.get().set_ttl(ttl), self, ttl)
     }
 
     /// The value that [`set_ttl`](Self::set_ttl) has set.
@@ -260,7 +274,7 @@ impl TcpListener {
     /// # Errors
     /// The system's.
     pub fn ttl(&self) -> io::Result<u32> {
-        self.0.get().ttl()
+        simulated::ttl(self.0.get().ttl(), self)
     }
 
     fn adopt(socket: std::net::TcpListener) -> io::Result<Self> {

@@ -15,6 +15,7 @@ use crate::driver::uring::ahead::Ahead;
 use crate::driver::uring::buffers::Piece;
 use crate::driver::uring::op;
 use crate::driver::uring::ring::here;
+use crate::io::simulated::received;
 use crate::io::socket::Socket;
 use crate::io::socket::ahead::move_bytes;
 use crate::io::socket::perform::Forms;
@@ -50,16 +51,9 @@ impl<S: AsFd> Socket<S> {
     #[inline]
     fn try_recv(&self, fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
         match self.bytes_ahead() {
-            None => net::recv(fd, buf, flags | RECV).map(|(received, _)| received),
+            None => received(fd, net::recv(fd, buf, flags | RECV)?.0),
             Some(ahead) => try_recv_ahead(ahead, fd, buf, flags),
         }
-    }
-
-    #[inline]
-    pub(super) fn send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |fd| {
-            net::send(fd, buf, SEND)
-        })
     }
 
     /// Of a stream.
@@ -71,7 +65,7 @@ impl<S: AsFd> Socket<S> {
         let how = (Interest::Read, Wait::SocketRead, self.options.read_timeout.get());
         let forms = Forms {
             attempt: |buf: &mut &mut [u8], fd: BorrowedFd<'_>| {
-                net::recv(fd, &mut **buf, RECV).map(|(received, _)| received)
+                received(fd, net::recv(fd, &mut **buf, RECV)?.0)
             },
             perform: |buf: &mut &mut [u8], here, fd: BorrowedFd<'_>, deadline| {
                 let Some(answer) = op::recv::recv(here, fd, buf, deadline)? else { return Ok(None) };
@@ -175,7 +169,7 @@ impl<S: AsFd> Socket<S> {
             let first = bufs.iter_mut().find(|buf| !buf.is_empty());
             return self.try_recv(fd, first.map_or(&mut [], |buf| &mut **buf), RecvFlags::empty());
         }
-        net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV).map(|message| message.bytes)
+        received(fd, net::recvmsg(fd, bufs, &mut RecvAncillaryBuffer::default(), RECV)?.bytes)
     }
 
     /// Copies the timeouts that the kernel keeps for the socket.

@@ -11,6 +11,7 @@ use rustix::net::{self, RecvFlags, SocketAddrAny};
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::events::readiness_events;
+use super::simulated;
 use super::transfer::{RECV, SEND};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
@@ -66,7 +67,7 @@ impl UdpSocket {
     /// # Blocking
     /// For a name: see [`lookup`](super::lookup).
     pub fn connect(&self, to: impl ToSocketAddrs) -> io::Result<()> {
-        first_of(to.to_socket_addrs()?, |address| self.0.get().connect(address))
+        first_of(to.to_socket_addrs()?, |address| self.connect_to(address))
     }
 
     /// Sends a datagram to the first of the addresses.
@@ -83,7 +84,7 @@ impl UdpSocket {
     pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs()?.next().ok_or_else(no_address)?;
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            net::sendto(fd, buf, SEND, &address)
+            send(fd, buf, Some(&address))
         })
     }
 
@@ -137,7 +138,9 @@ impl UdpSocket {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.0.send(buf)
+        self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
+            send(fd, buf, None)
+        })
     }
 
     /// Waits for a datagram from the peer that [`connect`](Self::connect) has set.
@@ -152,7 +155,7 @@ impl UdpSocket {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.recv(buf, RecvFlags::empty())
+        self.receive_from_peer(buf, RecvFlags::empty())
     }
 
     /// Same as [`recv`](Self::recv), but the datagram stays in the socket.
@@ -167,10 +170,25 @@ impl UdpSocket {
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.recv(buf, RecvFlags::PEEK)
+        self.receive_from_peer(buf, RecvFlags::PEEK)
+    }
+
+    fn receive_from_peer(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+        let read_timeout = self.0.options.read_timeout.get();
+        self.0.attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive_from_peer(fd, buf, flags))
+    }
+
+    fn connect_to(&self, address: &SocketAddr) -> io::Result<()> {
+        match simulated::connect_datagrams(self, address) {
+            Some(connected) => Ok(connected?),
+            None => self.0.get().connect(address),
+        }
     }
 
     fn bind_to(address: &SocketAddr) -> io::Result<Self> {
+        if let Some(bound) = simulated::bind_datagrams(address) {
+            return Ok(Self(Socket::new(bound?.into())));
+        }
         Socket::adopt(std::net::UdpSocket::bind(address)?).map(Self)
     }
 
@@ -200,7 +218,7 @@ impl UdpSocket {
     /// # Cancellation
     /// A future that is dropped before it is ready has changed nothing.
     pub async fn connect_async(&self, to: impl ToSocketAddrs) -> io::Result<()> {
-        first_of(to.to_socket_addrs_async().await?, |address| self.0.get().connect(address))
+        first_of(to.to_socket_addrs_async().await?, |address| self.connect_to(address))
     }
 
     /// The awaitable form of [`send_to`](Self::send_to).
@@ -213,7 +231,7 @@ impl UdpSocket {
     pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
         let write_timeout = self.0.options.write_timeout.get();
-        self.0.attempt_async(Interest::Write, write_timeout, |fd| net::sendto(fd, buf, SEND, &address)).await
+        self.0.attempt_async(Interest::Write, write_timeout, |fd| send(fd, buf, Some(&address))).await
     }
 
     /// The awaitable form of [`recv_from`](Self::recv_from).
@@ -254,6 +272,15 @@ impl UdpSocket {
         async { receiving.await.and_then(with_sender) }
     }
 
+    fn receive_from_peer_async(
+        &self,
+        buf: &mut [u8],
+        flags: RecvFlags,
+    ) -> impl Future<Output = io::Result<usize>> + Send {
+        let read_timeout = self.0.options.read_timeout.get();
+        self.0.attempt_async(Interest::Read, read_timeout, move |fd| receive_from_peer(fd, buf, flags))
+    }
+
     /// The awaitable form of [`send`](Self::send).
     ///
     /// # Errors
@@ -262,7 +289,8 @@ impl UdpSocket {
     /// # Cancellation
     /// A future that is dropped before it is ready has sent nothing.
     pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
-        self.0.send_async(buf)
+        let write_timeout = self.0.options.write_timeout.get();
+        self.0.attempt_async(Interest::Write, write_timeout, move |fd| send(fd, buf, None))
     }
 
     /// The awaitable form of [`recv`](Self::recv).
@@ -273,7 +301,7 @@ impl UdpSocket {
     /// # Cancellation
     /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn recv_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
-        self.0.recv_async(buf, RecvFlags::empty())
+        self.receive_from_peer_async(buf, RecvFlags::empty())
     }
 
     /// The awaitable form of [`peek`](Self::peek).
@@ -284,7 +312,7 @@ impl UdpSocket {
     /// # Cancellation
     /// A future that is dropped before it is ready has received nothing: the datagram stays in the socket.
     pub fn peek_async(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
-        self.0.recv_async(buf, RecvFlags::PEEK)
+        self.receive_from_peer_async(buf, RecvFlags::PEEK)
     }
 }
 
@@ -328,7 +356,37 @@ fn receive(
     buf: &mut [u8],
     flags: RecvFlags,
 ) -> Result<(usize, Option<SocketAddrAny>), Errno> {
+    if simulated::has_datagrams() {
+        let make = |count, from: SocketAddr| (count, Some(from.into()));
+        return simulated::receive_datagram(fd, buf, flags, make, |buf| receive_now(fd, buf, flags));
+    }
+    receive_now(fd, buf, flags)
+}
+
+fn receive_now(
+    fd: BorrowedFd<'_>,
+    buf: &mut [u8],
+    flags: RecvFlags,
+) -> Result<(usize, Option<SocketAddrAny>), Errno> {
     net::recvfrom(fd, buf, flags | RECV).map(|(received, _, from)| (received, from))
+}
+
+/// From the peer that `connect` has set.
+fn receive_from_peer(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
+    let receive = |buf: &mut [u8]| net::recv(fd, buf, flags | RECV).map(|(received, _)| received);
+    if simulated::has_datagrams() {
+        return simulated::receive_datagram(fd, buf, flags, |count, _| count, receive);
+    }
+    receive(buf)
+}
+
+/// To `to`, or else to the peer that `connect` has set.
+fn send(fd: BorrowedFd<'_>, buf: &[u8], to: Option<&SocketAddr>) -> Result<usize, Errno> {
+    let send = || match to {
+        Some(to) => net::sendto(fd, buf, SEND, to),
+        None => net::send(fd, buf, SEND),
+    };
+    if simulated::has_datagrams() { simulated::send_datagram(fd, buf, to.copied(), send) } else { send() }
 }
 
 fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {
@@ -351,19 +409,45 @@ macro_rules! settings {
     };
 }
 
-settings! {
+impl UdpSocket {
     /// The address of this socket.
-    local_addr() -> SocketAddr;
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        simulated::local_addr(self.0.get().local_addr(), self)
+    }
+
     /// The address that [`connect`](Self::connect) has set.
-    peer_addr() -> SocketAddr;
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        simulated::peer_addr(self.0.get().peer_addr(), self)
+    }
+
+    /// Sets the time to live: the number of routers that a datagram may pass.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        simulated::set_ttl(self.0.get().set_ttl(ttl), self, ttl)
+    }
+
+    /// The value that [`set_ttl`](Self::set_ttl) has set.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn ttl(&self) -> io::Result<u32> {
+        simulated::ttl(self.0.get().ttl(), self)
+    }
+}
+
+settings! {
     /// Allows sending to broadcast addresses.
     set_broadcast(broadcast: bool) -> ();
     /// The value that [`set_broadcast`](Self::set_broadcast) has set.
     broadcast() -> bool;
-    /// Sets the time to live: the number of routers that a datagram may pass.
-    set_ttl(ttl: u32) -> ();
-    /// The value that [`set_ttl`](Self::set_ttl) has set.
-    ttl() -> u32;
     /// Joins a multicast group on the interface with the address `interface` (0.0.0.0: any).
     join_multicast_v4(group: &Ipv4Addr, interface: &Ipv4Addr) -> ();
     /// Leaves a group that [`join_multicast_v4`](Self::join_multicast_v4) has joined.

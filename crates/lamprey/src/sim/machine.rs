@@ -230,6 +230,7 @@ impl Machine {
     pub fn crash(&self) {
         let run = Run::of_caller("Machine::crash");
         run.world.note(format_args!("{} crashes", self.name));
+        run.world.net.crash(&run.world, self.id);
         self.end(&run, true);
     }
 
@@ -288,6 +289,7 @@ impl Run {
     }
 
     fn start(&self, node: &Node) {
+        self.world.net.start(node.id(), node.name());
         if let Err(error) = node.start(self) {
             panic!("a machine of the simulation cannot be started: {error}");
         }

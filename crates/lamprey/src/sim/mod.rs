@@ -56,6 +56,7 @@ mod disk;
 mod explore;
 mod failure;
 mod machine;
+mod network;
 mod progress;
 mod ready;
 mod run;
@@ -64,10 +65,12 @@ mod shrink;
 mod signal;
 
 pub use crate::world::disk::DiskSettings;
+pub use crate::world::net::{Faults, Link};
 pub use builder::SimBuilder;
 pub use disk::Disk;
 pub use explore::{Explore, Explored, explore};
 pub use machine::Machine;
+pub use network::{Network, network};
 pub use schedule::Schedule;
 
 use crate::world::{self, World};

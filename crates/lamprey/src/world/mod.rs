@@ -15,6 +15,7 @@ pub(crate) mod disk;
 mod escapes;
 mod here;
 mod log;
+pub(crate) mod net;
 mod rest;
 mod signals;
 #[cfg(all(feature = "sim-std", not(loom)))]
@@ -56,6 +57,7 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
+    pub(crate) net: net::Net,
     pub(crate) disks: Disks,
     pub(crate) listeners: Listeners,
     machine: Cell<MachineId>,
@@ -91,6 +93,7 @@ impl World {
             chance: Chance::new(draws),
             agenda: Agenda::default(),
             log: Log::new(text),
+            net: net::Net::default(),
             disks: Disks::default(),
             listeners: Listeners::default(),
             machine: Cell::new(MachineId(0)),
@@ -157,9 +160,9 @@ impl World {
         self.agenda.next().and_then(|at| self.start.checked_add(at))
     }
 
-    /// Has the events happen that are due; true if there was one.
+    /// Has the events happen that are due, and the network do its part; true if there was anything.
     pub(crate) fn happen(&self) -> bool {
-        let mut any = false;
+        let mut any = self.net.attend(self);
         while let Some(event) = self.agenda.due(self.elapsed.get()) {
             event(self);
             any = true;

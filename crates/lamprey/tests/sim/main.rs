@@ -12,6 +12,7 @@ mod exploring;
 mod fanout;
 mod found;
 mod locks;
+mod net;
 mod parasites;
 mod repeated;
 mod schedules;

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::{Socket, turn_is_over};
 use crate::driver::readiness::Interest;
 use crate::driver::readiness::future::EdgeWait;
+use crate::io::simulated::failed;
 use crate::sleep::{Sleep, sleep_async};
 
 /// The time limit of an operation. It counts from the first wait, and allocates only then.
@@ -62,7 +63,7 @@ impl<S: AsFd> Socket<S> {
                     Err(Errno::AGAIN) => {
                         poll_fn(|context| self.poll_wait(place.as_mut(), &mut limit, seen, context)).await?;
                     }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Err(failed(self.as_fd(), error)),
                 }
             }
         }

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use super::Socket;
 use crate::driver::readiness::Interest;
 use crate::driver::uring::ring::{Here, here};
+use crate::io::simulated::failed;
 use crate::sched::{Wait, coop};
 use crate::world;
 
@@ -47,7 +48,7 @@ impl<S: AsFd> Socket<S> {
                 Ok(value) => return Ok(value),
                 Err(Errno::AGAIN) => self.set_behind(interest, true),
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed(self.as_fd(), error)),
             }
         }
         if let Some(here) = here()

@@ -1,0 +1,32 @@
+//! Sockets of a simulation, where they differ from others: how they end.
+//!
+//! The kernel knows them as Unix sockets whose peer ends them plainly; the network knows why. All of it is asked only after
+//! a call has failed or found the end, so that other sockets pay nothing for it.
+
+use crate::world::{self, World};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// What has been received: at the end of a stream, the error with which the simulated network has ended it, if it has.
+#[inline]
+pub(crate) fn received(socket: impl AsFd, count: usize) -> Result<usize, Errno> {
+    if count == 0 { at_end(socket.as_fd()) } else { Ok(count) }
+}
+
+#[cold]
+fn at_end(socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+    take_error(socket).map_or(Ok(0), Err)
+}
+
+/// The error of a call on the socket: `error`, or the one with which the simulated network has ended it.
+#[cold]
+pub(crate) fn failed(socket: BorrowedFd<'_>, error: Errno) -> std::io::Error {
+    let ended = matches!(error, Errno::PIPE | Errno::CONNRESET).then(|| take_error(socket)).flatten();
+    ended.unwrap_or(error).into()
+}
+
+/// The error with which the simulated network has ended the socket, once.
+#[cold]
+pub(crate) fn take_error(socket: BorrowedFd<'_>) -> Option<Errno> {
+    world::with(|world: &World| world.net.take_error(socket)).flatten()
+}

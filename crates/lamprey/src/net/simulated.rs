@@ -1,0 +1,158 @@
+//! What sockets do in a simulation instead of asking the kernel (`world::net` has the network).
+//!
+//! Most of it is asked after the kernel has refused a call, because it takes the socket for a Unix socket: so the sockets of
+//! other programs pay nothing for it.
+
+use crate::driver::readiness::Interest;
+use crate::io::simulated::take_error;
+use crate::io::socket::Socket;
+use crate::sched::Wait;
+use crate::world::net::{Head, sender};
+use crate::world::{self, World};
+use rustix::io::Errno;
+use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, SocketAddrAny};
+use std::future::Future;
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use super::transfer::RECV;
+
+/// The addresses of a name; `None` outside of a simulation.
+pub(super) fn look_up(host: &str, port: u16) -> Option<io::Result<Vec<SocketAddr>>> {
+    world::with(|world| {
+        world.net.look_up(world, host, port).map(|address| vec![address]).ok_or_else(|| {
+            let text = format!("cannot look up \"{host}\": the simulation has no machine of this name");
+            io::Error::new(io::ErrorKind::NotFound, text)
+        })
+    })
+}
+
+/// A socket that connects to `to`; `None` outside of a simulation.
+pub(super) fn connect(to: &SocketAddr) -> Option<Result<OwnedFd, Errno>> {
+    world::with(|world| world.net.connect(world, *to))
+}
+
+/// Waits until the socket of [`connect`] is connected.
+pub(super) fn connected<S: AsFd>(socket: &Socket<S>, timeout: Option<Duration>) -> io::Result<()> {
+    socket.attempt(Interest::Read, Wait::Connect, timeout, is_connected)
+}
+
+/// The awaitable form of [`connected`].
+pub(super) fn connected_async<S: AsFd>(
+    socket: &Socket<S>,
+    timeout: Option<Duration>,
+) -> impl Future<Output = io::Result<()>> {
+    socket.attempt_async(Interest::Read, timeout, is_connected)
+}
+
+fn is_connected(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+    match net::recv(fd, &mut [0; 1], RECV)?.0 {
+        0 => Err(take_error(fd).unwrap_or(Errno::CONNABORTED)),
+        _ => Ok(()),
+    }
+}
+
+/// A listening socket; `None` outside of a simulation.
+pub(super) fn listen(at: &SocketAddr, backlog: i32) -> Option<Result<OwnedFd, Errno>> {
+    world::with(|world| world.net.listen(world, *at, backlog as usize))
+}
+
+/// Accepts from a socket that the kernel says is no listener.
+#[cold]
+pub(super) fn accept(fd: BorrowedFd<'_>) -> Result<(OwnedFd, Option<SocketAddrAny>), Errno> {
+    if known(fd, |_| ()).is_none() || net::recv(fd, &mut [0; 1], RECV)?.0 == 0 {
+        return Err(Errno::INVAL);
+    }
+    let accepted = world::with(|world| world.net.accept(world, fd)).flatten();
+    accepted.map(|fd| (fd, None)).ok_or(Errno::INVAL)
+}
+
+/// What the simulation knows of a socket that is its own.
+fn known<R>(socket: impl AsFd, f: impl FnOnce(&mut world::net::Known) -> R) -> Option<R> {
+    world::with(|world| world.net.known(socket, f)).flatten()
+}
+
+/// What the kernel has said, or in place of an error what the simulation knows.
+fn or<R>(
+    result: io::Result<R>,
+    socket: impl AsFd,
+    f: impl FnOnce(&mut world::net::Known) -> R,
+) -> io::Result<R> {
+    result.or_else(|error| known(socket, f).ok_or(error))
+}
+
+pub(super) fn local_addr(result: io::Result<SocketAddr>, socket: impl AsFd) -> io::Result<SocketAddr> {
+    or(result, socket, |known| known.local)
+}
+
+pub(super) fn peer_addr(result: io::Result<SocketAddr>, socket: impl AsFd) -> io::Result<SocketAddr> {
+    or(result.map(Some), socket, |known| known.peer)?.ok_or_else(|| Errno::NOTCONN.into())
+}
+
+pub(super) fn set_nodelay(result: io::Result<()>, socket: impl AsFd, on: bool) -> io::Result<()> {
+    or(result, socket, |known| known.nodelay = on)
+}
+
+pub(super) fn nodelay(result: io::Result<bool>, socket: impl AsFd) -> io::Result<bool> {
+    or(result, socket, |known| known.nodelay)
+}
+
+pub(super) fn set_ttl(result: io::Result<()>, socket: impl AsFd, ttl: u32) -> io::Result<()> {
+    or(result, socket, |known| known.ttl = ttl)
+}
+
+pub(super) fn ttl(result: io::Result<u32>, socket: impl AsFd) -> io::Result<u32> {
+    or(result, socket, |known| known.ttl)
+}
+
+/// A datagram socket; `None` outside of a simulation.
+pub(super) fn bind_datagrams(at: &SocketAddr) -> Option<Result<OwnedFd, Errno>> {
+    world::with(|world| world.net.bind_datagrams(world, *at))
+}
+
+/// Sets a datagram socket's peer; `None` if the socket is not the simulation's.
+pub(super) fn connect_datagrams(socket: impl AsFd, peer: &SocketAddr) -> Option<Result<(), Errno>> {
+    world::with(|world| world.net.connect_datagrams(socket, *peer)).flatten()
+}
+
+/// True if datagrams are sent and received by this file. Rarely wrong: a socket from outside of the simulation.
+#[inline]
+pub(super) fn has_datagrams() -> bool {
+    world::is_simulated()
+}
+
+/// Sends a datagram; `otherwise`, if the socket is not the simulation's.
+#[cold]
+pub(super) fn send_datagram(
+    fd: BorrowedFd<'_>,
+    bytes: &[u8],
+    to: Option<SocketAddr>,
+    otherwise: impl FnOnce() -> Result<usize, Errno>,
+) -> Result<usize, Errno> {
+    let sent = world::with(|world: &World| world.net.send_datagram(world, fd, to, bytes)).flatten();
+    sent.unwrap_or_else(otherwise)
+}
+
+/// Receives a datagram; `otherwise`, if the socket is not the simulation's.
+#[cold]
+pub(super) fn receive_datagram<R>(
+    fd: BorrowedFd<'_>,
+    buf: &mut [u8],
+    flags: RecvFlags,
+    make: impl FnOnce(usize, SocketAddr) -> R,
+    otherwise: impl FnOnce(&mut [u8]) -> Result<R, Errno>,
+) -> Result<R, Errno> {
+    if known(fd, |_| ()).is_none() {
+        return otherwise(buf);
+    }
+    let mut head = Head::default();
+    let mut parts = [IoSliceMut::new(&mut head), IoSliceMut::new(buf)];
+    let received = net::recvmsg(fd, &mut parts, &mut RecvAncillaryBuffer::default(), flags | RECV)?;
+    let Some(count) = received.bytes.checked_sub(head.len()) else {
+        // Its machine has crashed.
+        return Err(Errno::NETDOWN);
+    };
+    Ok(make(count, sender(&head)?))
+}

@@ -1,0 +1,51 @@
+//! Addresses: machine number n has 10.0.0.(n+1), and fd00::(n+1).
+
+use super::super::MachineId;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Of all machines, 10.0.0.0/16.
+const NETWORK: u32 = u32::from_be_bytes([10, 0, 0, 0]);
+const NETWORK_V6: u128 = 0xfd00 << 112;
+
+/// The address of a machine.
+pub(super) fn of(machine: MachineId, v6: bool) -> IpAddr {
+    let number = machine.0 + 1;
+    if v6 {
+        Ipv6Addr::from_bits(NETWORK_V6 | u128::from(number)).into()
+    } else {
+        Ipv4Addr::from_bits(NETWORK | number).into()
+    }
+}
+
+/// The machine that `own` reaches at this address; `None` if it is the address of none.
+pub(super) fn reached(address: IpAddr, own: MachineId) -> Option<MachineId> {
+    let address = address.to_canonical();
+    if address.is_loopback() || address.is_unspecified() {
+        return Some(own);
+    }
+    let number = match address {
+        IpAddr::V4(v4) => v4.to_bits().checked_sub(NETWORK)?,
+        IpAddr::V6(v6) => u32::try_from(v6.to_bits().checked_sub(NETWORK_V6)?).ok()?,
+    };
+    (1..=0xffff).contains(&number).then(|| MachineId(number - 1))
+}
+
+/// True if a socket that is bound to `bound` is reached at `address`, which is of its machine.
+pub(super) fn covers(bound: IpAddr, address: IpAddr) -> bool {
+    let (bound, address) = (bound.to_canonical(), address.to_canonical());
+    bound.is_unspecified() || bound == address
+}
+
+/// What is reached at `address`: as on Linux, the unspecified address is oneself.
+pub(super) fn meant(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) if v4.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(v6) if v6.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        other => other,
+    }
+}
+
+/// The address under which a machine speaks to `peer`.
+pub(super) fn facing(own: MachineId, peer: IpAddr) -> IpAddr {
+    if peer.to_canonical().is_loopback() { peer } else { of(own, peer.to_canonical().is_ipv6()) }
+}

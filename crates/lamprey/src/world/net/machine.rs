@@ -1,0 +1,57 @@
+//! Machines that start and crash, as the network sees it.
+
+use super::super::MachineId;
+use super::carrier::Known;
+use super::connection::Life;
+use super::topology::Named;
+use super::{Net, World};
+use rustix::io::Errno;
+use std::os::fd::AsFd;
+
+impl Net {
+    /// The machine is on the network from now on, with all ports free. Machines are numbered in the order in which they
+    /// first start.
+    pub(crate) fn start(&self, machine: MachineId, name: &str) {
+        self.with(|state| match state.topology.machines.get_mut(machine.0 as usize) {
+            Some(known) => {
+                known.is_up = true;
+                known.ends.clear();
+            }
+            None => state.topology.machines.push(Named { name: name.into(), is_up: true, ends: Vec::new() }),
+        });
+    }
+
+    /// Nothing that the machine's threads do reaches others any more, and its sockets are gone; the other sides of its
+    /// connections do not learn of it.
+    pub(crate) fn crash(&self, world: &World, machine: MachineId) {
+        self.with(|state| {
+            if let Some(known) = state.topology.machines.get_mut(machine.0 as usize) {
+                known.is_up = false;
+            }
+            state.lose_listeners(machine);
+            state.lose_datagrams(machine);
+            let numbers: Vec<u64> = state.connections.keys().copied().collect();
+            for (number, side) in numbers.into_iter().flat_map(|number| [(number, 0), (number, 1)]) {
+                let connection = state.connections.get(&number);
+                if connection.is_some_and(|connection| connection.sides[side].machine == machine) {
+                    state.end_side(number, side, Life::Gone);
+                    // Whoever waited for it to read goes on, in vain.
+                    state.drain(world, number, 1 - side);
+                }
+            }
+        });
+    }
+
+    /// The error with which the network has ended this socket; the caller reports it, and it is not given again.
+    pub(crate) fn take_error(&self, socket: impl AsFd) -> Option<Errno> {
+        self.with(|state| {
+            let key = state.carriers.known(socket)?.key;
+            state.errors.remove(&key)
+        })
+    }
+
+    /// Runs `f` with what is known of the program's socket; `None` if it is none of the network's.
+    pub(crate) fn known<R>(&self, socket: impl AsFd, f: impl FnOnce(&mut Known) -> R) -> Option<R> {
+        self.with(|state| state.carriers.known(socket).map(f))
+    }
+}
