@@ -18,6 +18,36 @@ fn a_hundred_programs_end_well() {
     assert!(text(&output).contains("100 programs ran to their end"), "{}", text(&output));
 }
 
+/// Program 149778 kept the carriers of its worker busy for ever (`sched/parasite/carrier.rs`, `reap_if_due`).
+#[test]
+fn a_thousand_programs_end_well_in_the_simulator() {
+    for (seed, count) in [("1", "1000"), ("149778", "1")] {
+        let output =
+            random_programs(&["--simulated", "--seed", seed, "--count", count, "--limit-ms", "100000"]);
+        assert!(output.status.success(), "{}", text(&output));
+        assert!(text(&output).contains(&format!("{count} programs ran to their end")), "{}", text(&output));
+    }
+}
+
+#[test]
+fn a_failure_in_the_simulator_names_both_seeds() {
+    let output = random_programs(&[
+        "--simulated",
+        "--seed",
+        "3",
+        "--sim-seed",
+        "7",
+        "--repeat",
+        "1000",
+        "--limit-ms",
+        "1",
+    ]);
+    // It may be too fast, where nothing else runs.
+    if !output.status.success() {
+        assert!(text(&output).contains("--seed 3 --simulated --sim-seed 7"), "{}", text(&output));
+    }
+}
+
 #[test]
 fn the_same_seed_is_the_same_program() {
     let shown = |seed| random_programs(&["--seed", seed, "--show"]).stdout;
