@@ -181,6 +181,11 @@ struct SharedVariables;
 #[doc = include_str!("../../../docs/guide/your-own-scheduler.md")]
 struct YourOwnScheduler;
 
+/// The programs of the chapter on simulation, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/simulation.md")]
+struct Simulation;
+
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError,
     Sender, TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
