@@ -190,6 +190,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&World) -> R) -> Option<R> {
 }
 
 /// True in a simulation.
+#[inline]
 pub(crate) fn is_simulated() -> bool {
     !HERE.get().is_null()
 }
