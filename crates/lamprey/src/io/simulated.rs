@@ -8,18 +8,20 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// What has been received: at the end of a stream, the error with which the simulated network has ended it, if it has.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn received(socket: impl AsFd, count: usize) -> Result<usize, Errno> {
     if count == 0 { at_end(socket.as_fd()) } else { Ok(count) }
 }
 
 #[cold]
+#[inline(never)]
 fn at_end(socket: BorrowedFd<'_>) -> Result<usize, Errno> {
     take_error(socket).map_or(Ok(0), Err)
 }
 
 /// The error of a call on the socket: `error`, or the one with which the simulated network has ended it.
 #[cold]
+#[inline(never)]
 pub(crate) fn failed(socket: BorrowedFd<'_>, error: Errno) -> std::io::Error {
     let ended = matches!(error, Errno::PIPE | Errno::CONNRESET).then(|| take_error(socket)).flatten();
     ended.unwrap_or(error).into()

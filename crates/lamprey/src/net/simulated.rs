@@ -19,6 +19,17 @@ use std::time::Duration;
 
 use super::transfer::RECV;
 
+/// What `f` says of the calling thread's world; `None` outside of a simulation.
+#[inline]
+fn ask<R>(f: impl FnOnce(&World) -> R) -> Option<R> {
+    #[cold]
+    #[inline(never)]
+    fn ask_now<R>(f: impl FnOnce(&World) -> R) -> Option<R> {
+        world::with(f)
+    }
+    if world::is_simulated() { ask_now(f) } else { None }
+}
+
 /// The addresses of a name; `None` outside of a simulation.
 pub(super) fn look_up(host: &str, port: u16) -> Option<io::Result<Vec<SocketAddr>>> {
     world::with(|world| {
@@ -31,7 +42,7 @@ pub(super) fn look_up(host: &str, port: u16) -> Option<io::Result<Vec<SocketAddr
 
 /// A socket that connects to `to`; `None` outside of a simulation.
 pub(super) fn connect(to: &SocketAddr) -> Option<Result<OwnedFd, Errno>> {
-    world::with(|world| world.net.connect(world, *to))
+    ask(|world| world.net.connect(world, *to))
 }
 
 /// Waits until the socket of [`connect`] is connected.
@@ -56,7 +67,7 @@ fn is_connected(fd: BorrowedFd<'_>) -> Result<(), Errno> {
 
 /// A listening socket; `None` outside of a simulation.
 pub(super) fn listen(at: &SocketAddr, backlog: i32) -> Option<Result<OwnedFd, Errno>> {
-    world::with(|world| world.net.listen(world, *at, backlog as usize))
+    ask(|world| world.net.listen(world, *at, backlog as usize))
 }
 
 /// Accepts from a socket that the kernel says is no listener.
@@ -109,12 +120,12 @@ pub(super) fn ttl(result: io::Result<u32>, socket: impl AsFd) -> io::Result<u32>
 
 /// A datagram socket; `None` outside of a simulation.
 pub(super) fn bind_datagrams(at: &SocketAddr) -> Option<Result<OwnedFd, Errno>> {
-    world::with(|world| world.net.bind_datagrams(world, *at))
+    ask(|world| world.net.bind_datagrams(world, *at))
 }
 
 /// Sets a datagram socket's peer; `None` if the socket is not the simulation's.
 pub(super) fn connect_datagrams(socket: impl AsFd, peer: &SocketAddr) -> Option<Result<(), Errno>> {
-    world::with(|world| world.net.connect_datagrams(socket, *peer)).flatten()
+    ask(|world| world.net.connect_datagrams(socket, *peer)).flatten()
 }
 
 /// True if datagrams are sent and received by this file. Rarely wrong: a socket from outside of the simulation.
@@ -123,30 +134,33 @@ pub(super) fn has_datagrams() -> bool {
     world::is_simulated()
 }
 
-/// Sends a datagram; `otherwise`, if the socket is not the simulation's.
+/// Sends a datagram; `None` if the socket is not the simulation's.
 #[cold]
+#[inline(never)]
 pub(super) fn send_datagram(
     fd: BorrowedFd<'_>,
     bytes: &[u8],
     to: Option<SocketAddr>,
-    otherwise: impl FnOnce() -> Result<usize, Errno>,
-) -> Result<usize, Errno> {
-    let sent = world::with(|world: &World| world.net.send_datagram(world, fd, to, bytes)).flatten();
-    sent.unwrap_or_else(otherwise)
+) -> Option<Result<usize, Errno>> {
+    world::with(|world| world.net.send_datagram(world, fd, to, bytes)).flatten()
 }
 
-/// Receives a datagram; `otherwise`, if the socket is not the simulation's.
+/// Receives a datagram; `None` if the socket is not the simulation's.
 #[cold]
-pub(super) fn receive_datagram<R>(
+#[inline(never)]
+pub(super) fn receive_datagram(
     fd: BorrowedFd<'_>,
     buf: &mut [u8],
     flags: RecvFlags,
-    make: impl FnOnce(usize, SocketAddr) -> R,
-    otherwise: impl FnOnce(&mut [u8]) -> Result<R, Errno>,
-) -> Result<R, Errno> {
-    if known(fd, |_| ()).is_none() {
-        return otherwise(buf);
-    }
+) -> Option<Result<(usize, SocketAddr), Errno>> {
+    known(fd, |_| ()).map(|()| receive_with_head(fd, buf, flags))
+}
+
+fn receive_with_head(
+    fd: BorrowedFd<'_>,
+    buf: &mut [u8],
+    flags: RecvFlags,
+) -> Result<(usize, SocketAddr), Errno> {
     let mut head = Head::default();
     let mut parts = [IoSliceMut::new(&mut head), IoSliceMut::new(buf)];
     let received = net::recvmsg(fd, &mut parts, &mut RecvAncillaryBuffer::default(), flags | RECV)?;
@@ -154,5 +168,5 @@ pub(super) fn receive_datagram<R>(
         // Its machine has crashed.
         return Err(Errno::NETDOWN);
     };
-    Ok(make(count, sender(&head)?))
+    Ok((count, sender(&head)?))
 }

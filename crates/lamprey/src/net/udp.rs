@@ -83,8 +83,11 @@ impl UdpSocket {
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs()?.next().ok_or_else(no_address)?;
+        if simulated::has_datagrams() {
+            return self.send_in_simulation(buf, &address);
+        }
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            send(fd, buf, Some(&address))
+            net::sendto(fd, buf, SEND, &address)
         })
     }
 
@@ -121,8 +124,11 @@ impl UdpSocket {
 
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
         let read_timeout = self.0.options.read_timeout.get();
+        if simulated::has_datagrams() {
+            return self.receive_in_simulation(buf, flags);
+        }
         self.0
-            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive(fd, buf, flags))
+            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive_now(fd, buf, flags))
             .and_then(with_sender)
     }
 
@@ -139,7 +145,7 @@ impl UdpSocket {
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            send(fd, buf, None)
+            send(fd, buf)
         })
     }
 
@@ -171,6 +177,23 @@ impl UdpSocket {
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         self.receive_from_peer(buf, RecvFlags::PEEK)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn receive_in_simulation(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
+        let read_timeout = self.0.options.read_timeout.get();
+        self.0
+            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive(fd, buf, flags))
+            .and_then(with_sender)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_in_simulation(&self, buf: &[u8], to: &SocketAddr) -> io::Result<usize> {
+        self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
+            send_to(fd, buf, to)
+        })
     }
 
     fn receive_from_peer(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
@@ -231,7 +254,7 @@ impl UdpSocket {
     pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
         let write_timeout = self.0.options.write_timeout.get();
-        self.0.attempt_async(Interest::Write, write_timeout, |fd| send(fd, buf, Some(&address))).await
+        self.0.attempt_async(Interest::Write, write_timeout, |fd| send_to(fd, buf, &address)).await
     }
 
     /// The awaitable form of [`recv_from`](Self::recv_from).
@@ -290,7 +313,7 @@ impl UdpSocket {
     /// A future that is dropped before it is ready has sent nothing.
     pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         let write_timeout = self.0.options.write_timeout.get();
-        self.0.attempt_async(Interest::Write, write_timeout, move |fd| send(fd, buf, None))
+        self.0.attempt_async(Interest::Write, write_timeout, move |fd| send(fd, buf))
     }
 
     /// The awaitable form of [`recv`](Self::recv).
@@ -356,13 +379,15 @@ fn receive(
     buf: &mut [u8],
     flags: RecvFlags,
 ) -> Result<(usize, Option<SocketAddrAny>), Errno> {
-    if simulated::has_datagrams() {
-        let make = |count, from: SocketAddr| (count, Some(from.into()));
-        return simulated::receive_datagram(fd, buf, flags, make, |buf| receive_now(fd, buf, flags));
+    if simulated::has_datagrams()
+        && let Some(received) = simulated::receive_datagram(fd, buf, flags)
+    {
+        return received.map(|(count, from)| (count, Some(from.into())));
     }
     receive_now(fd, buf, flags)
 }
 
+#[inline]
 fn receive_now(
     fd: BorrowedFd<'_>,
     buf: &mut [u8],
@@ -372,21 +397,35 @@ fn receive_now(
 }
 
 /// From the peer that `connect` has set.
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn receive_from_peer(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
-    let receive = |buf: &mut [u8]| net::recv(fd, buf, flags | RECV).map(|(received, _)| received);
-    if simulated::has_datagrams() {
-        return simulated::receive_datagram(fd, buf, flags, |count, _| count, receive);
+    if simulated::has_datagrams()
+        && let Some(received) = simulated::receive_datagram(fd, buf, flags)
+    {
+        return received.map(|(count, _)| count);
     }
-    receive(buf)
+    net::recv(fd, buf, flags | RECV).map(|(received, _)| received)
 }
 
-/// To `to`, or else to the peer that `connect` has set.
-fn send(fd: BorrowedFd<'_>, buf: &[u8], to: Option<&SocketAddr>) -> Result<usize, Errno> {
-    let send = || match to {
-        Some(to) => net::sendto(fd, buf, SEND, to),
-        None => net::send(fd, buf, SEND),
-    };
-    if simulated::has_datagrams() { simulated::send_datagram(fd, buf, to.copied(), send) } else { send() }
+/// To this address.
+fn send_to(fd: BorrowedFd<'_>, buf: &[u8], to: &SocketAddr) -> Result<usize, Errno> {
+    if simulated::has_datagrams()
+        && let Some(sent) = simulated::send_datagram(fd, buf, Some(*to))
+    {
+        return sent;
+    }
+    net::sendto(fd, buf, SEND, to)
+}
+
+/// To the peer that `connect` has set.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn send(fd: BorrowedFd<'_>, buf: &[u8]) -> Result<usize, Errno> {
+    if simulated::has_datagrams()
+        && let Some(sent) = simulated::send_datagram(fd, buf, None)
+    {
+        return sent;
+    }
+    net::send(fd, buf, SEND)
 }
 
 fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {

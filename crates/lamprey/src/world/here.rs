@@ -52,6 +52,7 @@ pub(crate) fn apart<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// True in a simulation.
+#[inline]
 pub(crate) fn is_simulated() -> bool {
     !HERE.get().is_null()
 }
