@@ -44,7 +44,7 @@ impl DateClock {
 
     /// The date now.
     pub(crate) fn now(&mut self) -> &DateText {
-        let second = seconds(SystemTime::now());
+        let second = seconds(lamprey::sim::system_time());
         if second != self.second {
             *self = DateClock { second, text: format(second) };
         }

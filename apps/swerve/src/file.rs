@@ -8,7 +8,6 @@
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -82,7 +81,7 @@ impl Stamp {
 /// # Blocking
 /// Waits for the disk: call it on the blocking pool.
 pub(crate) fn find(root: &Root, name: &[u8], known: Option<Arc<File>>, small: u64) -> Result<Found, Status> {
-    let now = date::seconds(SystemTime::now());
+    let now = date::seconds(lamprey::sim::system_time());
     let fd = root.open_file(name).map_err(refusal)?;
     let stat = rustix::fs::fstat(&fd).map_err(refusal)?;
     match FileType::from_raw_mode(stat.st_mode) {

@@ -1,6 +1,7 @@
 use super::*;
 use std::path::Path;
 use std::time::Duration;
+use std::time::SystemTime;
 
 fn folder() -> (tempfile::TempDir, Root) {
     let temp = tempfile::tempdir().unwrap();

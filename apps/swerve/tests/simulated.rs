@@ -1,14 +1,16 @@
 //! The server on a simulated machine, asked from another one over a network that fails: each request ends with an error, or
-//! with the right bytes. `SWERVE_SEEDS=100000` runs so many seeds instead of the usual number.
+//! with the right bytes.
 
 use lamprey::net::TcpStream;
 use lamprey::sim::{self, Faults, Machine};
 use lamprey::{Runtime, channel};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use swerve::{Config, Server, Stopper};
 
+/// `LAMPREY_RUNS=1000000` makes a soak of it.
 const SEEDS: u64 = 1_000;
 /// Longer than any partition by chance.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -115,20 +117,15 @@ fn faults(seed: u64) -> Faults {
 #[test]
 fn no_wrong_byte_and_no_hang() {
     let site = site();
-    let seeds =
-        std::env::var("SWERVE_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("SWERVE_SEEDS is a number"));
-    let mut served = 0;
-    for seed in 0..seeds {
+    let served = AtomicUsize::new(0);
+    let explored = sim::explore(SEEDS, |sim| {
+        let seed = sim.seed();
         // A hang is a deadlock of the simulation, or takes too many steps.
-        let root = site.path();
-        let run = || Runtime::simulated(seed).steps(2_000_000).run(|| program(seed, root, faults(seed)));
-        let result = std::panic::catch_unwind(run);
-        served += result.unwrap_or_else(|panic| {
-            println!("seed {seed}");
-            std::panic::resume_unwind(panic)
-        });
-    }
-    assert!(served as u64 > seeds / 2, "{served} of {} clients were served", seeds * 4);
+        let now = sim.steps(2_000_000).run(|| program(seed, site.path(), faults(seed)));
+        served.fetch_add(now, Ordering::Relaxed); // Relaxed: a count
+    });
+    let served = served.into_inner() as u64;
+    assert!(served > explored.runs / 2, "{served} clients were served in {} runs of 4", explored.runs);
 }
 
 #[test]
@@ -136,6 +133,13 @@ fn one_seed_is_one_log() {
     let site = site();
     for seed in 0..20 {
         let run = || Runtime::simulated(seed).run_logged(|| program(seed, site.path(), faults(seed)));
-        assert!(run() == run(), "seed {seed}");
+        let (one, other) = (run(), run());
+        let differs = one.1.lines().zip(other.1.lines()).position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let of =
+                |log: &str| log.lines().skip(at.saturating_sub(6)).take(9).collect::<Vec<_>>().join("\n");
+            panic!("seed {seed}, line {at}:\n{}\n--\n{}", of(&one.1), of(&other.1));
+        }
+        assert!(one == other, "seed {seed}");
     }
 }

@@ -57,6 +57,7 @@
 mod addr;
 mod common;
 mod connect;
+mod datagram;
 mod events;
 mod listen;
 mod simulated;

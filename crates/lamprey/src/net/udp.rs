@@ -3,16 +3,13 @@
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::BorrowedFd;
 
-use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SocketAddrAny};
+use rustix::net::{RecvFlags, SocketAddrAny};
 
 use super::addr::{ToSocketAddrs, first_of, no_address};
 use super::common::{has_timeouts, owns_descriptor};
 use super::events::readiness_events;
-use super::simulated;
-use super::transfer::{RECV, SEND};
+use super::{datagram, simulated};
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
@@ -83,11 +80,8 @@ impl UdpSocket {
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send_to(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs()?.next().ok_or_else(no_address)?;
-        if simulated::has_datagrams() {
-            return self.send_in_simulation(buf, &address);
-        }
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            net::sendto(fd, buf, SEND, &address)
+            datagram::send_to(fd, buf, &address)
         })
     }
 
@@ -124,11 +118,8 @@ impl UdpSocket {
 
     fn receive(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
         let read_timeout = self.0.options.read_timeout.get();
-        if simulated::has_datagrams() {
-            return self.receive_in_simulation(buf, flags);
-        }
         self.0
-            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive_now(fd, buf, flags))
+            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| datagram::receive(fd, buf, flags))
             .and_then(with_sender)
     }
 
@@ -145,7 +136,7 @@ impl UdpSocket {
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.
     pub fn send(&self, buf: &[u8]) -> io::Result<usize> {
         self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            send(fd, buf)
+            datagram::send(fd, buf)
         })
     }
 
@@ -179,26 +170,11 @@ impl UdpSocket {
         self.receive_from_peer(buf, RecvFlags::PEEK)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn receive_in_simulation(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<(usize, SocketAddr)> {
-        let read_timeout = self.0.options.read_timeout.get();
-        self.0
-            .attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive(fd, buf, flags))
-            .and_then(with_sender)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn send_in_simulation(&self, buf: &[u8], to: &SocketAddr) -> io::Result<usize> {
-        self.0.attempt(Interest::Write, Wait::SocketWrite, self.0.options.write_timeout.get(), |fd| {
-            send_to(fd, buf, to)
-        })
-    }
-
     fn receive_from_peer(&self, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
         let read_timeout = self.0.options.read_timeout.get();
-        self.0.attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| receive_from_peer(fd, buf, flags))
+        self.0.attempt(Interest::Read, Wait::SocketRead, read_timeout, |fd| {
+            datagram::receive_from_peer(fd, buf, flags)
+        })
     }
 
     fn connect_to(&self, address: &SocketAddr) -> io::Result<()> {
@@ -254,7 +230,7 @@ impl UdpSocket {
     pub async fn send_to_async(&self, buf: &[u8], to: impl ToSocketAddrs) -> io::Result<usize> {
         let address = to.to_socket_addrs_async().await?.next().ok_or_else(no_address)?;
         let write_timeout = self.0.options.write_timeout.get();
-        self.0.attempt_async(Interest::Write, write_timeout, |fd| send_to(fd, buf, &address)).await
+        self.0.attempt_async(Interest::Write, write_timeout, |fd| datagram::send_to(fd, buf, &address)).await
     }
 
     /// The awaitable form of [`recv_from`](Self::recv_from).
@@ -291,7 +267,8 @@ impl UdpSocket {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> + Send {
         let read_timeout = self.0.options.read_timeout.get();
-        let receiving = self.0.attempt_async(Interest::Read, read_timeout, move |fd| receive(fd, buf, flags));
+        let receiving =
+            self.0.attempt_async(Interest::Read, read_timeout, move |fd| datagram::receive(fd, buf, flags));
         async { receiving.await.and_then(with_sender) }
     }
 
@@ -301,7 +278,9 @@ impl UdpSocket {
         flags: RecvFlags,
     ) -> impl Future<Output = io::Result<usize>> + Send {
         let read_timeout = self.0.options.read_timeout.get();
-        self.0.attempt_async(Interest::Read, read_timeout, move |fd| receive_from_peer(fd, buf, flags))
+        self.0.attempt_async(Interest::Read, read_timeout, move |fd| {
+            datagram::receive_from_peer(fd, buf, flags)
+        })
     }
 
     /// The awaitable form of [`send`](Self::send).
@@ -313,7 +292,7 @@ impl UdpSocket {
     /// A future that is dropped before it is ready has sent nothing.
     pub fn send_async(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         let write_timeout = self.0.options.write_timeout.get();
-        self.0.attempt_async(Interest::Write, write_timeout, move |fd| send(fd, buf))
+        self.0.attempt_async(Interest::Write, write_timeout, move |fd| datagram::send(fd, buf))
     }
 
     /// The awaitable form of [`recv`](Self::recv).
@@ -372,60 +351,6 @@ impl UdpSocket {
     pub fn send_evt(&self, buf: &[u8]) -> FutureEvt<impl Future<Output = io::Result<usize>> + Send> {
         future_evt(self.send_async(buf))
     }
-}
-
-fn receive(
-    fd: BorrowedFd<'_>,
-    buf: &mut [u8],
-    flags: RecvFlags,
-) -> Result<(usize, Option<SocketAddrAny>), Errno> {
-    if simulated::has_datagrams()
-        && let Some(received) = simulated::receive_datagram(fd, buf, flags)
-    {
-        return received.map(|(count, from)| (count, Some(from.into())));
-    }
-    receive_now(fd, buf, flags)
-}
-
-#[inline]
-fn receive_now(
-    fd: BorrowedFd<'_>,
-    buf: &mut [u8],
-    flags: RecvFlags,
-) -> Result<(usize, Option<SocketAddrAny>), Errno> {
-    net::recvfrom(fd, buf, flags | RECV).map(|(received, _, from)| (received, from))
-}
-
-/// From the peer that `connect` has set.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn receive_from_peer(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
-    if simulated::has_datagrams()
-        && let Some(received) = simulated::receive_datagram(fd, buf, flags)
-    {
-        return received.map(|(count, _)| count);
-    }
-    net::recv(fd, buf, flags | RECV).map(|(received, _)| received)
-}
-
-/// To this address.
-fn send_to(fd: BorrowedFd<'_>, buf: &[u8], to: &SocketAddr) -> Result<usize, Errno> {
-    if simulated::has_datagrams()
-        && let Some(sent) = simulated::send_datagram(fd, buf, Some(*to))
-    {
-        return sent;
-    }
-    net::sendto(fd, buf, SEND, to)
-}
-
-/// To the peer that `connect` has set.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn send(fd: BorrowedFd<'_>, buf: &[u8]) -> Result<usize, Errno> {
-    if simulated::has_datagrams()
-        && let Some(sent) = simulated::send_datagram(fd, buf, None)
-    {
-        return sent;
-    }
-    net::send(fd, buf, SEND)
 }
 
 fn with_sender((received, from): (usize, Option<SocketAddrAny>)) -> io::Result<(usize, SocketAddr)> {
