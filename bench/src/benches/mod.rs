@@ -35,6 +35,7 @@ pub mod ring;
 pub mod savina;
 pub mod scope;
 pub mod select;
+pub mod sim;
 pub mod spawn;
 pub mod stalls;
 pub mod stream;
@@ -47,7 +48,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 54] = [
+pub const ALL: [&Bench; 56] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -101,6 +102,8 @@ pub const ALL: [&Bench; 54] = [
     &savina::counting::BENCH,
     &savina::fork_join::CREATE,
     &savina::fork_join::THROUGHPUT,
+    &sim::STEPS,
+    &sim::RUNS,
     &compile::BENCH,
 ];
 

@@ -108,6 +108,8 @@ pub enum Code {
     Go,
     /// In `boost/`, built when g++ is on PATH and finds Boost.Fiber.
     Boost,
+    /// In `simulators/`, built by cargo, for minutes: a tiny run takes it only if that has been done.
+    Simulators,
 }
 
 impl Variant {
@@ -134,6 +136,11 @@ impl Variant {
     /// The Go program of the same bench name.
     pub const fn go() -> Self {
         Self { name: "go", rival: true, code: Code::Go, io: None }
+    }
+
+    /// A rival of Lamprey's simulator.
+    pub const fn simulator(name: &'static str) -> Self {
+        Self { name, rival: true, code: Code::Simulators, io: None }
     }
 
     /// The program of the same bench name on Boost.Fiber.

@@ -2,6 +2,7 @@
 
 pub mod boost;
 pub mod go;
+pub mod simulators;
 
 use anyhow::{Context, Result};
 use std::env;
