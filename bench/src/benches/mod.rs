@@ -35,6 +35,7 @@ pub mod ring;
 pub mod savina;
 pub mod scope;
 pub mod select;
+pub mod sim;
 pub mod spawn;
 pub mod stalls;
 pub mod stm;
@@ -49,7 +50,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 55] = [
+pub const ALL: [&Bench; 57] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -104,6 +105,8 @@ pub const ALL: [&Bench; 55] = [
     &savina::counting::BENCH,
     &savina::fork_join::CREATE,
     &savina::fork_join::THROUGHPUT,
+    &sim::STEPS,
+    &sim::RUNS,
     &compile::BENCH,
 ];
 

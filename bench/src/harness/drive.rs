@@ -25,7 +25,7 @@ pub struct Outcome {
 pub fn measure(bench: &Bench, effort: Effort, with_rivals: bool) -> Outcome {
     let variants = bench.variants.iter().filter(|v| with_rivals || !v.rival);
     let pairs = variants.flat_map(|v| bench.workers.iter().map(move |w| (v, *w)));
-    let mut contenders: Vec<_> = pairs.map(|(v, w)| Contender::new(bench, v, w)).collect();
+    let mut contenders: Vec<_> = pairs.map(|(v, w)| Contender::new(bench, v, w, effort)).collect();
     contenders.iter_mut().for_each(|c| c.attempt(|c| c.warm_up(effort)));
     for _ in 0..runs(bench, effort) {
         contenders.iter_mut().for_each(|c| c.attempt(Contender::run));
@@ -61,13 +61,15 @@ struct Contender<'a> {
 }
 
 impl<'a> Contender<'a> {
-    fn new(bench: &'a Bench, variant: &'a Variant, workers: usize) -> Self {
+    fn new(bench: &'a Bench, variant: &'a Variant, workers: usize, effort: Effort) -> Self {
         let missing = match variant.code {
             Code::Here(_) => None,
             Code::Around(program, _) => programs::find(program).err(),
             Code::Go => programs::go::program().err(),
             Code::Boost => programs::boost::program().err(),
             Code::Ghc => programs::ghc::program().err(),
+            Code::Simulators if effort == Effort::Tiny => programs::simulators::built().err(),
+            Code::Simulators => programs::simulators::program().err(),
         };
         let missing = missing.map(|e| (true, format!("{e:#}")));
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
@@ -134,6 +136,7 @@ impl<'a> Contender<'a> {
             Code::Go => Command::new(programs::go::program()?),
             Code::Boost => Command::new(programs::boost::program()?),
             Code::Ghc => Command::new(programs::ghc::program()?),
+            Code::Simulators => Command::new(programs::simulators::built()?),
             Code::Here(_) | Code::Around(..) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.arg("child");

@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 129] = [
+const TARGETS: [Target; 133] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -158,6 +158,10 @@ const TARGETS: [Target; 129] = [
     target("idle_connections", "parasites", 1, "user", Value(1024.0)),
     target("http", "lamprey", 1, "request", Times(1.0 / 0.9, "nginx", 1)),
     target("http", "lamprey", 2, "request", Times(1.0 / 0.9, "nginx", 2)),
+    target("sim", "hosts-1", 1, "step", Value(500.0)),
+    target("sim", "hosts-1", 1, "step", Times(0.2, "madsim", 1)),
+    target("sim", "hosts-2", 1, "step", Value(500.0)),
+    target("sim", "hosts-2", 1, "step", Times(0.2, "madsim", 1)),
     target("compile", "lamprey", 2, "build", Value(3.0)),
     target("compile", "lamprey", 2, "size", Value(600.0)),
     target("compile", "itself", 2, "release", Value(15.0)),

@@ -29,6 +29,7 @@ pub mod ring;
 pub mod savina;
 pub mod scope;
 pub mod select;
+pub mod sim;
 pub mod spawn;
 pub mod stalls;
 pub mod stm;

@@ -3,6 +3,7 @@
 pub mod boost;
 pub mod ghc;
 pub mod go;
+pub mod simulators;
 
 use anyhow::{Context, Result};
 use std::env;
