@@ -1,6 +1,7 @@
 //! One run of an explored program, whose failure is caught.
 
 use super::builder::SimBuilder;
+use crate::bug::quietly;
 use crate::sched::panic_hook::hushed;
 use crate::world::Draws;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,7 +45,10 @@ pub(super) fn attempt(program: &(impl Fn(SimBuilder) + ?Sized), draws: Draws, lo
     }
     made.used.sort_unstable();
     made.used.dedup();
-    made.failure = outcome.err().map(|payload| text_of(&*payload));
+    if let Err(payload) = outcome {
+        made.failure = Some(text_of(&*payload));
+        hushed(|| quietly(|| drop(payload)));
+    }
     made
 }
 

@@ -117,21 +117,25 @@ impl Run {
 
     /// Ends all threads of all machines; an error if some do not end.
     pub(super) fn end(&self) -> Result<(), Failure> {
-        let nodes = self.nodes.borrow().clone();
-        nodes.iter().for_each(|node| node.stop());
         let last = self.steps.get() + STEPS_TO_END;
-        let is_up = || nodes.iter().any(|node| !node.is_down());
-        while is_up() {
+        while self.stop_all() {
             let goes_on = self.step() || self.idle();
-            if is_up() && (!goes_on || self.steps.get() >= last) {
+            if self.stop_all() && (!goes_on || self.steps.get() >= last) {
                 let survivors = Failure::survivors(self);
                 self.leave();
-                nodes.iter().for_each(|node| node.forget());
+                self.nodes.borrow().iter().for_each(|node| node.forget());
                 std::mem::forget(std::mem::take(&mut *self.list.entries.borrow_mut()));
                 return Err(survivors);
             }
         }
         Ok(())
+    }
+
+    /// Tells all machines to end, also those that destructors have started meanwhile; true if one is left.
+    fn stop_all(&self) -> bool {
+        let nodes = self.nodes.borrow().clone();
+        nodes.iter().filter(|node| !node.is_down() && !node.is_stopping()).for_each(|node| node.stop());
+        nodes.iter().any(|node| !node.is_down())
     }
 
     /// Runs `f` with no worker on the kernel thread; the worker that is there now, perhaps in the middle of a step,
@@ -248,9 +252,13 @@ impl Run {
         if node.is_stopping() && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
             self.world.set_in_worker(false);
-            let panic = node.one_ended(at.worker);
-            let mut first = self.panic.borrow_mut();
-            *first = first.take().or(panic);
+            if let Some(panic) = node.one_ended(at.worker) {
+                let first = self.panic.take();
+                let (first, later) = if first.is_some() { (first, Some(panic)) } else { (Some(panic), None) };
+                *self.panic.borrow_mut() = first;
+                // Its payload is the program's.
+                crate::bug::quietly(|| drop(later));
+            }
         }
     }
 

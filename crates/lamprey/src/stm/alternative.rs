@@ -1,5 +1,6 @@
 //! `retry`, `check`, `or_else`: transactions that wait, and what they do instead.
 
+use super::log::Level;
 use super::transaction::Transaction;
 use super::{Abort, StmResult};
 
@@ -61,14 +62,28 @@ pub fn or_else<T>(
     second: impl FnOnce(&mut Transaction) -> StmResult<T>,
 ) -> StmResult<T> {
     let level = tx.log.open();
-    match first(tx) {
-        Err(Abort::RETRY) if !tx.is_doomed() => {
-            tx.log.undo(level);
-            second(tx)
-        }
-        result => {
-            tx.log.keep(level);
-            result
+    let mut open = Open { tx, level: Some(level) };
+    let result = first(open.tx);
+    let retries = matches!(result, Err(Abort::RETRY)) && !open.tx.is_doomed();
+    if !retries && let Some(level) = open.level.take() {
+        open.tx.log.keep(level);
+        return result;
+    }
+    drop(open);
+    second(tx)
+}
+
+/// An alternative that has not been chosen: its writes are forgotten on drop, also if it panics and the transaction's code
+/// catches that.
+struct Open<'a> {
+    tx: &'a mut Transaction,
+    level: Option<Level>,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if let Some(level) = self.level.take() {
+            self.tx.log.undo(level);
         }
     }
 }

@@ -16,6 +16,7 @@ use super::inline::Inline;
 use super::stamp::Stamp;
 use super::value::{DropWord, Word};
 use super::var::Var;
+use crate::bug::quietly;
 use std::ptr::NonNull;
 
 /// Reads up to this number need no allocation.
@@ -206,21 +207,20 @@ impl Log {
         }
     }
 
-    /// Drops all values: code of the program.
+    /// Drops all values: code of the program, whose panics are printed and swallowed, as the transaction is over.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn drop_values(&mut self) {
         for at in 0..self.writes.len() {
             let write = self.writes[at];
             if let Some(drop_word) = write.drop_word {
-                // SAFETY: owned by the log (invariant 2), and not used again: if this panics, the rest is
-                // leaked.
-                unsafe { drop_word(write.word) };
+                // SAFETY: owned by the log (invariant 2), and not used again.
+                quietly(|| unsafe { drop_word(write.word) });
             }
         }
         self.writes.truncate(0);
         while let Some((word, drop_word)) = self.garbage.as_mut().and_then(|garbage| garbage.pop()) {
             // SAFETY: owned by the log (invariants 2 and 3), and taken out.
-            unsafe { drop_word(word) };
+            quietly(|| unsafe { drop_word(word) });
         }
     }
 }

@@ -14,6 +14,7 @@ use super::transaction::Transaction;
 use super::waiting::{Register, Registered, register};
 use super::{Abort, StmResult};
 use crate::channel::gate::Interrupted;
+use crate::sched::cancel::open;
 use crate::sched::{coop, guard};
 use crate::sync_shim::back_off;
 use crate::time;
@@ -65,7 +66,8 @@ pub(super) fn attempt<T>(
 ) -> Attempt<T> {
     // SAFETY: the calling kernel thread's.
     let mut tx = unsafe { Transaction::begin(local::current(), failures.are_enough()) };
-    match guard::no_switch_briefly("a transaction", || code(&mut tx)) {
+    // Open: a generator that is suspended within ends the process, as another thread could resume it.
+    match guard::no_switch_briefly("a transaction", || open(|| code(&mut tx))) {
         Ok(value) if tx.commit_and_wake() => return Attempt::Done(value),
         Err(Abort::RETRY) if !tx.is_doomed() => return retry(&mut tx, is_future),
         _ => {}

@@ -42,6 +42,8 @@ pub(crate) struct MachineId(pub(crate) u32);
 
 /// When each simulation begins, since 1970: 2026-01-01.
 const EPOCH: Duration = Duration::from_secs(1_767_225_600);
+/// The clock stops there, after ten thousand years: an `Instant` cannot say every time.
+const END: Duration = Duration::from_secs(315_360_000_000);
 /// Calls that need not wait after which a thread gives way in any case.
 const MOST_CALLS: u32 = 256;
 
@@ -140,13 +142,13 @@ impl World {
     }
 
     pub(crate) fn advance(&self, by: Duration) {
-        self.elapsed.set(self.elapsed.get() + by);
+        self.elapsed.set(self.elapsed.get().saturating_add(by).min(END));
     }
 
     /// Sets the clock forward to `at`, unless it is there already.
     pub(crate) fn advance_to(&self, at: Instant) {
         let elapsed = at.saturating_duration_since(self.start);
-        self.elapsed.set(self.elapsed.get().max(elapsed));
+        self.elapsed.set(self.elapsed.get().max(elapsed.min(END)));
     }
 
     /// Has `event` happen after `delay`, between two steps of the program. Events of one instant happen in the order in

@@ -6,7 +6,7 @@
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -34,7 +34,7 @@ pub(crate) struct Known {
 pub(super) struct Carriers {
     epoll: Option<OwnedFd>,
     /// By inode. Never iterated.
-    known: HashMap<u64, Known>,
+    known: BTreeMap<u64, Known>,
 }
 
 /// What the kernel reports of a carrier: that something has changed.

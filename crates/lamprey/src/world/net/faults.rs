@@ -64,7 +64,7 @@ impl Faults {
     /// If it is not from 0 to 1.
     pub fn partitions(mut self, probability: f64, heals_within: Duration) -> Self {
         self.partitions = super::link::in_a_million("partitions", probability);
-        self.heals_within = heals_within;
+        self.heals_within = heals_within.min(super::link::LONGEST);
         self
     }
 

@@ -82,7 +82,8 @@ impl Link {
     /// If the range is empty.
     pub fn latency(mut self, range: RangeInclusive<Duration>) -> Self {
         assert!(range.start() <= range.end(), "a range of latencies is empty: {range:?}");
-        self.latency = range.into_inner();
+        let (least, most) = range.into_inner();
+        self.latency = (least.min(LONGEST), most.min(LONGEST));
         self
     }
 
@@ -150,16 +151,19 @@ impl Link {
 
     /// How long it is tried to connect, until that fails with `TimedOut`.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+        self.connect_timeout = timeout.min(LONGEST);
         self
     }
 
     /// How long what was sent on a stream is sent again if nothing answers, until the connection fails with `TimedOut`.
     pub fn send_timeout(mut self, timeout: Duration) -> Self {
-        self.send_timeout = timeout;
+        self.send_timeout = timeout.min(LONGEST);
         self
     }
 }
+
+/// Longer times are cut to this one: a hundred years.
+pub(super) const LONGEST: Duration = Duration::from_secs(3_153_600_000);
 
 pub(super) fn in_a_million(what: &str, probability: f64) -> u32 {
     assert!((0.0..=1.0).contains(&probability), "a probability of {what} is from 0 to 1, not {probability}");
