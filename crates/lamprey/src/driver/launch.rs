@@ -11,6 +11,7 @@ use crate::sched::source::SourceFactory;
 use crate::sched::source_thread;
 use crate::sched::timers::{self, TimerSource};
 use crate::sched::virtual_worker::{Locals, VirtualWorker};
+use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 use swapstack::{PoolConfig, StackPool};
@@ -47,7 +48,28 @@ pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
 /// # Errors
 /// The system's, if it refuses memory or descriptors.
 pub(crate) fn launch_virtual(launch: Launch) -> io::Result<(Arc<Shared>, Vec<VirtualWorker>)> {
-    Shared::start_virtual(&configure(launch, Pool::simulated())?, || Box::new(OfWorker::default()))
+    let config = Config { stacks: stacks_of_simulations(), ..configure(launch, Pool::simulated())? };
+    Shared::start_virtual(&config, || Box::new(OfWorker::default()))
+}
+
+/// Most stacks that a kernel thread keeps for its next simulation.
+const MOST_KEPT: usize = 256;
+
+std::thread_local! {
+    static STACKS: RefCell<Option<Arc<StackPool>>> = const { RefCell::new(None) };
+}
+
+/// The stacks of all virtual workers of the calling kernel thread. They are kept from one simulation to the next, as mapping
+/// and touching them is most of what a small one costs.
+fn stacks_of_simulations() -> Arc<StackPool> {
+    STACKS.with_borrow_mut(|stacks| {
+        stacks.get_or_insert_with(|| Arc::new(StackPool::new(PoolConfig::default()))).clone()
+    })
+}
+
+/// A simulation of the calling kernel thread has ended: gives its stacks back to the system if there were many.
+pub(crate) fn end_simulation() {
+    STACKS.with_borrow_mut(|stacks| _ = stacks.take_if(|stacks| stacks.stats().carved > MOST_KEPT));
 }
 
 /// What is one per kernel thread, here, and belongs to a worker.

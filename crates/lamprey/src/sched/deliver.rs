@@ -4,6 +4,7 @@ use super::guard;
 use super::remote_message::RemoteMessage;
 use super::waiter::Waiter;
 use super::worker_shared::WorkerShared;
+use crate::world;
 use std::ptr::NonNull;
 
 impl WorkerShared {
@@ -40,7 +41,9 @@ impl WorkerShared {
     pub(crate) fn notify(&self) -> bool {
         let sleeps = self.parking.claim();
         if sleeps {
-            self.called.now();
+            if !world::is_simulated() {
+                self.called.now();
+            }
             let notifier = self.notifier.get().expect("set before the first sleep");
             // The caller has just handed an entry over to the worker, and must not unwind.
             const WHO: &str = "the notifier of a source";

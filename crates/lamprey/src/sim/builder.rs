@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::machine::Config;
 use super::run::Run;
 use super::schedule::{Schedule, Scheduler};
+use crate::driver::launch::end_simulation;
 use crate::sched::panic::Panics;
 use crate::thread::{JoinError, stack_size};
 use crate::world::{self, Draws, World};
@@ -170,6 +171,7 @@ impl SimBuilder {
                 world.escapes("a kernel thread outside of the simulation has woken threads of it");
             }
             run.is_over();
+            end_simulation();
             drop(entered);
             let told = Told {
                 hash: world.log_hash(),

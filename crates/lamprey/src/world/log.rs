@@ -26,9 +26,11 @@ impl Log {
 
     /// Adds numbers to the hash, and a line to the text.
     pub(super) fn step(&self, at: Duration, numbers: [u64; 3], line: impl FnOnce(&mut String)) {
-        let begin = mix(self.hash.get(), at.as_nanos() as u64);
-        let hash = numbers.iter().fold(begin, |hash, number| mix(hash, *number));
-        self.hash.set(hash);
+        // Odd factors, so that each number alone changes the sum; mixing each into the hash would wait for the one before.
+        const FACTORS: [u64; 3] = [0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db];
+        let time = (at.as_secs() * 1_000_000_000).wrapping_add(u64::from(at.subsec_nanos()));
+        let terms = numbers.iter().zip(FACTORS).map(|(number, factor)| number.wrapping_mul(factor));
+        self.hash.set(mix(self.hash.get(), terms.fold(time, u64::wrapping_add)));
         self.keep(at, line);
     }
 
