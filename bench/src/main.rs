@@ -104,7 +104,9 @@ fn child(bench: &str, variant: &str, workers: usize) -> Result<()> {
         .ok_or_else(|| anyhow!("no {variant} in {bench}"))
         .and_then(|v| match v.code {
             Code::Here(prepare) | Code::Around(_, prepare) => prepare(workers),
-            Code::Go | Code::Boost | Code::Simulators => Err(anyhow!("{variant} is a program of its own")),
+            Code::Go | Code::Boost | Code::Ghc | Code::Simulators => {
+                Err(anyhow!("{variant} is a program of its own"))
+            }
         });
     match prepared {
         Ok(runner) => worker::serve(io::stdin().lock(), io::stdout(), runner),

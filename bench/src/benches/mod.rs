@@ -38,6 +38,8 @@ pub mod select;
 pub mod sim;
 pub mod spawn;
 pub mod stalls;
+pub mod stm;
+pub mod stm_ours;
 pub mod stream;
 pub mod switch;
 pub mod sysbench;
@@ -48,7 +50,7 @@ pub mod yielding;
 use crate::harness::Bench;
 
 /// All benches, from the lowest layer to the highest.
-pub const ALL: [&Bench; 56] = [
+pub const ALL: [&Bench; 57] = [
     &switch::BENCH,
     &yielding::BENCH,
     &policies::BENCH,
@@ -80,6 +82,7 @@ pub const ALL: [&Bench; 56] = [
     &condvar::AFFINITY,
     &sysbench::THREADS,
     &sysbench::MUTEX,
+    &stm::BENCH,
     &quicksort::BENCH,
     &scope::BENCH,
     &cancel::BENCH,

@@ -69,6 +69,7 @@ impl<'a> Contender<'a> {
             Code::Boost => programs::boost::program().err(),
             Code::Simulators if effort == Effort::Tiny => programs::simulators::built().err(),
             Code::Simulators => programs::simulators::program().err(),
+            Code::Ghc => programs::ghc::program().err(),
         };
         let missing = missing.map(|e| (true, format!("{e:#}")));
         Self { bench, variant, workers, process: None, size: 0, samples: Vec::new(), missing }
@@ -135,6 +136,7 @@ impl<'a> Contender<'a> {
             Code::Go => Command::new(programs::go::program()?),
             Code::Boost => Command::new(programs::boost::program()?),
             Code::Simulators => Command::new(programs::simulators::built()?),
+            Code::Ghc => Command::new(programs::ghc::program()?),
             Code::Here(_) | Code::Around(..) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.arg("child");
@@ -142,7 +144,7 @@ impl<'a> Contender<'a> {
             }
         };
         command.arg(self.bench.name);
-        if !matches!(self.variant.code, Code::Go | Code::Boost) {
+        if !matches!(self.variant.code, Code::Go | Code::Boost | Code::Ghc) {
             command.arg(self.variant.name);
         }
         command.arg(self.workers.to_string()).envs(self.variant.io.map(|io| ("LAMPREY_IO", io)));
@@ -189,7 +191,7 @@ mod tests {
                 runs: 1,
                 variants: &[],
             };
-            let command = Contender::new(&bench, variant, 1).command().unwrap();
+            let command = Contender::new(&bench, variant, 1, Effort::Tiny).command().unwrap();
             command.get_envs().any(|told| told == ("LAMPREY_IO".as_ref(), Some("uring".as_ref())))
         };
         assert!(!told(&variant));

@@ -110,6 +110,8 @@ pub enum Code {
     Boost,
     /// In `simulators/`, built by cargo, for minutes: a tiny run takes it only if that has been done.
     Simulators,
+    /// In `ghc/`, built when GHC is on PATH.
+    Ghc,
 }
 
 impl Variant {
@@ -141,6 +143,11 @@ impl Variant {
     /// A rival of Lamprey's simulator.
     pub const fn simulator(name: &'static str) -> Self {
         Self { name, rival: true, code: Code::Simulators, io: None }
+    }
+
+    /// The Haskell program of the same bench name.
+    pub const fn ghc() -> Self {
+        Self { name: "ghc", rival: true, code: Code::Ghc, io: None }
     }
 
     /// The program of the same bench name on Boost.Fiber.

@@ -31,7 +31,7 @@ const fn target(
     Target { bench, variant, workers, metric, bound }
 }
 
-const TARGETS: [Target; 113] = [
+const TARGETS: [Target; 133] = [
     target("switch", "swapstack", 1, "switch", Value(0.8)),
     target("switch", "swapstack", 1, "switch", Times(1.0, "corosensei", 1)),
     target("yield", "lamprey", 1, "yield", Value(3.0)),
@@ -120,6 +120,26 @@ const TARGETS: [Target; 113] = [
     target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "pthread", 2)),
     target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "go", 2)),
     target("sysbench_mutex", "lamprey", 2, "of_1024", Times(1.0, "boost", 2)),
+    target("stm", "lamprey", 1, "counter", Times(1.0, "stm", 1)),
+    target("stm", "lamprey", 1, "counter", Times(1.0, "ghc", 1)),
+    target("stm", "lamprey", 1, "disjoint", Times(1.0, "stm", 1)),
+    target("stm", "lamprey", 1, "disjoint", Times(1.0, "ghc", 1)),
+    target("stm", "lamprey", 1, "hot", Times(1.0, "stm", 1)),
+    target("stm", "lamprey", 1, "hot", Times(1.0, "ghc", 1)),
+    target("stm", "lamprey", 1, "list", Times(1.0, "stm", 1)),
+    target("stm", "lamprey", 1, "list", Times(1.0, "ghc", 1)),
+    target("stm", "lamprey", 2, "counter", Times(1.0, "stm", 2)),
+    target("stm", "lamprey", 2, "counter", Times(1.0, "ghc", 2)),
+    target("stm", "lamprey", 2, "disjoint", Times(1.0, "stm", 2)),
+    target("stm", "lamprey", 2, "disjoint", Times(1.0, "ghc", 2)),
+    target("stm", "lamprey", 2, "hot", Times(1.0, "stm", 2)),
+    target("stm", "lamprey", 2, "hot", Times(1.0, "ghc", 2)),
+    target("stm", "lamprey", 2, "list", Times(1.0, "stm", 2)),
+    target("stm", "lamprey", 2, "list", Times(1.0, "ghc", 2)),
+    target("stm", "lamprey", 1, "counter", Times(3.0, "mutex", 1)),
+    target("stm", "lamprey", 1, "disjoint", Times(3.0, "mutex", 1)),
+    target("stm", "lamprey", 1, "list", Times(3.0, "mutex", 1)),
+    target("stm", "lamprey", 2, "disjoint", Times(0.59, "lamprey", 1)),
     target("quicksort", "hosts", 1, "cut_256", Times(1.0, "pthread", 1)),
     target("quicksort", "hosts", 1, "cut_256", Times(1.0, "go", 1)),
     target("quicksort", "hosts", 1, "cut_256", Times(1.0, "boost", 1)),

@@ -13,6 +13,7 @@ pub mod os_locks;
 pub mod os_scope;
 pub mod pthread;
 pub mod smol;
+pub mod stm_crate;
 pub mod threads;
 pub mod tokio;
 pub mod tokio_connections;

@@ -32,6 +32,8 @@ pub mod select;
 pub mod sim;
 pub mod spawn;
 pub mod stalls;
+pub mod stm;
+pub mod stm_locks;
 pub mod stream;
 pub mod timers;
 pub mod waiting;

@@ -6,23 +6,36 @@
 //! ([`Io`](crate::Io)), to the blocking pool. Files opened with `O_DIRECT` always wait.
 //!
 //! For all other file operations run the standard library's call on the pool: `lamprey::block(||
-//! std::fs::read_dir(path))`, or, in async code, `lamprey::block_async(|| std::fs::read_dir(path)).await`.
+//! std::fs::canonicalize(path))`, or, in async code, `lamprey::block_async(|| std::fs::canonicalize(path)).await`.
+//!
+//! In a simulation ([`sim`](crate::sim)) all of it works on the simulated disk of the caller's machine
+//! ([`sim::Disk`](crate::sim::Disk)).
 
 mod at_offset;
 mod batch;
 mod chunks;
 mod cursor;
 mod direct;
+mod entire;
 mod future;
 mod hints;
 mod metadata;
+mod names;
 mod open;
 mod perform;
+mod read_dir;
+mod simulated;
 mod whole;
 
+pub use self::entire::{read, read_async, read_to_string, read_to_string_async, write, write_async};
 pub use self::hints::Advice;
 pub use self::metadata::{Metadata, metadata, metadata_async, symlink_metadata, symlink_metadata_async};
+pub use self::names::{
+    create_dir, create_dir_all, create_dir_async, remove_dir, remove_dir_async, remove_file,
+    remove_file_async, rename, rename_async,
+};
 pub use self::open::OpenOptions;
+pub use self::read_dir::{ReadDir, read_dir, read_dir_async};
 
 pub use crate::memory::aligned::AlignedBuf;
 
@@ -39,7 +52,9 @@ use crate::driver::block;
 use crate::driver::uring::op::{close, sync};
 use crate::driver::uring::ring::here;
 use crate::sched::must_not_block;
+use crate::world::disk::{Call, Key};
 use perform::perform;
+use simulated::on_disk;
 
 /// An open file: [`std::fs::File`] that blocks only the calling host.
 ///
@@ -74,8 +89,18 @@ use perform::perform;
 /// have written. Converting the file into another type waits for such a call.
 pub struct File {
     file: Arc<std::fs::File>,
+    kind: Kind,
+}
+
+/// How the calls of a file are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Without waiting, if that is possible.
+    Plain,
     /// It was opened with `O_DIRECT`: each call waits for the disk.
-    is_direct: bool,
+    Direct,
+    /// It is on the disk of a simulation.
+    Simulated(Key),
 }
 
 impl File {
@@ -102,6 +127,7 @@ impl File {
     /// The system's.
     pub fn open_with(options: &std::fs::OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
+        simulated::refuse_foreign_options(path)?;
         block(|| options.open(path)).map(Self::from)
     }
 
@@ -110,7 +136,10 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn metadata(&self) -> io::Result<Metadata> {
-        metadata::of_file(&self.file)
+        match self.key() {
+            Some(key) => on_disk(key.machine(), Call::Read, self.stat_simulated(key)),
+            None => metadata::of_file(&self.file),
+        }
     }
 
     /// Truncates the file to `size` bytes, or extends it with zeros.
@@ -118,7 +147,10 @@ impl File {
     /// # Errors
     /// The system's.
     pub fn set_len(&self, size: u64) -> io::Result<()> {
-        block(|| self.file.set_len(size))
+        match self.key() {
+            Some(key) => on_disk(key.machine(), Call::Write, self.set_len_simulated(key, size)),
+            None => block(|| self.file.set_len(size)),
+        }
     }
 
     /// Waits until all that was written is on the disk.
@@ -139,6 +171,9 @@ impl File {
     }
 
     fn sync(&self, only_data: bool) -> io::Result<()> {
+        if let Some(key) = self.key() {
+            return on_disk(key.machine(), Call::Sync, self.sync_simulated(key));
+        }
         let by_ring = |here, (): &mut ()| sync::sync(here, self.as_fd_of_file(), only_data);
         perform((), by_ring, |()| ask_to_sync(&self.file, only_data).map(|()| 0)).map(drop)
     }
@@ -201,8 +236,10 @@ impl AsRawFd for File {
 
 impl From<std::fs::File> for File {
     fn from(file: std::fs::File) -> Self {
-        let is_direct = rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-        Self { file: Arc::new(file), is_direct }
+        let is_direct = || rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
+        let kind = simulated::kind_of(&file);
+        let kind = kind.unwrap_or_else(|| if is_direct() { Kind::Direct } else { Kind::Plain });
+        Self { file: Arc::new(file), kind }
     }
 }
 

@@ -30,6 +30,7 @@
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
+//! | several variables changed at once | [`stm`] |
 //! | a value for each host | [`host_local!`] |
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
 //! | write a scheduler | [`trace`] |
@@ -101,6 +102,7 @@ pub(crate) mod memory;
 pub(crate) mod queue;
 pub(crate) mod sched;
 pub(crate) mod sleep;
+pub mod stm;
 pub mod sync;
 pub(crate) mod sync_shim;
 pub(crate) mod thread;
@@ -168,6 +170,11 @@ struct Events;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
 struct ThreadsThatEndWell;
+
+/// The programs of the chapter on transactions, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/shared-variables.md")]
+struct SharedVariables;
 
 /// The programs of the chapter on schedulers and event loops, as tests.
 #[cfg(doctest)]

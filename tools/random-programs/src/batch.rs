@@ -1,7 +1,7 @@
 //! Batches of programs in processes of their own, so that a crash or a hang ends only one batch.
 
 use crate::args::{Arguments, hex};
-use crate::minimise::minimise;
+use random_programs::minimise::minimise;
 use random_programs::{Class, of_seed};
 use std::io;
 use std::process::{Command, ExitCode, Output, Stdio};
@@ -11,8 +11,11 @@ use std::time::{Duration, Instant};
 /// The number of programs in a process.
 const BATCH: u64 = 25;
 
+/// How long a program that fails is made smaller.
+const MINIMISING: Duration = Duration::from_secs(300);
+
 /// This command for some programs, in a process of its own.
-pub fn command(arguments: &Arguments) -> io::Result<Command> {
+fn command(arguments: &Arguments) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["--here", "--repeat", &arguments.repeat.to_string()])
@@ -52,7 +55,7 @@ fn end_of(output: &Output) -> String {
 }
 
 /// The command that runs this program again.
-pub fn again(arguments: &Arguments, seed: u64, bytes: Option<&[u8]>) -> String {
+fn again(arguments: &Arguments, seed: u64, bytes: Option<&[u8]>) -> String {
     let which = match bytes {
         Some(bytes) => format!("--bytes {}", hex(bytes)),
         None => format!("--seed {seed}"),
@@ -106,6 +109,12 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Whether the program fails in one of several runs.
+fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
+    let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
+    Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
+}
+
 fn report(arguments: &Arguments, seed: u64, output: &Output) {
     eprintln!("{}", end_of(output));
     eprintln!(
@@ -115,7 +124,7 @@ fn report(arguments: &Arguments, seed: u64, output: &Output) {
     eprintln!("    {}", again(arguments, seed, arguments.bytes.as_deref()));
     if arguments.minimise {
         let bytes = arguments.bytes.clone().unwrap_or_else(|| of_seed(seed));
-        match minimise(arguments, bytes) {
+        match minimise(bytes, Instant::now() + MINIMISING, |bytes| fails(arguments, bytes)) {
             Ok(Some(small)) => {
                 eprintln!("random-programs: a smaller one, of {} bytes:", small.len());
                 eprintln!("    {}", again(arguments, seed, Some(&small)));

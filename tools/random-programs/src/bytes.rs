@@ -34,7 +34,12 @@ impl<'a> Bytes<'a> {
 
 /// The bytes of the program of this seed.
 pub fn of_seed(seed: u64) -> Vec<u8> {
+    of_length(seed, 8..400)
+}
+
+/// The bytes of the program of this seed, so many of them.
+pub fn of_length(seed: u64, length: std::ops::Range<usize>) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let length = random.usize(8..400);
+    let length = random.usize(length);
     (0..length).map(|_| random.u8(..)).collect()
 }

@@ -18,13 +18,14 @@ mod evt;
 mod generators;
 mod groups;
 mod ledger;
+pub mod minimise;
 mod program;
 mod run;
 mod threads;
 mod whole;
 mod world;
 
-pub use bytes::of_seed;
+pub use bytes::{Bytes, of_length, of_seed};
 pub use class::{Class, Classes};
 pub use program::Program;
 pub use whole::run_program;

@@ -4,7 +4,6 @@
 
 mod args;
 mod batch;
-mod minimise;
 
 use args::Arguments;
 use random_programs::{Program, of_seed, run_program};

@@ -1,23 +1,17 @@
 //! Shortens the bytes of a program that fails, as long as it fails (delta debugging).
 
-use crate::args::{Arguments, hex};
-use crate::batch::command;
-use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The time limit.
-const LIMIT: Duration = Duration::from_secs(300);
-
-/// Whether the program fails in one of several runs.
-fn fails(arguments: &Arguments, bytes: &[u8]) -> io::Result<bool> {
-    let mut command = command(&Arguments { repeat: arguments.repeat.max(30), ..arguments.clone() })?;
-    Ok(!command.args(["--bytes", &hex(bytes)]).output()?.status.success())
-}
-
-/// The smaller program; `None` if the original did not fail either.
-pub fn minimise(arguments: &Arguments, mut bytes: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
-    let end = Instant::now() + LIMIT;
-    if !fails(arguments, &bytes)? {
+/// The smaller program, at `end` at the latest; `None` if the original did not fail either.
+///
+/// # Errors
+/// The first error of `fails`, which says whether the program of some bytes fails.
+pub fn minimise<E>(
+    mut bytes: Vec<u8>,
+    end: Instant,
+    mut fails: impl FnMut(&[u8]) -> Result<bool, E>,
+) -> Result<Option<Vec<u8>>, E> {
+    if !fails(&bytes)? {
         return Ok(None);
     }
     let mut size = bytes.len() / 2;
@@ -29,9 +23,9 @@ pub fn minimise(arguments: &Arguments, mut bytes: Vec<u8>) -> io::Result<Option<
             // Zeros instead keep the meaning of the following bytes.
             let mut zeroed = bytes.clone();
             zeroed[at..upto].fill(0);
-            if fails(arguments, &fewer)? {
+            if fails(&fewer)? {
                 bytes = fewer;
-            } else if zeroed != bytes && fails(arguments, &zeroed)? {
+            } else if zeroed != bytes && fails(&zeroed)? {
                 bytes = zeroed;
                 at = upto;
             } else {

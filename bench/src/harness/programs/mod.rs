@@ -1,6 +1,7 @@
 //! The rivals' programs: those that are built here, and those on PATH.
 
 pub mod boost;
+pub mod ghc;
 pub mod go;
 pub mod simulators;
 

@@ -37,6 +37,9 @@ impl File {
 
     /// Reads at an offset, or at the [`CURSOR`], and waits.
     pub(super) fn read_waiting(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        if let Some(key) = self.key() {
+            return self.read_simulated(key, buf, (at != CURSOR).then_some(at));
+        }
         let what = Transfer::of(buf, at);
         let by_ring = |here, buf: &mut &mut [u8]| read::read(here, self.as_fd_of_file(), buf, at);
         let done = perform(buf, by_ring, |buf| match at {
@@ -48,6 +51,9 @@ impl File {
 
     /// Writes at an offset, or at the [`CURSOR`], and waits.
     pub(super) fn write_waiting(&self, buf: &[u8], at: u64) -> io::Result<usize> {
+        if let Some(key) = self.key() {
+            return self.write_simulated(key, buf, (at != CURSOR).then_some(at));
+        }
         let by_ring = |here, buf: &mut &[u8]| write::write(here, self.as_fd_of_file(), buf, at);
         let done = perform(buf, by_ring, |buf| match at {
             CURSOR => (&*self.file).write(buf),

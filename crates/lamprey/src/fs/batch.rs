@@ -41,6 +41,9 @@ impl File {
     /// # Blocking
     /// As [`File`]'s other calls.
     pub fn read_batch(&self, parts: &mut [(u64, &mut [u8])]) -> Vec<io::Result<usize>> {
+        if self.key().is_some() {
+            return parts.iter_mut().map(|(offset, buf)| self.read_at(buf, *offset)).collect();
+        }
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| read::read_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter_mut();
@@ -59,6 +62,9 @@ impl File {
     /// # Blocking
     /// As for `read_batch`.
     pub fn write_batch(&self, parts: &[(u64, &[u8])]) -> Vec<io::Result<usize>> {
+        if self.key().is_some() {
+            return parts.iter().map(|(offset, buf)| self.write_at(buf, *offset)).collect();
+        }
         let ring = ring_for(parts.iter().map(|(offset, _)| *offset));
         let answers = ring.map(|here| write::write_all(here, self.as_fd_of_file(), parts));
         let calls = parts.iter();

@@ -1,6 +1,6 @@
 //! What a read or a write transfers without waiting, and how much of it before others may run.
 
-use super::File;
+use super::{File, Kind};
 use crate::sched::coop;
 use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -43,7 +43,7 @@ impl File {
     /// `None` if each call waits for the disk.
     #[inline]
     fn that_may_not_wait(&self) -> Option<&std::fs::File> {
-        (!self.is_direct).then_some(&self.file)
+        matches!(self.kind, Kind::Plain).then_some(&self.file)
     }
 }
 

@@ -34,6 +34,21 @@ impl File {
         Ok(count)
     }
 
+    /// Has the kernel use the cursor, on the pool.
+    fn read_by_pool(&self, buf: &mut [u8]) -> io::Result<usize> {
+        match self.key() {
+            Some(key) => self.read_simulated(key, buf, None),
+            None => block(|| (&*self.file).read(buf)),
+        }
+    }
+
+    fn write_by_pool(&self, buf: &[u8]) -> io::Result<usize> {
+        match self.key() {
+            Some(key) => self.write_simulated(key, buf, None),
+            None => block(|| (&*self.file).write(buf)),
+        }
+    }
+
     /// As [`moved_on`](Self::moved_on), after a write, which may have gone to the end, wherever the cursor was.
     fn moved_on_or_to_end(&mut self, count: usize) -> io::Result<usize> {
         if !rustix::fs::fcntl_getfl(&self.file).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
@@ -48,7 +63,7 @@ impl Read for &File {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self.read_chunks(buf, None) {
             Some(done) => done,
-            None => block(|| (&*self.file).read(buf)),
+            None => self.read_by_pool(buf),
         }
     }
 }
@@ -57,7 +72,7 @@ impl Write for &File {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.write_chunks(buf, None) {
             Some(done) => done,
-            None => block(|| (&*self.file).write(buf)),
+            None => self.write_by_pool(buf),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -77,7 +92,7 @@ impl Read for File {
             Some(done) => done,
             None => match self.cursor() {
                 Some(at) => self.moved_on(self.read_waiting(buf, at)?),
-                None => block(|| (&*self.file).read(buf)),
+                None => self.read_by_pool(buf),
             },
         }
     }
@@ -89,7 +104,7 @@ impl Write for File {
             Some(done) => done,
             None => match self.cursor() {
                 Some(at) => self.moved_on_or_to_end(self.write_waiting(buf, at)?),
-                None => block(|| (&*self.file).write(buf)),
+                None => self.write_by_pool(buf),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! Why a call of a file that was opened with `O_DIRECT` was refused: the kernel says `EINVAL` to all of it.
 
-use super::File;
 use super::chunks::CURSOR;
+use super::{File, Kind};
 use rustix::io::Errno;
 use std::io;
 
@@ -43,7 +43,7 @@ impl File {
     /// The result with a reason in place of `EINVAL`.
     pub(super) fn explained(&self, done: io::Result<usize>, what: Transfer) -> io::Result<usize> {
         done.map_err(|error| {
-            if self.is_direct && error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) {
+            if self.kind == Kind::Direct && error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) {
                 io::Error::new(io::ErrorKind::InvalidInput, what.refusal())
             } else {
                 error

@@ -5,11 +5,13 @@ mod cursor;
 
 use super::chunks::CHUNK;
 use super::perform::perform_async;
+use super::simulated::{on_disk_async, refuse_foreign_options};
 use super::{AlignedBuf, File, Metadata, OpenOptions, ask_to_close, ask_to_sync, metadata};
 use crate::driver::block_async;
 use crate::driver::uring::op::{close, sync};
 use crate::io::socket::TURN;
 use crate::io::whole::reads_and_writes_whole;
+use crate::world::disk::Call;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -93,6 +95,7 @@ impl File {
     /// The file may have been created or truncated, if `options` say so.
     pub async fn open_with_async(options: &std::fs::OpenOptions, path: impl AsRef<Path>) -> io::Result<Self> {
         let (options, path) = (options.clone(), path.as_ref().to_owned());
+        refuse_foreign_options(&path)?;
         block_async(move || options.open(path)).await.map(Self::from)
     }
 
@@ -104,7 +107,10 @@ impl File {
     /// # Cancellation
     /// A dropped future has no effect.
     pub async fn metadata_async(&self) -> io::Result<Metadata> {
-        metadata::of_file_async(&self.file).await
+        match self.key() {
+            Some(key) => on_disk_async(key.machine(), Call::Read, self.stat_simulated(key)).await,
+            None => metadata::of_file_async(&self.file).await,
+        }
     }
 
     /// The awaitable form of [`set_len`](Self::set_len).
@@ -115,7 +121,10 @@ impl File {
     /// # Cancellation
     /// The file may have its new length.
     pub async fn set_len_async(&self, size: u64) -> io::Result<()> {
-        self.on_pool(move |file| file.set_len(size)).await
+        match self.key() {
+            Some(key) => on_disk_async(key.machine(), Call::Write, self.set_len_simulated(key, size)).await,
+            None => self.on_pool(move |file| file.set_len(size)).await,
+        }
     }
 
     /// The awaitable form of [`sync_all`](Self::sync_all).
@@ -141,6 +150,9 @@ impl File {
     }
 
     async fn sync_async(&self, only_data: bool) -> io::Result<()> {
+        if let Some(key) = self.key() {
+            return on_disk_async(key.machine(), Call::Sync, self.sync_simulated(key)).await;
+        }
         let begin = move |here, file, ()| sync::begin(here, file, only_data);
         let on_pool = move |file: &std::fs::File, (): &mut ()| ask_to_sync(file, only_data).map(|()| 0);
         self.perform_async((), begin, on_pool).await.0.map(drop)

@@ -1,5 +1,8 @@
 //! [`Metadata`]: what the file system knows of a file.
 
+mod simulated;
+
+use self::simulated::{of_path, of_path_async};
 use super::perform::{perform, perform_async};
 use crate::driver::block_async;
 use crate::driver::uring::op::stat;
@@ -162,7 +165,7 @@ impl std::fmt::Debug for Metadata {
 /// # Blocking
 /// As [`File`](super::File)'s calls.
 pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of(CWD, &c_path(path.as_ref())?, FOLLOW)
+    of_path(path.as_ref(), FOLLOW)
 }
 
 /// What the file system knows of the file at `path`; of a symbolic link itself.
@@ -176,7 +179,7 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Blocking
 /// As for `metadata`.
 pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of(CWD, &c_path(path.as_ref())?, NO_FOLLOW)
+    of_path(path.as_ref(), NO_FOLLOW)
 }
 
 /// The awaitable form of [`metadata`].
@@ -187,7 +190,7 @@ pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(None, c_path(path.as_ref())?, FOLLOW).await
+    of_path_async(path.as_ref(), FOLLOW).await
 }
 
 /// The awaitable form of [`symlink_metadata`].
@@ -198,7 +201,7 @@ pub async fn metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancellation
 /// A dropped future has no effect.
 pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    of_async(None, c_path(path.as_ref())?, NO_FOLLOW).await
+    of_path_async(path.as_ref(), NO_FOLLOW).await
 }
 
 /// Of an open file.

@@ -3,8 +3,11 @@
 use super::File;
 use super::metadata::c_path;
 use super::perform::{perform, perform_async};
+use super::simulated::{machine, on_disk, on_disk_async, opened};
 use crate::driver::block_async;
 use crate::driver::uring::op::open;
+use crate::world::disk::{Call, Disks, Key};
+use crate::world::{MachineId, World};
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -100,6 +103,9 @@ impl OpenOptions {
     /// the calls that come after them wait, too, and so may the one that opens the other end. Choose a larger number,
     /// or open FIFOs with `O_NONBLOCK` (see [`custom_flags`](Self::custom_flags)).
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        if let Some(at) = machine() {
+            return on_disk(at, Call::Open, self.on_disk(at, path.as_ref())?).map(opened);
+        }
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
         let by_ring = |here, (): &mut ()| open::open(here, &path, flags, mode);
         perform((), by_ring, |()| ask(&path, flags, mode)).map(|fd| std::fs::File::from(fd).into())
@@ -113,12 +119,25 @@ impl OpenOptions {
     /// # Cancellation
     /// The file may have been made or truncated, if the settings say so.
     pub async fn open_async(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        if let Some(at) = machine() {
+            return on_disk_async(at, Call::Open, self.on_disk(at, path.as_ref())?).await.map(opened);
+        }
         let (path, flags, mode) = (c_path(path.as_ref())?, self.flags()?, self.permissions());
         let opened = match perform_async(path, |here, path| open::begin(here, path, flags, mode)).await {
             Ok((_, answer)) => open::opened(answer),
             Err(path) => block_async(move || ask(&path, flags, mode)).await,
         };
         opened.map(|fd| std::fs::File::from(fd).into())
+    }
+
+    /// The call of a simulated disk.
+    fn on_disk(
+        &self,
+        at: MachineId,
+        path: &Path,
+    ) -> io::Result<impl FnOnce(&World, &Disks) -> io::Result<(OwnedFd, Key)>> {
+        let (flags, mode) = (self.flags()?, self.permissions());
+        Ok(move |world: &World, disks: &Disks| disks.open((world, at), path, flags, mode))
     }
 
     fn permissions(&self) -> u32 {

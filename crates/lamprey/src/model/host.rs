@@ -254,8 +254,9 @@ impl Worker {
         unreachable!("hosts are started where they are made")
     }
 
-    pub(crate) fn enqueue_woken(&self, thread: NonNull<Thread>) {
+    pub(crate) fn enqueue_woken(&self, thread: NonNull<Thread>) -> bool {
         self.hosts.ready.borrow_mut().push_back(thread);
+        false
     }
 
     pub(crate) fn give_way_to_root(&self, me: &Thread) {

@@ -49,6 +49,8 @@ mod signal;
 mod slab;
 mod steal;
 mod steal_queue;
+mod stm;
+mod stm_retry;
 mod suspend;
 mod wait_node;
 
@@ -213,6 +215,20 @@ pub(crate) enum Broken {
     SignalLook,
     /// A thread that takes one of several signals does not write to the eventfd that it has reset.
     SignalOthers,
+    /// A commit locks a variable whatever its stamp is.
+    StmStamp,
+    /// A commit does not check what it has read.
+    StmValidate,
+    /// No fence between the locks of a commit and its check.
+    StmFence,
+    /// A read whose stamp is not known does not check what was read before.
+    StmExtend,
+    /// A read does not check that the stamp is still the same.
+    StmTorn,
+    /// A node is queued at a variable that has changed since it was read.
+    StmBlind,
+    /// A commit does not signal those whose nodes it has taken out.
+    StmSignal,
 }
 
 // One test is one kernel thread, and all its loom threads run on it.

@@ -106,7 +106,6 @@ impl Worker {
     }
 
     /// True if the order of threads is the program's own.
-
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn make_ready(&self, thread: NonNull<Thread>, woke: Woke) -> bool {
         // SAFETY: blocked, so alive until it runs again.

@@ -46,13 +46,13 @@
 //! `tests/sched/coop.rs`, `tests/sched/starts.rs`; `bench` (`stream_bounded`, `pingpong`, `mutex`).
 
 #[cfg(not(loom))]
-use super::virtual_worker;
-#[cfg(not(loom))]
 use super::worker::turns::{CALLS, LIMIT, LOCK_LIMIT, Locks, TRIES, TRY_LIMIT};
 #[cfg(not(loom))]
 use super::{must_not_block, unwind_cancelled, worker::Worker};
 #[cfg(not(loom))]
 use crate::time::clock;
+#[cfg(not(loom))]
+use crate::world::{self, World};
 
 /// Weight of a call that takes as long as a message; between two looks at the clock there are at most
 /// [`CALLS`] of these.
@@ -239,7 +239,7 @@ impl Worker {
     /// In a simulation each call that may block is a scheduling point, if chance says so. True if others have run.
     fn is_switched_away(&self) -> bool {
         self.turns.calls.set(1);
-        !self.cannot_give_way() && virtual_worker::switches_now() && self.let_others_go_first()
+        !self.cannot_give_way() && world::with(World::switches) == Some(true) && self.let_others_go_first()
     }
 
     /// Sets when to look again. True if others wait for the running thread to yield.

@@ -49,6 +49,32 @@ impl Drop for Barred<'_> {
     }
 }
 
+/// [`no_switch`] for code that is called so often that each store counts, and within which no other code is
+/// called so: what `who` was before is not restored, as it is used only while the bit is set.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn no_switch_briefly<R>(who: &'static str, code: impl FnOnce() -> R) -> R {
+    let Some(worker) = Worker::current() else { return code() };
+    let thread = worker.running_ref();
+    if thread.is_barred() {
+        // It is already called by code that names itself.
+        return code();
+    }
+    worker.caller.set(who);
+    thread.set_barred(true);
+    let _until = Unbar(thread);
+    code()
+}
+
+/// Clears the bit on drop, also when the code unwinds.
+struct Unbar<'a>(&'a Thread);
+
+impl Drop for Unbar<'_> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn drop(&mut self) {
+        self.0.set_barred(false);
+    }
+}
+
 /// Ends the process: code that must not switch was about to. (The thread may have been woken before it
 /// reached the block.)
 #[cold]

@@ -125,10 +125,12 @@ impl Drop for OsThread {
 impl OsThread {
     /// Parks, at most until a time, and perhaps for less.
     fn rest(&self, until: Option<Instant>) {
+        // Acquire pairs with the Release store in `wake`.
         #[cfg(not(loom))]
-        if world::is_simulated() {
-            // Acquire pairs with the Release store in `wake`.
-            return super::virtual_worker::rest(&|| self.woken.load(Ordering::Acquire), until);
+        let is_woken = || self.woken.load(Ordering::Acquire);
+        #[cfg(not(loom))]
+        if world::with(|world| world.rest(&is_woken, until)).is_some() {
+            return;
         }
         match until {
             None => self.parker.park(),

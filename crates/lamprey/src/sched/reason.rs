@@ -66,6 +66,8 @@ pub enum Wait {
     Lock,
     /// `Condvar::wait` and its variants: no notification has come yet.
     Condvar,
+    /// [`atomically`](crate::stm::atomically) after `retry`: nothing that it has read has changed yet.
+    Transaction,
 }
 
 impl std::fmt::Display for Wait {
@@ -100,6 +102,7 @@ impl std::fmt::Display for Wait {
             Wait::Write => "write lock of an RwLock",
             Wait::Permit => "permit of a semaphore",
             Wait::Barrier => "barrier",
+            Wait::Transaction => "change of a transactional variable",
             Wait::Once => "initialisation by another thread",
         })
     }

@@ -16,7 +16,6 @@ use super::runtime::{Config, make_worker};
 use super::shared::Shared;
 use super::timers::{self, Timers};
 use super::worker::{InPage, Worker};
-use crate::world;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ptr;
@@ -191,37 +190,6 @@ impl Worker {
     fn is_refused_none(&self) -> bool {
         // SAFETY: only this kernel thread reaches the list; the reference ends here.
         unsafe { &*self.refused.get() }.is_empty()
-    }
-}
-
-/// In a simulation: true if the running thread is to give way at this call, which need not wait.
-pub(super) fn switches_now() -> bool {
-    world::with(|world| world.switches()) == Some(true)
-}
-
-/// The calling kernel thread, which is that of a simulation, would park until it is woken or a time has come.
-///
-/// Code outside of the simulation's threads, such as a call on the blocking pool, has the simulation run meanwhile. A host
-/// that parks, because it unwinds or must not switch, holds up all others: only the clock can go on.
-pub(super) fn rest(is_woken: &dyn Fn() -> bool, until: Option<Instant>) {
-    let is_over = || is_woken() || until.is_some_and(world::has_passed);
-    let is_host = Worker::current().is_some();
-    let went_on = world::with(|world| match until {
-        Some(until) if is_host => {
-            world.advance_to(until);
-            true
-        }
-        None if is_host => false,
-        _ => world.drive(&is_over),
-    });
-    if went_on == Some(false) {
-        let seed = world::with(|world| world.chance.draws().to_string()).unwrap_or_default();
-        let who =
-            if is_host { "a host that unwinds, or must not switch," } else { "a call on the blocking pool" };
-        crate::bug::say!(
-            "{who} waits for another thread: in a simulation, which has one kernel thread, that never ends (LAMPREY_SEED={seed})"
-        );
-        std::process::abort();
     }
 }
 

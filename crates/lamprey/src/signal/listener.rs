@@ -10,6 +10,7 @@ use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sched::{Wait, coop};
+use crate::world;
 use rustix::io::Errno;
 use signal_hook_registry::SigId;
 use std::fmt;
@@ -90,6 +91,14 @@ pub fn listen(signals: &[Signal]) -> io::Result<Signals> {
     let mail = Arc::new(Mail::new()?);
     let mut listener =
         Signals { handlers: Vec::new(), signals: Vec::new(), socket: Socket::new(mail.clone()) };
+    if world::is_simulated() {
+        listener.signals.extend(bits.iter().map(|bit| Signal::of_bit(*bit)));
+        let bits = bits.iter().fold(0, |all, bit| all | 1 << bit);
+        let mail = Arc::downgrade(&mail);
+        let tell = move |bit| mail.upgrade().map(|mail| mail.put(bit)).is_some();
+        world::with(|world| world.listeners.add(world.machine(), bits, tell));
+        return Ok(listener);
+    }
     for bit in bits {
         let (mail, signal) = (mail.clone(), Signal::of_bit(bit));
         let action = move || mail.put(bit);

@@ -37,6 +37,8 @@
 //!   its parent of its own signals, and has an error from its parent's listeners.
 //! * A listener does not belong to a runtime: when one ends, its hosts are unwound from their `recv`, as from all blocking
 //!   calls, and the listener goes on to collect for others.
+//! * **In a simulation** ([`sim`](crate::sim)) a listener hears what [`Machine::signal`](crate::sim::Machine::signal) sends to
+//!   its machine, and nothing of the process's signals.
 //!
 //! # How it is done
 //! A listener is an eventfd, to which the handler writes. Threads wait for it as for a socket: by the readiness of the

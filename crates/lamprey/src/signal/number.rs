@@ -122,6 +122,27 @@ impl Signal {
         Err(io::Error::new(io::ErrorKind::InvalidInput, format!("nobody can listen for {self}: {why}")))
     }
 
+    /// Its bit, also if nobody can listen for it; `None` if there is no such signal.
+    pub(crate) fn any_bit(self) -> Option<u32> {
+        (1..=64).contains(&self.0).then(|| self.0.cast_unsigned() - 1)
+    }
+
+    /// True if it ends a program that does not handle it. (Rust's `main` ignores SIGPIPE.)
+    pub(crate) fn ends_by_default(self) -> bool {
+        let others = [
+            Self::CHLD,
+            Self::CONT,
+            Self::URG,
+            Self::WINCH,
+            Self::PIPE,
+            Self::STOP,
+            Self::TSTP,
+            Self::TTIN,
+            Self::TTOU,
+        ];
+        !others.contains(&self)
+    }
+
     /// The signal of this [`bit`](Self::bit).
     pub(super) fn of_bit(bit: u32) -> Self {
         Self(bit.cast_signed() + 1)

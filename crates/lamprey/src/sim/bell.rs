@@ -2,9 +2,14 @@
 
 use super::ready::WorkerId;
 use crate::sched::source::{Notifier, Source};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::sync_shim::{AtomicBool, Ordering};
+use crate::world;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a simulation in which all threads wait looks for messages from outside.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 std::thread_local! {
     /// Its address tells kernel threads apart, at less cost than `std::thread::current` does.
@@ -21,9 +26,11 @@ pub(super) struct Called {
     any: AtomicBool,
     workers: Mutex<Vec<WorkerId>>,
     /// The kernel thread of the simulation.
-    home: usize,
+    home: Thread,
+    /// What [`here`] returns there.
+    mark: usize,
     /// Another kernel thread has sent a message.
-    from_outside: AtomicBool,
+    outside: AtomicBool,
 }
 
 impl Called {
@@ -31,8 +38,9 @@ impl Called {
         Arc::new(Self {
             any: AtomicBool::new(false),
             workers: Mutex::default(),
-            home: here(),
-            from_outside: AtomicBool::new(false),
+            home: thread::current(),
+            mark: here(),
+            outside: AtomicBool::new(false),
         })
     }
 
@@ -49,20 +57,37 @@ impl Called {
         std::mem::replace(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner), empty)
     }
 
+    /// Waits, by the system's clock, for a message from another kernel thread; false if none comes.
+    pub(super) fn wait(&self) -> bool {
+        world::apart(|| {
+            let begin = Instant::now();
+            // Acquire pairs with the Release store in `ring`.
+            while !self.any.load(Ordering::Acquire) {
+                let left = PATIENCE.saturating_sub(begin.elapsed());
+                if left.is_zero() {
+                    return false;
+                }
+                thread::park_timeout(left);
+            }
+            true
+        })
+    }
+
     /// True once: another kernel thread has sent a message since the last call.
-    pub(super) fn from_outside(&self) -> bool {
+    pub(super) fn was_outside(&self) -> bool {
         // Relaxed: a flag for a message to the user.
-        self.from_outside.swap(false, Ordering::Relaxed)
+        self.outside.swap(false, Ordering::Relaxed)
     }
 
     fn ring(&self, worker: WorkerId) {
-        if here() != self.home {
-            // Relaxed: a flag for a message to the user.
-            self.from_outside.store(true, Ordering::Relaxed);
-        }
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         // Release pairs with the Acquire load in `take`.
         self.any.store(true, Ordering::Release);
+        if here() != self.mark {
+            // Relaxed: a flag for a message to the user.
+            self.outside.store(true, Ordering::Relaxed);
+            self.home.unpark();
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::schedule::{Schedule, Scheduler};
 use crate::driver::launch::end_simulation;
 use crate::sched::panic::Panics;
 use crate::thread::{JoinError, stack_size};
+use crate::world::disk::DiskSettings;
 use crate::world::{self, Draws, World};
 use std::cell::RefCell;
 use std::panic::Location;
@@ -28,6 +29,7 @@ pub struct SimBuilder {
     panics: Panics,
     steps: u64,
     log: bool,
+    pub(super) disk: DiskSettings,
     /// What is told of each run.
     pub(super) told: Rc<RefCell<Vec<Told>>>,
 }
@@ -54,6 +56,7 @@ impl SimBuilder {
             panics: Panics::Propagate,
             steps: STEPS,
             log: false,
+            disk: DiskSettings::new(),
             told: Rc::default(),
         }
     }
@@ -129,6 +132,9 @@ impl SimBuilder {
     /// * If the run takes too many [steps](Self::steps), or threads do not end though they are cancelled.
     /// * Within a simulation, and within a runtime.
     ///
+    /// # Cancellation
+    /// None: the caller is an OS thread.
+    ///
     /// # Blocking
     /// The calling OS thread runs the simulation.
     #[track_caller]
@@ -150,7 +156,7 @@ impl SimBuilder {
             !crate::sched::on_worker() && !world::is_simulated(),
             "a simulation was started on a host, or in another simulation: it needs a kernel thread of its own"
         );
-        let Self { draws, schedule, log, steps, told, .. } = self;
+        let Self { draws, schedule, log, steps, told, disk, .. } = self;
         let stack_size = match self.stack_size {
             0 => stack_size::from_environment(),
             bytes => stack_size::check(bytes),
@@ -163,11 +169,18 @@ impl SimBuilder {
         crate::sync_shim::back_off(&mut 0);
         let (result, of_run) = on_kernel_thread(move || {
             let world = Rc::new(World::new(draws, log));
+            world.disks.set_all(disk);
             let scheduler = Scheduler::new(schedule, &world);
             let Some(entered) = world::enter(world.clone()) else { unreachable!("asserted by the caller") };
             let run = Run::new(world.clone(), scheduler, config, steps);
             let result = perform(&run, site, main);
-            if run.called.from_outside() {
+            if result.is_err() && !crate::sched::panic_hook::is_hushed() {
+                let (draws, steps, elapsed) = (world.chance.draws(), run.steps(), world.elapsed());
+                crate::bug::say!(
+                    "a simulation has failed after {steps} steps, {elapsed:?} of its time (LAMPREY_SEED={draws})"
+                );
+            }
+            if run.called.was_outside() {
                 world.escapes("a kernel thread outside of the simulation has woken threads of it");
             }
             run.is_over();

@@ -4,10 +4,10 @@ use super::attempt::{Attempt, attempt};
 use super::builder::SimBuilder;
 use super::progress::Progress;
 use super::shrink::shrink;
+use crate::sync_shim::{AtomicBool, AtomicU64, Ordering};
 use crate::world::Draws;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -80,6 +80,9 @@ pub struct Explored {
 /// # Panics
 /// If a run fails; if two runs by one seed differ, because the program uses what the simulation does not control (kernel
 /// threads, `std::time`, the order of a `HashMap`); if an environment variable is no number, or no seed.
+///
+/// # Cancellation
+/// None: the caller is an OS thread.
 ///
 /// # Blocking
 /// The calling OS thread waits for the runs, which are on kernel threads of their own.

@@ -19,7 +19,7 @@ impl Failure {
         let mut text =
             "deadlock: every thread of the simulation waits, and nothing is under way that could wake one"
                 .to_owned();
-        if run.called.from_outside() {
+        if run.called.was_outside() {
             text.push_str("; kernel threads outside of the simulation have woken some before, and may do so again: what they do is not simulated");
         }
         list(run, &mut text);

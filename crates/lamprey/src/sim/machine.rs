@@ -9,13 +9,13 @@ use crate::sched::panic::Panics;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
 use crate::sched::virtual_worker::VirtualWorker;
+use crate::sync_shim::{AtomicUsize, Ordering};
 use crate::thread::{Builder, Handle, JoinHandle};
 use crate::world::MachineId;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What each machine of a simulation is made from.
@@ -214,28 +214,33 @@ impl Machine {
             .unwrap_or_else(|_| crate::bug::bug!("the plain builder refused to spawn"))
     }
 
-    /// True unless it has [crashed](Self::crash) and has not been [restarted](Self::restart).
+    /// True unless it has [crashed](Self::crash), or its program has been [ended](Self::signal), and it has not been
+    /// [restarted](Self::restart).
     pub fn is_up(&self) -> bool {
         let node = Run::of_caller("Machine::is_up").node(self.id);
         !node.is_down() && !node.is_stopping()
     }
 
     /// The machine fails: from now on nothing that its threads do reaches another machine or its disk. Then they end as
-    /// if cancelled, so that no memory leaks. A caller that runs there is ended at its next blocking call.
+    /// if cancelled, so that no memory leaks. A caller that runs there is ended at its next blocking call. What its disk keeps is
+    /// said in [`Disk`](super::Disk).
     ///
     /// # Panics
     /// Outside of a simulation.
     pub fn crash(&self) {
         let run = Run::of_caller("Machine::crash");
         run.world.note(format_args!("{} crashes", self.name));
-        run.node(self.id).stop();
+        self.end(&run, true);
     }
 
-    /// Starts the machine again after a [crash](Self::crash), without any threads. Does nothing if it is up.
+    /// Starts the machine again after a [crash](Self::crash), or its program after a [signal](Self::signal), without any threads. Does nothing if it is up.
     ///
     /// # Panics
     /// Outside of a simulation; if the caller runs on this machine, while it stops; and if the system has no descriptors
     /// left.
+    ///
+    /// # Cancellation
+    /// A caller that is cancelled while it waits has not started the machine.
     ///
     /// # Blocking
     /// The calling host waits until the machine's threads have ended.
@@ -250,6 +255,7 @@ impl Machine {
             crate::sleep(Duration::from_micros(10));
         }
         run.world.note(format_args!("{} starts", self.name));
+        run.world.disks.start(&run.world, self.id);
         run.start(&node);
     }
 }
@@ -262,7 +268,7 @@ impl std::fmt::Debug for Machine {
 
 impl Run {
     /// The caller's run.
-    fn of_caller(call: &str) -> Rc<Self> {
+    pub(super) fn of_caller(call: &str) -> Rc<Self> {
         Self::here().unwrap_or_else(|| {
             panic!("`{call}` was called outside of a simulation (Runtime::simulated, sim::explore)")
         })

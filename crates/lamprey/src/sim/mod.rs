@@ -1,8 +1,58 @@
-//! The simulator: a program, unchanged, under a seed. (The draft of the documentation follows.)
+//! The simulator: a program, unchanged, under a seed.
+//!
+//! A simulation runs a program on one kernel thread, one light thread at a time. Which one is next, and whether a call that
+//! need not wait gives way, is drawn from a seed. The clock is the simulation's own: when every thread waits, it jumps to
+//! the next deadline. Network and disk are in memory, with faults. So a run by one seed is the same run again, an hour of
+//! time-outs takes milliseconds, and thousands of orders of events are tried in a second.
+//!
+//! # A test in five lines
+//! [`explore`] runs the program by many seeds. Where one fails, it prints a line that repeats this run, after it has removed
+//! all choices by chance that the failure does not need.
+//! ```
+//! use lamprey::{channel, sim, spawn};
+//!
+//! # fn my_test() {
+//! sim::explore(1000, |sim| {
+//!     sim.run(|| {
+//!         let (tx, rx) = channel();
+//!         spawn(move || tx.send(7).unwrap());
+//!         assert_eq!(rx.recv(), Ok(7));
+//!     })
+//! });
+//! # }
+//! # my_test();
+//! ```
+//! ```text
+//! LAMPREY_SEED=1234:5,9-12 cargo test my_test
+//! ```
+//! repeats a run that failed, and prints the end of its event log: a line for each step of a thread.
+//! [`Runtime::simulated`](crate::Runtime::simulated) is one run, by one seed.
+//!
+//! # What is simulated
+//! * Threads of all kinds, channels, events, locks, scopes, cancellation, timers: the real ones, on virtual workers. Each
+//!   machine has some ([`SimBuilder::workers`]); a new host starts on one of them by chance, and stays.
+//! * A host gives way where it waits, and by chance at each call that may wait ([`Schedule`]): before it takes a lock, before
+//!   it receives, after it has sent to a host that waited. Between two such calls a host's code runs at once, and in no time:
+//!   a data race between two atomic accesses is not found (that is what loom is for).
+//! * [Machines](Machine), with a network between them: `lamprey::net`, and [disks](Disk): `lamprey::fs`. Signals are sent to
+//!   machines: [`Machine::signal`].
+//! * [`block`](crate::block): its closure runs between two steps, some time later. What it does is real.
+//! * Time: [`sleep`](crate::sleep), time-outs, intervals. Each step takes a microsecond. [`now`] is the simulation's clock.
+//! * Chance within Lamprey: which event of several that are ready a choice takes, the jitter of supervisors' restarts.
+//!
+//! # What is not
+//! Kernel threads (`std::thread`), sockets and files of `std`, real runtimes within a simulation, child processes: they work,
+//! and runs by one seed may differ. `std::time` and the order of a `HashMap` differ too, unless the crate's feature `sim-std`
+//! is on: it answers `std`'s questions to the system from the simulation. `explore` makes one run in 64 twice, and fails if
+//! they differ, with the first line of their logs that does; the feature also names what the program uses.
+//!
+//! A host that waits while it unwinds parks its worker's kernel thread, which in a simulation is that of all: the clock goes
+//! on to the limit of such a wait, and one without a limit ends the process with a message.
 
 mod attempt;
 mod bell;
 mod builder;
+mod disk;
 mod explore;
 mod failure;
 mod machine;
@@ -11,14 +61,17 @@ mod ready;
 mod run;
 mod schedule;
 mod shrink;
+mod signal;
 
+pub use crate::world::disk::DiskSettings;
 pub use builder::SimBuilder;
+pub use disk::Disk;
 pub use explore::{Explore, Explored, explore};
 pub use machine::Machine;
 pub use schedule::Schedule;
 
-use crate::world;
-use std::time::Instant;
+use crate::world::{self, World};
+use std::time::{Instant, SystemTime};
 
 /// In a simulation, true now and then: for what is rare on a real machine and correct, such as a cache that misses, a batch
 /// of one, a retry. False outside of simulations, at the cost of a look at a thread-local. Lamprey has such points in its
@@ -44,4 +97,16 @@ pub fn buggify(site: &'static str) -> bool {
 /// The time by which deadlines are measured: `Instant::now()`, or in a simulation that of the simulation.
 pub fn now() -> Instant {
     world::now()
+}
+
+/// The time of day: `SystemTime::now()`, or in a simulation that of the simulation, which begins with the year 2026.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// let begin = lamprey::Runtime::simulated(1).run(lamprey::sim::system_time);
+/// assert!(begin >= SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600));
+/// ```
+pub fn system_time() -> SystemTime {
+    world::with(World::since_epoch).map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since)
 }

@@ -32,6 +32,11 @@ impl ReadyList {
         self.entries.borrow().len()
     }
 
+    /// True if a thread of this worker is ready.
+    pub(super) fn has(&self, at: WorkerId) -> bool {
+        self.entries.borrow().iter().any(|entry| entry.at == at)
+    }
+
     /// Sets which thread the policy of its worker returns next.
     pub(super) fn pick(&self, thread: Ready) {
         let before = self.picked.replace(Some(thread));

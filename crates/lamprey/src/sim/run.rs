@@ -91,7 +91,7 @@ impl Run {
             if self.steps.get() >= self.most_steps {
                 return Err(Failure::too_long(self));
             }
-            if !self.step() && !self.idle() {
+            if !self.step() && !self.idle() && !self.called.wait() {
                 return Err(Failure::deadlock(self));
             }
         }
@@ -123,11 +123,13 @@ impl Run {
         let before = self.entered.borrow_mut().take();
         if let Some((_, worker)) = &before {
             worker.leave();
+            self.world.set_in_worker(false);
         }
         let result = f();
         self.leave();
         if let Some((at, worker)) = &before {
             worker.enter();
+            self.world.set_in_worker(true);
             self.world.set_machine(at.machine);
         }
         *self.entered.borrow_mut() = before;
@@ -224,10 +226,11 @@ impl Run {
     /// After each use of a worker: ends it, if its machine stops and nothing is left of it.
     fn has_run(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
         let is_stopping = self.nodes.borrow()[at.machine.0 as usize].is_stopping();
-        if is_stopping && worker.end() {
-            let node = self.node(at.machine);
+        // A thread that is ready and has not started counts for no worker.
+        if is_stopping && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
-            let panic = node.one_ended(at.worker);
+            self.world.set_in_worker(false);
+            let panic = self.node(at.machine).one_ended(at.worker);
             let mut first = self.panic.borrow_mut();
             *first = first.take().or(panic);
         }
@@ -252,6 +255,7 @@ impl Run {
     fn enter(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
         self.leave();
         worker.enter();
+        self.world.set_in_worker(true);
         self.world.set_machine(at.machine);
         *self.entered.borrow_mut() = Some((at, worker.clone()));
     }
@@ -260,6 +264,7 @@ impl Run {
     pub(super) fn leave(&self) {
         if let Some((_, worker)) = self.entered.borrow_mut().take() {
             worker.leave();
+            self.world.set_in_worker(false);
         }
     }
 }

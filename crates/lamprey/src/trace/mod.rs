@@ -24,6 +24,32 @@
 //! | `lock(m)`, `unlock(m)` | [`Call::Lock`], [`Call::Unlock`] | [`Lock::acquire`], [`Unlock::release`] |
 //! | `ask(request)` | [`Call::Other`] | [`Other::downcast`], [`Asker::answer`] |
 //! | `.await` of another future | [`Call::Await`] | [`Await::until_woken`] |
+//! | `atomically_async(f).await`, the paper's `atomically` | none if it commits at once; after `retry` [`Call::Await`] | [`Await::until_woken`] |
+//!
+//! # Transactions
+//! The paper's `atomically` is [`stm::atomically_async`](crate::stm::atomically_async): it needs nothing from a
+//! scheduler unless it has to wait.
+//! ```
+//! use lamprey::stm::{TVar, atomically, atomically_async, check};
+//! use lamprey::trace::{Call, Trace};
+//! use std::sync::mpsc;
+//!
+//! let stock = TVar::new(0u32);
+//! let theirs = stock.clone();
+//! let trace = Trace::new(async move {
+//!     let left = atomically_async(|tx| {
+//!         check(theirs.get(tx)? >= 2)?;
+//!         theirs.modify(tx, |n| n - 2)?;
+//!         theirs.get(tx)
+//!     });
+//!     assert_eq!(left.await, 1);
+//! });
+//! let (ready, queue) = mpsc::channel();
+//! let Call::Await(wait) = trace.step() else { panic!("it waits for two") };
+//! assert!(wait.until_woken(move |rest| ready.send(rest).unwrap()).is_none());
+//! atomically(|tx| stock.set(tx, 3));
+//! assert!(matches!(queue.recv().unwrap().step(), Call::Ret));
+//! ```
 //!
 //! # Examples
 //! A scheduler for three of the calls, round-robin (the paper's Figure 11):

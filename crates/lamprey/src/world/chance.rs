@@ -78,7 +78,7 @@ impl Chance {
 
     /// True `times` times in a million; the default is false.
     pub(crate) fn happens(&self, times: u32) -> bool {
-        times != 0 && self.bits(|bits| (bits >> 32) * 1_000_000 >> 32 < u64::from(times)).is_some()
+        times != 0 && self.bits(|bits| ((bits >> 32) * 1_000_000) >> 32 < u64::from(times)).is_some()
     }
 
     /// A duration from `least`, which is the default, up to `most`.
@@ -100,7 +100,7 @@ impl Chance {
     pub(crate) fn buggify(&self, site: &'static str) -> bool {
         let is_active = *self.places.borrow_mut().entry(site).or_insert_with(|| {
             let name = site.bytes().fold(PLACES, |hash, byte| mix(hash, byte.into()));
-            mix(self.draws.seed, name) % u64::from(BUGGIFY) == 0
+            mix(self.draws.seed, name).is_multiple_of(u64::from(BUGGIFY))
         });
         is_active && self.happens(1_000_000 / BUGGIFY)
     }

@@ -11,26 +11,29 @@
 
 mod agenda;
 mod chance;
+pub(crate) mod disk;
 mod escapes;
+mod here;
 mod log;
+mod rest;
+mod signals;
 #[cfg(all(feature = "sim-std", not(loom)))]
 mod std_calls;
 
 pub(crate) use chance::{Chance, Draws};
 
+pub(crate) use here::now;
+#[cfg(not(loom))]
+pub(crate) use here::{apart, enter, is_simulated, with};
+
 use agenda::Agenda;
+use disk::Disks;
 use escapes::Escapes;
 use log::Log;
+use signals::Listeners;
 use std::cell::Cell;
 use std::fmt::Arguments;
-use std::marker::PhantomData;
-use std::ptr;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-std::thread_local! {
-    static HERE: Cell<*const World> = const { Cell::new(ptr::null()) };
-}
 
 /// A machine of the world, by the order in which they were made; 0 is where the program begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +56,8 @@ pub(crate) struct World {
     pub(crate) chance: Chance,
     agenda: Agenda,
     log: Log,
+    pub(crate) disks: Disks,
+    pub(crate) listeners: Listeners,
     machine: Cell<MachineId>,
     /// How often, in a million, a thread gives way at a call that need not wait.
     switches: Cell<u32>,
@@ -62,6 +67,8 @@ pub(crate) struct World {
     calls: Cell<u32>,
     /// Runs the simulation until a condition holds; false if that cannot be.
     drive: Cell<Option<Drive>>,
+    /// A worker has the kernel thread.
+    in_worker: Cell<bool>,
 }
 
 /// See `World::drive`.
@@ -83,11 +90,14 @@ impl World {
             chance: Chance::new(draws),
             agenda: Agenda::default(),
             log: Log::new(text),
+            disks: Disks::default(),
+            listeners: Listeners::default(),
             machine: Cell::new(MachineId(0)),
             switches: Cell::new(0),
             ready: Cell::new(0),
             calls: Cell::new(0),
             drive: Cell::new(None),
+            in_worker: Cell::new(false),
         }
     }
 
@@ -169,11 +179,6 @@ impl World {
         self.drive.set(Some(drive));
     }
 
-    /// Runs the simulation until a condition holds; false if nothing is left to run before.
-    pub(crate) fn drive(&self, until: &dyn Fn() -> bool) -> bool {
-        self.drive.get().is_some_and(|drive| drive(until))
-    }
-
     /// Sets how often, in a million, a thread gives way at a call that need not wait.
     pub(crate) fn set_switches(&self, times: u32) {
         self.switches.set(times);
@@ -213,45 +218,6 @@ impl World {
     }
 }
 
-/// The kernel thread runs in the world until this is dropped.
-pub(crate) struct Entered {
-    world: Rc<World>,
-    _of_this_thread: PhantomData<*const ()>,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        debug_assert!(ptr::eq(HERE.get(), &*self.world));
-        HERE.set(ptr::null());
-    }
-}
-
-/// Puts the calling kernel thread into `world`; `None` if it is in one already.
-pub(crate) fn enter(world: Rc<World>) -> Option<Entered> {
-    if !HERE.get().is_null() {
-        return None;
-    }
-    HERE.set(&*world);
-    Some(Entered { world, _of_this_thread: PhantomData })
-}
-
-/// Runs `f` with the calling kernel thread's world; `None` outside of every simulation.
-pub(crate) fn with<R>(f: impl FnOnce(&World) -> R) -> Option<R> {
-    // SAFETY: null or alive: `Entered` owns it and sets the pointer to null before it is freed. No caller can drop it in
-    // `f`: who has it is in `sim::run`, below all that is called here.
-    unsafe { HERE.get().as_ref() }.map(f)
-}
-
-/// True in a simulation.
-pub(crate) fn is_simulated() -> bool {
-    !HERE.get().is_null()
-}
-
-/// The clock that deadlines are measured by: `Instant::now()`, or that of the simulation.
-pub(crate) fn now() -> Instant {
-    with(World::now).unwrap_or_else(Instant::now)
-}
-
 /// True once `deadline` has come.
 #[cfg(not(loom))]
 pub(crate) fn has_passed(deadline: Instant) -> bool {
@@ -264,10 +230,12 @@ pub(crate) use crate::sync_shim::has_passed;
 
 /// In a simulation, true now and then: for a slow path that is taken though the fast one would do, or a limit that is reached
 /// early. False outside of simulations. `$site` names the place (`sim::buggify`).
+#[cfg(not(loom))]
 macro_rules! buggify {
     ($site:literal) => {
         $crate::world::is_simulated()
             && $crate::world::with(|world| world.chance.buggify($site)) == Some(true)
     };
 }
+#[cfg(not(loom))]
 pub(crate) use buggify;

@@ -11,10 +11,10 @@
 //!    of a kernel thread's life.
 
 use super::World;
+use crate::sync_shim::{AtomicPtr, Ordering};
 use crate::world;
 use libc::{c_char, c_int, c_uint, c_void, clockid_t, size_t, ssize_t, timespec};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 std::thread_local! {

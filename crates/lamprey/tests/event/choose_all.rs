@@ -24,6 +24,24 @@ fn receives<T>(receivers: &[Receiver<T>]) -> Vec<lamprey::RecvEvt<&Receiver<T>>>
     receivers.iter().map(Receiver::recv_evt).collect()
 }
 
+/// As in the paper's form, where each part is a parasite of its own (parasitic-threads-2011, Figure 5).
+#[test]
+fn parts_meet_each_other_in_every_form_of_a_synchronisation() {
+    let parts = |(tx, rx): (Sender<u8>, Receiver<u8>)| {
+        vec![
+            tx.into_send_evt(1).wrap(|sent| sent.is_ok()).boxed(),
+            rx.into_recv_evt().wrap(|got| got == Ok(1)).boxed(),
+        ]
+    };
+    everywhere(move || {
+        assert_eq!(choose_all(parts(channel())).sync(), [true, true]);
+        assert_eq!(choose_all(parts(channel())).wrap(|all| all).sync(), [true, true]);
+        assert_eq!(choose_all(parts(channel())).boxed().sync(), [true, true]);
+        assert_eq!(lamprey::event::guard(|| choose_all(parts(channel()))).sync(), [true, true]);
+        assert_eq!(lamprey::wait(choose_all(parts(channel())).wrap(|all| all).boxed()), [true, true]);
+    });
+}
+
 #[test]
 fn of_nothing_is_nothing() {
     everywhere(|| {

@@ -6,4 +6,5 @@ mod common;
 mod block;
 mod file;
 mod file_awaiting;
+mod names;
 mod pool;

@@ -225,3 +225,53 @@ fn parasites_and_futures_run_in_it() {
         assert_eq!(sum, 20, "seed {seed}");
     }
 }
+
+#[test]
+fn kernel_threads_outside_are_waited_for_though_they_are_not_simulated() {
+    let sum = Runtime::simulated(1).run(|| {
+        let (tx, rx) = channel();
+        let outside = std::thread::spawn(move || (0..10).for_each(|number| tx.send(number).unwrap()));
+        let sum = rx.iter().sum::<u32>();
+        outside.join().unwrap();
+        sum
+    });
+    assert_eq!(sum, 45);
+}
+
+#[test]
+fn calls_on_the_pool_may_wait_for_threads_of_the_simulation() {
+    for seed in 0..20 {
+        let got = Runtime::simulated(seed).run(|| {
+            let (tx, rx) = channel();
+            let host = lamprey::spawn(move || {
+                lamprey::sleep(Duration::from_secs(1));
+                tx.send(7).unwrap();
+            });
+            let got = lamprey::block(move || rx.recv().unwrap());
+            host.join().unwrap();
+            got
+        });
+        assert_eq!(got, 7);
+    }
+}
+
+#[test]
+fn a_host_that_unwinds_waits_by_the_clock_of_the_simulation() {
+    struct Waits;
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let (_tx, rx) = channel::<()>();
+            let begin = lamprey::sim::now();
+            lamprey::sleep(Duration::from_secs(10));
+            let _ = rx.recv_timeout(Duration::from_secs(10));
+            assert!(lamprey::sim::now() - begin >= Duration::from_secs(10));
+        }
+    }
+    Runtime::simulated(1).run(|| {
+        let host = lamprey::spawn(|| {
+            let _waits = Waits;
+            panic!("on purpose");
+        });
+        host.join().unwrap_err();
+    });
+}

@@ -6,3 +6,4 @@ mod common;
 mod choice;
 mod compat;
 mod mixed;
+mod stm;

@@ -68,6 +68,10 @@ impl<T> Steps for BoxedBranch<'_, T> {
         self.0.deadline()
     }
 
+    fn is_all(&self) -> bool {
+        self.0.is_all()
+    }
+
     fn is_refused(&self) -> bool {
         self.0.is_refused()
     }

@@ -4,7 +4,8 @@
 //! 1. Until the first part has happened, this is an ordinary choice: all parts are offered on behalf of the
 //!    outer choice, and lose with it.
 //! 2. After that, each remaining part is synchronised on separately, with its own choice, all at the same
-//!    time ([`All`]). [`Branch::finish`] waits for that. A `choose_all` alone begins here.
+//!    time ([`All`]). [`Branch::finish`] waits for that. A `choose_all` alone begins here, in every form of a
+//!    synchronisation without a limit ([`Steps::is_all`]): its parts may then meet each other, as the paper's do.
 //!
 //! # States of a part (`Stage`), in phase 2
 //! ```text
@@ -53,9 +54,9 @@ use std::time::Instant;
 /// All of `events`, in any order; returns their results in the order of `events`. Takes a tuple, an array or
 /// a `Vec`.
 ///
-/// A synchronisation on it alone ([`sync`](Event::sync)) waits until all events have happened: it takes the time of the
-/// slowest, and wakes the caller once for all events that have no functions to run (as a future twice: for the first,
-/// and for the others). As a branch of a
+/// A synchronisation on it alone ([`sync`](Event::sync), or as a future; also boxed, wrapped or in a guard) waits until
+/// all events have happened: it takes the time of the slowest, and wakes the caller once for all events that have no
+/// functions to run. Its events may meet each other. As a branch of a
 /// [`choose`](super::choose), or under a time limit ([`sync_timeout`](Event::sync_timeout),
 /// [`poll`](Event::poll)), it **commits with the first of its events that happens**: until then it can lose,
 /// and no communication has happened; after that it is chosen, and its other events are waited for without a
@@ -100,7 +101,7 @@ impl<G: Events> Event for ChooseAll<G> {
     type Branch = AllOf<G::Group>;
 
     fn branch(self) -> Self::Branch {
-        AllOf { all: Box::new(All::new(self.0.branches())), winner: Cell::new(0) }
+        AllOf { all: Box::new(All::new(self.0.branches())), winner: Cell::new(NONE) }
     }
 
     /// Alone, it starts with phase 2.
@@ -109,10 +110,13 @@ impl<G: Events> Event for ChooseAll<G> {
     }
 }
 
+/// No part.
+const NONE: usize = usize::MAX;
+
 /// The branch of a [`ChooseAll`].
 pub struct AllOf<G: Group> {
     all: Box<All<G>>,
-    /// The part that has happened first, once one has.
+    /// The part that has happened first, once one has; before that [`NONE`].
     winner: Cell<usize>,
 }
 
@@ -158,7 +162,7 @@ impl<G: Group> Steps for AllOf<G> {
 
     fn decide(&self, won: bool) {
         match won {
-            true if self.all.len() == 0 => {}
+            true if self.winner.get() == NONE => {}
             true => self.all.won(self.winner.get()),
             false => (0..self.all.len()).for_each(|at| self.all.group.decide(at, false)),
         }
@@ -176,8 +180,12 @@ impl<G: Group> Steps for AllOf<G> {
         (0..self.all.len()).filter_map(|at| self.all.group.deadline(at)).min()
     }
 
+    fn is_all(&self) -> bool {
+        true
+    }
+
     fn is_refused(&self) -> bool {
-        self.all.len() != 0 && self.all.group.is_refused(self.winner.get())
+        self.winner.get() != NONE && self.all.group.is_refused(self.winner.get())
     }
 
     fn refuse(&self) -> bool {

@@ -12,6 +12,7 @@
 
 #[cfg(not(loom))]
 use crate::world;
+#[cfg(not(loom))]
 use std::cell::Cell;
 
 /// So many numbers of four bits are in a `u64`.

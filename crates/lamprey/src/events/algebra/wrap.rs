@@ -80,6 +80,11 @@ impl<B: Steps, F> Steps for Wrapped<B, F> {
         self.inner.deadline()
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_all(&self) -> bool {
+        self.inner.is_all()
+    }
+
     fn is_refused(&self) -> bool {
         self.inner.is_refused()
     }

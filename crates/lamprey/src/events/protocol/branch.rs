@@ -101,6 +101,13 @@ pub trait Steps {
         false
     }
 
+    /// True if it is nothing but a `choose_all`. Alone, without a limit, it cannot lose: it is decided before anything is
+    /// attempted, so that its events are synchronised on separately from the first on, and may meet each other.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_all(&self) -> bool {
+        false
+    }
+
     /// For a branch that has won: true if it has won only because the other side has disconnected. It has
     /// then had no visible effect.
     fn is_refused(&self) -> bool {

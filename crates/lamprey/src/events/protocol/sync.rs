@@ -48,7 +48,8 @@ pub(crate) fn sync<E: Event>(event: E) -> E::Output {
 pub(crate) fn sync_until<E: Event>(event: E, limit: Option<Instant>) -> Option<E::Output> {
     coop::call(coop::MESSAGE);
     let branch = event.branch();
-    if branch.polls() == Polls::Always || !branch.attempt(None) {
+    let is_decided = limit.is_none() && branch.is_all();
+    if !is_decided && (branch.polls() == Polls::Always || !branch.attempt(None)) {
         match wait(&branch, limit) {
             Ended::Won => {}
             Ended::TimedOut => return None,

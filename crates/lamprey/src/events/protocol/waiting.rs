@@ -160,7 +160,7 @@ impl<B: Branch> Waiting<B> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn begin(&self, cx: &mut Context<'_>) -> Poll<B::Output> {
         self.progress.stage.set(Stage::Done); // invariant 3
-        if !self.branch.attempt(Some(cx)) {
+        if !self.branch.is_all() && !self.branch.attempt(Some(cx)) {
             ready!(self.progress.wait(&self.branch, cx));
         }
         self.win(cx)

@@ -101,7 +101,15 @@ impl File {
         }
     }
 
-    async fn read_waiting_async(&self, buffer: AlignedBuf, offset: u64) -> (io::Result<usize>, AlignedBuf) {
+    async fn read_waiting_async(
+        &self,
+        mut buffer: AlignedBuf,
+        offset: u64,
+    ) -> (io::Result<usize>, AlignedBuf) {
+        if let Some(key) = self.key() {
+            let done = self.read_simulated_async(key, &mut buffer, Some(offset)).await;
+            return (done, buffer);
+        }
         let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| read::begin(here, file, buffer, offset);
         let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.read_at(buffer, offset);
@@ -110,6 +118,10 @@ impl File {
     }
 
     async fn write_waiting_async(&self, buffer: AlignedBuf, offset: u64) -> (io::Result<usize>, AlignedBuf) {
+        if let Some(key) = self.key() {
+            let done = self.write_simulated_async(key, &buffer, Some(offset)).await;
+            return (done, buffer);
+        }
         let what = Transfer::of(&buffer, offset);
         let begin = move |here, file, buffer| write::begin(here, file, buffer, offset);
         let on_pool = move |file: &std::fs::File, buffer: &mut AlignedBuf| file.write_at(buffer, offset);

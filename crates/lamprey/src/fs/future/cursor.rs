@@ -21,6 +21,9 @@ impl File {
         if let Some(done) = self.read_chunk(buf, CURSOR) {
             return done;
         }
+        if let Some(key) = self.key() {
+            return self.read_simulated_async(key, buf, None).await;
+        }
         let mut copy = AlignedBuf::new(buf.len())?;
         copy_back(buf, self.on_pool(move |mut file| (file.read(&mut copy), copy)).await)
     }
@@ -37,6 +40,9 @@ impl File {
         let buf = first_chunk(buf);
         if let Some(done) = self.write_chunk(buf, CURSOR) {
             return done;
+        }
+        if let Some(key) = self.key() {
+            return self.write_simulated_async(key, buf, None).await;
         }
         let copy = copy_of(buf)?;
         self.on_pool(move |mut file| file.write(&copy)).await

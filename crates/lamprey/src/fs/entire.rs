@@ -1,0 +1,126 @@
+//! Files that are read or written as a whole.
+
+use super::File;
+use super::simulated::machine;
+use crate::driver::{block, block_async};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// All bytes of a file.
+///
+/// # Examples
+/// ```
+/// let bytes = lamprey::run(|| lamprey::fs::read("Cargo.toml"))?;
+/// assert!(bytes.starts_with(b"["));
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// The system's.
+///
+/// # Cancellation
+/// A cancelled thread unwinds from here before anything is read.
+///
+/// # Blocking
+/// The file is opened and read on the blocking pool; only the calling host waits.
+pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref();
+    if machine().is_none() {
+        return block(|| std::fs::read(path));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The awaitable form of [`read`](read()).
+///
+/// # Errors
+/// The system's.
+///
+/// # Cancellation
+/// A dropped future has no effect.
+pub async fn read_async(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref().to_owned();
+    if machine().is_none() {
+        return block_async(move || std::fs::read(path)).await;
+    }
+    let mut bytes = Vec::new();
+    File::open_async(path).await?.read_to_end_async(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// All of a file of text.
+///
+/// # Errors
+/// The system's; `InvalidData` if it is not UTF-8.
+///
+/// # Cancellation
+/// As for [`read`](read()).
+///
+/// # Blocking
+/// As for [`read`](read()).
+pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    text(read(path)?)
+}
+
+/// The awaitable form of [`read_to_string`].
+///
+/// # Errors
+/// As for `read_to_string`.
+///
+/// # Cancellation
+/// A dropped future has no effect.
+pub async fn read_to_string_async(path: impl AsRef<Path>) -> io::Result<String> {
+    text(read_async(path).await?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Makes a file with these bytes, or replaces all that it has. It is not synced.
+///
+/// # Examples
+/// ```
+/// let path = std::env::temp_dir().join(format!("lamprey-write-{}", std::process::id()));
+/// let text = lamprey::run(|| {
+///     lamprey::fs::write(&path, "some text")?;
+///     lamprey::fs::read_to_string(&path)
+/// })?;
+/// std::fs::remove_file(&path)?;
+/// assert_eq!(text, "some text");
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// The system's; some of the bytes may have been written.
+///
+/// # Cancellation
+/// A cancelled thread unwinds from here before anything is written. In a simulation it may have written a part, as if it
+/// had called `File::create` and `write_all`.
+///
+/// # Blocking
+/// As for [`read`](read()).
+pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    let (path, bytes) = (path.as_ref(), bytes.as_ref());
+    if machine().is_none() {
+        return block(|| std::fs::write(path, bytes));
+    }
+    File::create(path)?.write_all(bytes)
+}
+
+/// The awaitable form of [`write`](write()). The bytes are owned, as the future may be dropped while they are written.
+///
+/// # Errors
+/// As for `write`.
+///
+/// # Cancellation
+/// The file may have been made and truncated, and some or all of the bytes may have been written.
+pub async fn write_async(path: impl AsRef<Path>, bytes: Vec<u8>) -> io::Result<()> {
+    let path = path.as_ref().to_owned();
+    if machine().is_none() {
+        return block_async(move || std::fs::write(path, bytes)).await;
+    }
+    File::create_async(path).await?.write_all_async(&bytes).await
+}

@@ -1,0 +1,61 @@
+//! Metadata of a simulated disk.
+
+use super::{Metadata, c_path, of, of_async};
+use crate::fs::simulated::{machine, on_disk, on_disk_async};
+use crate::world::disk::{Call, Stat};
+use rustix::fs::CWD;
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// The size of blocks in which files are best read and written.
+const BLOCK: u32 = 4096;
+
+impl Metadata {
+    pub(in crate::fs) fn simulated(stat: Stat) -> Self {
+        // SAFETY: it is made of plain numbers, of which zeros are valid values.
+        let mut found = unsafe { MaybeUninit::<libc::statx>::zeroed().assume_init() };
+        let kind = if stat.is_directory { libc::S_IFDIR } else { libc::S_IFREG };
+        // The kind and the permissions are 16 bits.
+        found.stx_mode = (kind | stat.mode) as u16;
+        found.stx_mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
+        found.stx_size = stat.len;
+        found.stx_blocks = stat.len.div_ceil(512);
+        found.stx_blksize = BLOCK;
+        found.stx_ino = stat.ino.into();
+        found.stx_nlink = stat.names;
+        found.stx_btime = timestamp(stat.created);
+        found.stx_mtime = timestamp(stat.modified);
+        found.stx_ctime = timestamp(stat.modified);
+        // Reads do not count, as with the option `noatime`.
+        found.stx_atime = timestamp(stat.created);
+        Self(found)
+    }
+}
+
+fn timestamp(at: SystemTime) -> libc::statx_timestamp {
+    let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // SAFETY: as above.
+    let mut stamp = unsafe { MaybeUninit::<libc::statx_timestamp>::zeroed().assume_init() };
+    stamp.tv_sec = since.as_secs().cast_signed();
+    stamp.tv_nsec = since.subsec_nanos();
+    stamp
+}
+
+/// Of what is at a path, in a simulation or outside of it.
+pub(super) fn of_path(path: &Path, flags: i32) -> io::Result<Metadata> {
+    match machine() {
+        Some(at) => {
+            on_disk(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).map(Metadata::simulated)
+        }
+        None => of(CWD, &c_path(path)?, flags),
+    }
+}
+
+/// The awaitable form of [`of_path`].
+pub(super) async fn of_path_async(path: &Path, flags: i32) -> io::Result<Metadata> {
+    let Some(at) = machine() else { return of_async(None, c_path(path)?, flags).await };
+    let found = on_disk_async(at, Call::Read, |world, disks| disks.stat_path(world, at, path)).await;
+    found.map(Metadata::simulated)
+}

@@ -1,0 +1,198 @@
+//! The calls of programs.
+
+use super::fate::Fate;
+use super::inode::Stat;
+use super::volume::Volume;
+use super::{Call, Disks, Key, WRITE_BACK};
+use crate::world::{Chance, MachineId, World};
+use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstat, ftruncate, seek};
+use rustix::io::{Errno, pread, pwrite, read, write};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Those flags of `open(2)` that the descriptor keeps. (`O_DIRECT` is left out: nothing here is past the memory.)
+const KEPT: OFlags = OFlags::ACCMODE.union(OFlags::APPEND).union(OFlags::DSYNC).union(OFlags::SYNC);
+
+impl Volume {
+    /// The inode of an open file; an error if it was opened before the machine has failed.
+    fn of(&self, key: Key) -> Result<u32, Errno> {
+        if key.epoch == self.epoch { Ok(key.ino) } else { Err(Errno::IO) }
+    }
+}
+
+fn size_of(file: BorrowedFd<'_>) -> Result<u64, Errno> {
+    fstat(file).map(|found| found.st_size.cast_unsigned())
+}
+
+/// How many of `length` bytes a call transfers.
+fn share(chance: &Chance, volume: &Volume, length: usize) -> usize {
+    if length > 1 && chance.happens(volume.settings.short) {
+        return 1 + chance.below(u32::try_from(length - 1).unwrap_or(u32::MAX)) as usize;
+    }
+    length
+}
+
+impl Disks {
+    pub(crate) fn open(
+        &self,
+        (world, at): (&World, MachineId),
+        path: &Path,
+        flags: i32,
+        mode: u32,
+    ) -> io::Result<(OwnedFd, Key)> {
+        let flags = OFlags::from_bits_retain(flags.cast_unsigned());
+        self.perform((world, at, Call::Open), format_args!("open {path:?}"), |volume| {
+            let ino = volume.open(path, flags, mode, world.system_time())?;
+            let fd = volume.inode(ino)?.content.open(flags & KEPT)?;
+            Ok(((fd, Key { machine: at, epoch: volume.epoch, ino }), ino.into()))
+        })
+    }
+
+    pub(crate) fn stat_path(&self, world: &World, at: MachineId, path: &Path) -> io::Result<Stat> {
+        self.perform((world, at, Call::Read), format_args!("stat {path:?}"), |volume| {
+            let ino = volume.find(path)?;
+            Ok((volume.stat(ino)?, ino.into()))
+        })
+    }
+
+    pub(crate) fn stat(&self, world: &World, key: Key, file: BorrowedFd<'_>) -> io::Result<Stat> {
+        let what = format_args!("stat inode {}", key.ino);
+        self.perform((world, key.machine, Call::Read), what, |volume| {
+            let stat = Stat { len: size_of(file)?, ..volume.stat(volume.of(key)?)? };
+            Ok((stat, stat.len))
+        })
+    }
+
+    /// Reads at an offset, or at the cursor.
+    pub(crate) fn read(
+        &self,
+        (world, key): (&World, Key),
+        file: BorrowedFd<'_>,
+        buf: &mut [u8],
+        at: Option<u64>,
+    ) -> io::Result<usize> {
+        let what = format_args!("read {} bytes of inode {} {}", buf.len(), key.ino, Shown(at));
+        self.perform((world, key.machine, Call::Read), what, |volume| {
+            let ino = volume.of(key)?;
+            if volume.inode(ino)?.is_directory {
+                return Err(Errno::ISDIR);
+            }
+            let length = share(&world.chance, volume, buf.len());
+            let buf = &mut buf[..length];
+            let count = match at {
+                Some(at) => pread(file, buf, at)?,
+                None => read(file, buf)?,
+            };
+            Ok((count, count as u64))
+        })
+    }
+
+    /// Writes at an offset, or at the cursor.
+    pub(crate) fn write(
+        &self,
+        (world, key): (&World, Key),
+        file: BorrowedFd<'_>,
+        buf: &[u8],
+        at: Option<u64>,
+    ) -> io::Result<usize> {
+        let what = format_args!("write {} bytes of inode {} {}", buf.len(), key.ino, Shown(at));
+        self.perform((world, key.machine, Call::Write), what, |volume| {
+            let ino = volume.of(key)?;
+            let (chance, free, flags) = (&world.chance, volume.free(), fcntl_getfl(file)?);
+            let mut length = share(chance, volume, buf.len());
+            let inode = volume.inode(ino)?;
+            // It may have no name any more, and so no content of its own.
+            let size = size_of(file)?;
+            let begin = match at {
+                _ if flags.contains(OFlags::APPEND) => size,
+                Some(at) => at,
+                None => seek(file, SeekFrom::Current(0))?,
+            };
+            let most = usize::try_from(size.saturating_add(free).saturating_sub(begin)).unwrap_or(usize::MAX);
+            if most == 0 && length != 0 {
+                return Err(Errno::NOSPC);
+            }
+            length = length.min(most);
+            let bytes = &buf[..length];
+            let count = at.map_or_else(|| write(file, bytes), |at| pwrite(file, bytes, at))?;
+            inode.modified = world.system_time();
+            inode.content.has_written(begin..begin + count as u64);
+            if flags.intersects(OFlags::DSYNC) {
+                volume.sync(ino)?;
+            } else if chance.happens(WRITE_BACK) {
+                inode.content.settle(Fate::some(chance))?;
+            }
+            Ok((count, count as u64))
+        })
+    }
+
+    pub(crate) fn set_len(&self, world: &World, key: Key, file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
+        let what = format_args!("set the length of inode {} to {len}", key.ino);
+        self.perform((world, key.machine, Call::Write), what, |volume| {
+            let ino = volume.of(key)?;
+            ftruncate(file, len)?;
+            volume.inode(ino)?.modified = world.system_time();
+            Ok(((), 0))
+        })
+    }
+
+    /// Makes durable what has been written; if it fails, that counts as lost.
+    pub(crate) fn sync(&self, world: &World, key: Key) -> io::Result<()> {
+        self.perform((world, key.machine, Call::Sync), format_args!("sync inode {}", key.ino), |volume| {
+            let ino = volume.of(key)?;
+            if world.chance.happens(volume.settings.sync_errors) {
+                volume.inode(ino)?.content.fail_to_sync(Fate::some(&world.chance).or_none())?;
+                return Err(Errno::IO);
+            }
+            volume.sync(ino).map(|()| ((), 0))
+        })
+    }
+
+    pub(crate) fn rename(&self, (world, at): (&World, MachineId), from: &Path, to: &Path) -> io::Result<()> {
+        self.perform((world, at, Call::Write), format_args!("rename {from:?} to {to:?}"), |volume| {
+            volume.rename(from, to).map(|ino| ((), ino.into()))
+        })
+    }
+
+    /// Removes a file, or an empty directory.
+    pub(crate) fn remove(
+        &self,
+        (world, at): (&World, MachineId),
+        path: &Path,
+        directory: bool,
+    ) -> io::Result<()> {
+        self.perform((world, at, Call::Write), format_args!("remove {path:?}"), |volume| {
+            volume.remove(path, directory).map(|ino| ((), ino.into()))
+        })
+    }
+
+    pub(crate) fn create_directory(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<()> {
+        self.perform((world, at, Call::Write), format_args!("create the directory {path:?}"), |volume| {
+            volume.create_directory(path, 0o777, world.system_time()).map(|ino| ((), ino.into()))
+        })
+    }
+
+    /// The names in a directory, in alphabetical order.
+    pub(crate) fn list(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<Vec<OsString>> {
+        self.perform((world, at, Call::Read), format_args!("list {path:?}"), |volume| {
+            volume.list(path).map(|names| {
+                let count = names.len() as u64;
+                (names, count)
+            })
+        })
+    }
+}
+
+/// Where a call reads or writes, for the log.
+struct Shown(Option<u64>);
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(at) => write!(f, "at {at}"),
+            None => f.write_str("at the cursor"),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Transactional memory.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod alternatives;
+mod anomalies;
+mod choice;
+mod crowd;
+mod misuse;
+mod places;
+mod retry;
+mod small;
+mod variables;
