@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) thread: Ready,
 }
 
-/// All threads that are ready, in the order in which they became so (by `Schedule::Random`, in any).
+/// All threads that are ready, in the order in which they became so.
 #[derive(Default)]
 pub(super) struct ReadyList {
     pub(super) entries: RefCell<VecDeque<Entry>>,

@@ -75,11 +75,8 @@ impl Scheduler {
             }
             Schedule::Random | Schedule::Mixed => world.chance.below(entries.len() as u32) as usize,
         };
-        let entry = match self.schedule {
-            // Their order is of no account, and the last one is moved at no cost.
-            Schedule::Random | Schedule::Mixed => entries.swap_remove_back(at)?,
-            Schedule::Pct { .. } | Schedule::RoundRobin => entries.remove(at)?,
-        };
+        // The others keep their order: a draw that is left out (when a run is shrunk) takes the oldest.
+        let entry = entries.remove(at)?;
         if self.changes.last().is_some_and(|at| *at <= self.steps) {
             self.changes.pop();
             self.priorities.insert((entry.at.machine, entry.thread.id()), self.changes.len() as u64);
