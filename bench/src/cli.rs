@@ -17,7 +17,7 @@ Lamprey's benches, and its rivals in the same run.
   lamprey-bench plot FILE... > PICTURE.svg
 
 NAME       a bench of the list, `savina` for the natural programs, or `all`
---rivals   also run the rivals that are here: tokio, smol, may, monoio, corosensei, Go, nginx, fio
+--rivals   also run the rivals that are here: tokio, smol, may, monoio, corosensei, Go, nginx, fio, madsim, turmoil, shuttle
 --json     write the JSON lines to FILE instead of the standard output
 --quick    fewer and shorter runs
 FILE       of `plot`: what `run --rivals --json FILE` has written

@@ -191,7 +191,7 @@ mod tests {
                 runs: 1,
                 variants: &[],
             };
-            let command = Contender::new(&bench, variant, 1).command().unwrap();
+            let command = Contender::new(&bench, variant, 1, Effort::Tiny).command().unwrap();
             command.get_envs().any(|told| told == ("LAMPREY_IO".as_ref(), Some("uring".as_ref())))
         };
         assert!(!told(&variant));

@@ -31,6 +31,8 @@ pub(super) struct Run {
     pub(super) world: Rc<World>,
     pub(super) list: Rc<ReadyList>,
     pub(super) called: Arc<Called>,
+    /// An empty list for `called`, whose memory is used again.
+    heard: Cell<Vec<WorkerId>>,
     pub(super) nodes: RefCell<Vec<Rc<Node>>>,
     scheduler: RefCell<Scheduler>,
     entered: RefCell<Option<(WorkerId, Rc<VirtualWorker>)>>,
@@ -51,6 +53,7 @@ impl Run {
             world,
             list: Rc::default(),
             called: Called::new(),
+            heard: Cell::default(),
             nodes: RefCell::default(),
             scheduler: RefCell::new(scheduler),
             entered: RefCell::new(None),
@@ -235,24 +238,26 @@ impl Run {
 
     /// Has the workers take their messages.
     fn receive(&self) {
-        while let Some(called) = self.called.take() {
-            for at in called {
+        while self.called.is_any() {
+            let mut called = self.called.exchange(self.heard.take());
+            for at in called.drain(..) {
                 if let Some(worker) = self.give_to(at) {
                     worker.receive();
                     self.has_run(at, &worker);
                 }
             }
+            self.heard.set(called);
         }
     }
 
     /// After each use of a worker: ends it, if its machine stops and nothing is left of it.
     fn has_run(&self, at: WorkerId, worker: &Rc<VirtualWorker>) {
-        let node = self.nodes.borrow()[at.machine.0 as usize].clone();
+        let is_stopping = self.nodes.borrow()[at.machine.0 as usize].is_stopping();
         // A thread that is ready and has not started counts for no worker.
-        if node.is_stopping() && !self.list.has(at) && worker.end() {
+        if is_stopping && !self.list.has(at) && worker.end() {
             *self.entered.borrow_mut() = None;
             self.world.set_in_worker(false);
-            if let Some(panic) = node.one_ended(at.worker) {
+            if let Some(panic) = self.node(at.machine).one_ended(at.worker) {
                 let first = self.panic.take();
                 let (first, later) = if first.is_some() { (first, Some(panic)) } else { (Some(panic), None) };
                 *self.panic.borrow_mut() = first;

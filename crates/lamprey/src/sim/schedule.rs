@@ -83,6 +83,7 @@ impl Scheduler {
             }
             Schedule::Random | Schedule::Mixed => world.chance.below(entries.len() as u32) as usize,
         };
+        // The others keep their order: a draw that is left out (when a run is shrunk) takes the oldest.
         let entry = entries.remove(at)?;
         let who = (entry.at.machine, entry.id);
         if self.changes.last().is_some_and(|at| *at <= self.steps) {
