@@ -229,7 +229,11 @@ fn perform<T: Send>(
         failed = failed.take().or(run.end().err());
         if let Some(failure) = failed.as_ref().filter(|_| !is_done()) {
             // It borrows from the caller.
-            crate::bug::say!("the simulation's main host does not end: {}", failure.text());
+            let (text, seed) = (failure.text(), run.world.chance.draws());
+            crate::bug::say!(
+                "the main host of a simulation does not end, and borrows from its caller (LAMPREY_SEED={seed}): {text}"
+            );
+            std::process::abort();
         }
     });
     let panic = run.take_panic();

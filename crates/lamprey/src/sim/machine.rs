@@ -167,6 +167,8 @@ impl Node {
 pub struct Machine {
     pub(super) id: MachineId,
     name: Arc<str>,
+    /// The number of its simulation.
+    of: u64,
 }
 
 impl Machine {
@@ -178,7 +180,7 @@ impl Machine {
         let run = Run::of_caller("Machine::new");
         let found = run.nodes.borrow().iter().find(|node| node.name() == name).cloned();
         let node = found.unwrap_or_else(|| run.add_machine(name));
-        Self { id: node.id(), name: name.into() }
+        Self { id: node.id(), name: name.into(), of: run.number }
     }
 
     /// The machine of the calling thread.
@@ -188,7 +190,14 @@ impl Machine {
     pub fn here() -> Self {
         let run = Run::of_caller("Machine::here");
         let node = run.node(run.world.machine());
-        Self { id: node.id(), name: node.name().into() }
+        Self { id: node.id(), name: node.name().into(), of: run.number }
+    }
+
+    /// The caller's run, which must be the machine's.
+    pub(super) fn run(&self, call: &str) -> Rc<Run> {
+        let run = Run::of_caller(call);
+        assert!(run.number == self.of, "`{call}`: the machine `{}` is of another simulation", self.name);
+        run
     }
 
     /// Its name.
@@ -200,14 +209,14 @@ impl Machine {
     /// [`JoinError::Cancelled`](crate::JoinError::Cancelled).
     ///
     /// # Panics
-    /// Outside of a simulation.
+    /// Outside of its simulation.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let node = Run::of_caller("Machine::spawn").node(self.id);
+        let node = self.run("Machine::spawn").node(self.id);
         let handle = node.handle();
         Builder::new()
             .spawn_in(&handle, f)
@@ -217,7 +226,7 @@ impl Machine {
     /// True unless it has [crashed](Self::crash), or its program has been [ended](Self::signal), and it has not been
     /// [restarted](Self::restart).
     pub fn is_up(&self) -> bool {
-        let node = Run::of_caller("Machine::is_up").node(self.id);
+        let node = self.run("Machine::is_up").node(self.id);
         !node.is_down() && !node.is_stopping()
     }
 
@@ -228,7 +237,7 @@ impl Machine {
     /// # Panics
     /// Outside of a simulation.
     pub fn crash(&self) {
-        let run = Run::of_caller("Machine::crash");
+        let run = self.run("Machine::crash");
         run.world.note(format_args!("{} crashes", self.name));
         run.world.net.crash(&run.world, self.id);
         self.end(&run, true);
@@ -246,7 +255,7 @@ impl Machine {
     /// # Blocking
     /// The calling host waits until the machine's threads have ended.
     pub fn restart(&self) {
-        let run = Run::of_caller("Machine::restart");
+        let run = self.run("Machine::restart");
         let node = run.node(self.id);
         while node.is_stopping() {
             assert!(

@@ -47,7 +47,12 @@
 //! they differ, with the first line of their logs that does; the feature also names what the program uses.
 //!
 //! A host that waits while it unwinds parks its worker's kernel thread, which in a simulation is that of all: the clock goes
-//! on to the limit of such a wait, and one without a limit ends the process with a message.
+//! on to the limit of such a wait, and one without a limit ends the process with a message and the seed. So does a call on
+//! the pool ([`block`](crate::block)) that waits for what never comes, and a main host that does not end though it is
+//! cancelled (in a [`shield`](crate::shield)), as it may borrow from its caller. Other threads that do not end are leaked, with
+//! their descriptors. A thread that catches its cancellation in a loop without any step is an endless loop here.
+//!
+//! When all threads wait, a simulation looks for messages from kernel threads outside for 5 ms, before that is a deadlock.
 
 mod attempt;
 mod bell;

@@ -12,6 +12,7 @@ use super::ready::{ReadyList, WorkerId};
 use super::schedule::Scheduler;
 use crate::sched::panic::Panic;
 use crate::sched::virtual_worker::VirtualWorker;
+use crate::sync_shim::{AtomicU64, Ordering};
 use crate::thread::ThreadKind;
 use crate::world::World;
 use std::cell::{Cell, RefCell};
@@ -39,9 +40,13 @@ pub(super) struct Run {
     steps: Cell<u64>,
     most_steps: u64,
     pub(super) config: Config,
+    /// Unique in the process.
+    pub(super) number: u64,
     /// The first panic that has ended a machine.
     panic: RefCell<Option<Panic>>,
 }
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 std::thread_local! {
     static HERE: RefCell<Option<Rc<Run>>> = const { RefCell::new(None) };
@@ -60,6 +65,8 @@ impl Run {
             steps: Cell::new(0),
             most_steps,
             config,
+            // Relaxed: only uniqueness matters.
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             panic: RefCell::new(None),
         });
         HERE.set(Some(this.clone()));

@@ -37,7 +37,7 @@ impl Machine {
     /// # Panics
     /// Outside of a simulation; and if there is no such signal.
     pub fn signal(&self, signal: Signal) {
-        let run = Run::of_caller("Machine::signal");
+        let run = self.run("Machine::signal");
         let Some(bit) = signal.any_bit() else { panic!("there is no {signal} to send to a machine") };
         run.world.note(format_args!("{} is sent {signal}", self.name()));
         let node = run.node(self.id);

@@ -11,6 +11,7 @@ mod disk_wal;
 mod exploring;
 mod fanout;
 mod found;
+mod hostile;
 mod locks;
 mod net;
 mod parasites;

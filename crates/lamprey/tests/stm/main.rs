@@ -11,4 +11,5 @@ mod misuse;
 mod places;
 mod retry;
 mod small;
+mod unwinds;
 mod variables;

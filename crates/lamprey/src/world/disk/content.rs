@@ -18,6 +18,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+/// Bytes of a file that can be synced: a file with a hole of a terabyte is none of this machine's memory.
+const LONGEST: u64 = 1 << 30;
+
 /// What a disk writes as a whole.
 pub(super) const SECTOR: usize = 512;
 
@@ -71,6 +74,9 @@ impl Content {
     /// All that programs see.
     pub(super) fn seen(&self) -> Result<Vec<u8>, Errno> {
         let Some((file, _)) = &self.seen else { return Ok(self.durable.clone()) };
+        if self.len() > LONGEST {
+            return Err(Errno::FBIG);
+        }
         let mut bytes = vec![0; self.len() as usize];
         let mut done = 0;
         while done < bytes.len() {
