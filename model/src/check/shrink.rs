@@ -17,8 +17,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The smallest program found that fails; the one given if it does not fail again.
 pub fn shrink(plan: &Plan, seed: u64, bytes: Vec<u8>, why: String, machine: &Tally) -> Counterexample {
-    // The same program may take another path each time, where workers run beside each other.
-    let tries = if plan.workers > 1 { 20 } else { 2 };
+    // The same program may take another path each time: a choice takes any branch that is ready, and workers run beside
+    // each other.
+    let tries = if plan.workers > 1 { 40 } else { 20 };
     let failure = |e: &Exp| {
         let patience = plan.patience(PATIENCE);
         (0..tries).find_map(|_| one(e, seed, plan, patience, &mut machine.clone()).err())
