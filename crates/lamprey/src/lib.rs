@@ -31,6 +31,7 @@
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
 //! | several variables changed at once | [`stm`] |
+//! | a test of all that, with its network and clock, under a seed | [`sim`] |
 //! | a value for each host | [`host_local!`] |
 //! | replace the scheduler, add an event loop | [`Policy`], [`Source`], [`suspend`] |
 //! | write a scheduler | [`trace`] |

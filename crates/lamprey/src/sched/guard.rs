@@ -81,11 +81,29 @@ impl Drop for Unbar<'_> {
 #[inline(never)]
 pub(super) fn has_switched(worker: Option<&Worker>) -> ! {
     let who = worker.map_or(SOURCE, |worker| worker.caller.get());
+    let advice = match who {
+        "a transaction" => "do that after the transaction, or wait for a variable by `retry`",
+        _ => "let it hand the work to a host",
+    };
     crate::bug::say!(
         "{who} called a blocking call, or started a stackful parasite: it must not block, because other threads of its worker wait \
-         for it to return; let it hand the work to a host"
+         for it to return; {advice}"
     );
+    #[cfg(not(loom))]
+    say_where(worker);
     std::process::abort()
+}
+
+/// Which thread that was, and in a simulation its seed.
+#[cfg(not(loom))]
+fn say_where(worker: Option<&Worker>) {
+    let mut on = String::new();
+    if worker.is_some_and(|worker| worker.running_ref().describe(&mut on).is_ok()) {
+        crate::bug::say!("that was on {on}");
+    }
+    if let Some(seed) = crate::world::with(|world| world.chance.draws().to_string()) {
+        crate::bug::say!("in a simulation: LAMPREY_SEED={seed}");
+    }
 }
 
 impl Worker {

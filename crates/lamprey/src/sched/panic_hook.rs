@@ -39,6 +39,30 @@ pub(crate) fn with_hush<R>(is_hushed: bool, f: impl FnOnce() -> R) -> R {
     result
 }
 
+#[cfg(not(loom))]
+std::thread_local! {
+    /// Where and on which thread the first panic of a hushed piece of code was.
+    static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Where, and on which thread, the first panic was since the last call, in [`hushed`] code of this kernel thread.
+#[cfg(not(loom))]
+pub(crate) fn take_first() -> Option<String> {
+    FIRST.take()
+}
+
+#[cfg(not(loom))]
+fn remember(info: &PanicHookInfo<'_>) {
+    let Some(place) = info.location() else { return };
+    let mut text = format!("at {place}");
+    if let Some(worker) = Worker::current().filter(|worker| !worker.is_on_root()) {
+        text.push_str(", on ");
+        // Writing to a `String` cannot fail.
+        let _ = worker.running_ref().describe(&mut text);
+    }
+    FIRST.with_borrow_mut(|first| _ = first.get_or_insert(text));
+}
+
 /// True within [`hushed`].
 #[cfg(not(loom))]
 pub(crate) fn is_hushed() -> bool {
@@ -93,7 +117,7 @@ pub(crate) fn install_hook() {
             note(info);
             #[cfg(not(loom))]
             if is_hushed() {
-                return;
+                return remember(info);
             }
             name_who_panics();
             before(info);

@@ -2,7 +2,7 @@
 
 use super::builder::SimBuilder;
 use crate::bug::quietly;
-use crate::sched::panic_hook::hushed;
+use crate::sched::panic_hook::{hushed, take_first};
 use crate::world::Draws;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -26,7 +26,15 @@ pub(super) fn attempt(program: &(impl Fn(SimBuilder) + ?Sized), draws: Draws, lo
     let builder = SimBuilder::new(draws.clone());
     let builder = if logged { builder.logged() } else { builder };
     let told = builder.told.clone();
-    let outcome = hushed(|| catch_unwind(AssertUnwindSafe(|| program(builder))));
+    let outcome = hushed(|| {
+        catch_unwind(AssertUnwindSafe(|| {
+            program(builder);
+            assert!(
+                !told.borrow().is_empty(),
+                "the program that is explored has not run its simulation: call `sim.run`"
+            );
+        }))
+    });
     let mut made = Attempt {
         draws,
         failure: None,
@@ -45,16 +53,16 @@ pub(super) fn attempt(program: &(impl Fn(SimBuilder) + ?Sized), draws: Draws, lo
     }
     made.used.sort_unstable();
     made.used.dedup();
+    let first = take_first();
     if let Err(payload) = outcome {
-        made.failure = Some(text_of(&*payload));
+        let place = first.map_or_else(String::new, |first| format!(" (the first panic was {first})"));
+        made.failure = Some(text_of(&*payload).to_owned() + &place);
         hushed(|| quietly(|| drop(payload)));
     }
     made
 }
 
-fn text_of(payload: &(dyn std::any::Any + Send)) -> String {
+fn text_of(payload: &(dyn std::any::Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("a panic whose payload is no text")
-        .to_owned()
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic whose payload is no text")
 }

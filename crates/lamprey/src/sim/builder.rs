@@ -28,6 +28,7 @@ pub struct SimBuilder {
     stack_size: usize,
     panics: Panics,
     steps: u64,
+    time_limit: Duration,
     log: bool,
     pub(super) disk: DiskSettings,
     /// What is told of each run.
@@ -55,6 +56,7 @@ impl SimBuilder {
             stack_size: 0,
             panics: Panics::Propagate,
             steps: STEPS,
+            time_limit: Duration::MAX,
             log: false,
             disk: DiskSettings::new(),
             told: Rc::default(),
@@ -98,6 +100,20 @@ impl SimBuilder {
     /// After how many steps of threads the run fails, because it seems to be endless. Default: 50 million.
     pub fn steps(mut self, most: u64) -> Self {
         self.steps = most;
+        self
+    }
+
+    /// After how long, by its own clock, the run fails: for programs that try again for ever. Default: no limit.
+    ///
+    /// # Examples
+    /// ```should_panic
+    /// use std::time::Duration;
+    /// lamprey::Runtime::simulated(1).time_limit(Duration::from_secs(60)).run(|| loop {
+    ///     lamprey::sleep(Duration::from_secs(1));
+    /// });
+    /// ```
+    pub fn time_limit(mut self, most: Duration) -> Self {
+        self.time_limit = most;
         self
     }
 
@@ -162,7 +178,8 @@ impl SimBuilder {
             bytes => stack_size::check(bytes),
         };
         let stack_size = stack_size.unwrap_or_else(|error| panic!("{error}"));
-        let config = Config { workers: self.workers, stack_size, panics: self.panics };
+        let config =
+            Config { workers: self.workers, stack_size, panics: self.panics, time_limit: self.time_limit };
         let site = Location::caller();
         // Measured once in a process, by the system's clock.
         crate::time::clock::in_ticks(Duration::ZERO);

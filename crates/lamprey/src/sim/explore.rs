@@ -196,7 +196,7 @@ fn differs(program: &(impl Fn(SimBuilder) + Sync), draws: &Draws, hash: u64) -> 
     let (one, other) = lines.unwrap_or(("the end of the log", "the end of the log"));
     Some(format!(
         "{DIFFERS} (LAMPREY_SEED={draws}): the program uses what the simulation does not control, such as kernel threads, \
-         `std::time`, or the order of a `HashMap`. The first line of the logs that differs:\n  {one}\n  {other}"
+         or `std::time` and the order of a `HashMap`, which the crate's feature `sim-std` puts under the seed. The first line of the logs that differs:\n  {one}\n  {other}"
     ))
 }
 

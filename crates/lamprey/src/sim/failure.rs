@@ -28,7 +28,7 @@ impl Failure {
 
     pub(super) fn too_long(run: &Run) -> Self {
         let mut text = format!(
-            "the simulation has not ended after {} steps ({:?} of its time): see SimBuilder::steps",
+            "the simulation has not ended after {} steps ({:?} of its time): see SimBuilder::steps and time_limit",
             run.steps(),
             run.world.elapsed()
         );

@@ -24,6 +24,8 @@ pub(super) struct Config {
     pub(super) workers: usize,
     pub(super) stack_size: u32,
     pub(super) panics: Panics,
+    /// Of the simulation, by its clock.
+    pub(super) time_limit: Duration,
 }
 
 /// A machine, as the simulation has it.
@@ -76,7 +78,7 @@ impl Node {
             let worker = WorkerId { machine, worker: made.fetch_add(1, Ordering::Relaxed) };
             Ok(Box::new(Bell { called: called.clone(), worker }) as Box<dyn Source>)
         });
-        let Config { workers, stack_size, panics } = self.config;
+        let Config { workers, stack_size, panics, .. } = self.config;
         Launch {
             workers,
             stack_size,

@@ -95,7 +95,7 @@ impl Run {
     /// Runs until `is_done`.
     pub(super) fn until(&self, mut is_done: impl FnMut() -> bool) -> Result<(), Failure> {
         while !is_done() && self.panic.borrow().is_none() {
-            if self.steps.get() >= self.most_steps {
+            if self.steps.get() >= self.most_steps || self.world.elapsed() >= self.config.time_limit {
                 return Err(Failure::too_long(self));
             }
             // A call on the blocking pool may have run all that was left while it waited.

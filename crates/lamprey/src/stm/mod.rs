@@ -29,8 +29,11 @@
 //! * **It may run several times**, whenever another thread has changed what it has read. What it does besides
 //!   reading and writing variables (output, spawning threads, messages) happens each time. Do that after the
 //!   transaction, with what it returns.
-//! * **It hands every error on**, by `?`. Code that swallows one does not commit: it runs again.
-//! * **It must not block.** A blocking call in it that would have to wait ends the process with a message. (On
+//! * **It hands every error on**, by `?`. Code that swallows that of [`retry`] or [`check`] goes on as if it had not been
+//!   called; after any other one it does not commit, and runs again.
+//! * **An error of its own** comes from [`try_atomically`], which forgets what has been written.
+//! * **It must not block.** A blocking call in it that would have to wait ends the process with a message; a lock that is
+//!   free is taken, so that may show under load only. (On
 //!   an OS thread it just waits.) It holds no locks, so one that computes for long disturbs nobody, but it may
 //!   have to run again.
 //! * **It sees consistent values**, always: also a run that is going to be repeated has seen only values that
@@ -94,7 +97,7 @@ pub use alternative::{check, or_else, retry};
 #[cfg(not(loom))]
 pub use future::{AtomicallyFuture, atomically_async, atomically_evt};
 #[cfg(not(loom))]
-pub use run::{atomically, atomically_timeout};
+pub use run::{atomically, atomically_timeout, try_atomically};
 pub use transaction::Transaction;
 pub use tvar::TVar;
 

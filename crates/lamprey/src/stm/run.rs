@@ -9,6 +9,7 @@
 //!    in vain, runs with the priority ([`Seats::prefer`](super::seat::Seats::prefer)): nothing changes
 //!    while it runs.
 
+use super::alternative::or_else;
 use super::local;
 use super::transaction::Transaction;
 use super::waiting::{Register, Registered, register};
@@ -18,6 +19,8 @@ use crate::sched::cancel::open;
 use crate::sched::{coop, guard};
 use crate::sync_shim::back_off;
 use crate::time;
+#[cfg(not(loom))]
+use crate::world::buggify;
 use std::time::{Duration, Instant};
 
 /// So many failures are enough.
@@ -68,6 +71,9 @@ pub(super) fn attempt<T>(
     let mut tx = unsafe { Transaction::begin(local::current(), failures.are_enough()) };
     // Open: a generator that is suspended within ends the process, as another thread could resume it.
     match guard::no_switch_briefly("a transaction", || open(|| code(&mut tx))) {
+        // In a simulation no other thread runs meanwhile, so it would never run twice.
+        #[cfg(not(loom))]
+        Ok(_) if buggify!("a transaction that runs again") => {}
         Ok(value) if tx.commit_and_wake() => return Attempt::Done(value),
         Err(Abort::RETRY) if !tx.is_doomed() => return retry(&mut tx, is_future),
         _ => {}
@@ -138,6 +144,63 @@ pub fn atomically<T>(mut code: impl FnMut(&mut Transaction) -> StmResult<T>) -> 
         Some(value) => value,
         None => crate::bug::bug!("a transaction without a deadline timed out"),
     }
+}
+
+/// [`atomically`], for code that may fail: with its error nothing is written.
+///
+/// # Examples
+/// ```
+/// use lamprey::stm::{StmResult, TVar, Transaction, try_atomically};
+/// #[derive(Debug, PartialEq)]
+/// struct Poor;
+/// let accounts = [100, 50, 0].map(TVar::new);
+/// let pay = |tx: &mut Transaction, from: usize, to: usize, sum: i32| -> StmResult<Result<(), Poor>> {
+///     accounts[to].modify(tx, |has| has + sum)?;
+///     accounts[from].modify(tx, |has| has - sum)?;
+///     Ok(if accounts[from].get(tx)? < 0 { Err(Poor) } else { Ok(()) })
+/// };
+/// // The second payment fails, and takes the first one back.
+/// let paid = try_atomically(|tx| match pay(tx, 0, 2, 60)? {
+///     Ok(()) => pay(tx, 1, 2, 60),
+///     poor => Ok(poor),
+/// });
+/// assert_eq!(paid, Err(Poor));
+/// assert_eq!(accounts.map(|account| account.get_now()), [100, 50, 0]);
+/// ```
+///
+/// # Errors
+/// That of `code`, in a run of it that has seen only what was there at one moment.
+///
+/// # Panics
+/// As [`atomically`].
+///
+/// # Cancellation
+/// As [`atomically`].
+///
+/// # Blocking
+/// As [`atomically`].
+#[doc(alias = "throwSTM")]
+#[doc(alias = "abort")]
+#[track_caller]
+pub fn try_atomically<T, E>(
+    mut code: impl FnMut(&mut Transaction) -> StmResult<Result<T, E>>,
+) -> Result<T, E> {
+    atomically(|tx| {
+        let mut failed = None;
+        let first = |tx: &mut Transaction| match code(tx)? {
+            Ok(value) => Ok(Ok(value)),
+            Err(error) => {
+                failed = Some(error);
+                super::retry()
+            }
+        };
+        // An error is an alternative that is not chosen: what it has read counts, what it has written does not.
+        let result = or_else(tx, first, |_| super::retry());
+        match failed {
+            Some(error) if matches!(result, Err(Abort::RETRY)) && !tx.is_doomed() => Ok(Err(error)),
+            _ => result,
+        }
+    })
 }
 
 /// [`atomically`], waiting at most `timeout` in all; `None` if nothing that would let it go on has happened by

@@ -42,10 +42,8 @@ fn an_alternative_that_retries_after_a_panic_within_it_leaves_nothing() {
 
 #[test]
 fn a_destructor_that_panics_loses_no_other_value() {
-    #[derive(Clone)]
-    struct Counts(Arc<Inner>);
-    struct Inner(Arc<AtomicUsize>, bool);
-    impl Drop for Inner {
+    struct Counts(Arc<AtomicUsize>, bool);
+    impl Drop for Counts {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::Relaxed);
             if self.1 {
@@ -56,7 +54,7 @@ fn a_destructor_that_panics_loses_no_other_value() {
     let alive = Arc::new(AtomicUsize::new(0));
     let made = |panics| {
         alive.fetch_add(1, Ordering::Relaxed);
-        Counts(Arc::new(Inner(alive.clone(), panics)))
+        Arc::new(Counts(alive.clone(), panics))
     };
     let vars = [true, false, false].map(|panics| TVar::new(made(panics)));
     let new: Vec<_> = (0..3).map(|_| made(false)).collect();
