@@ -63,6 +63,9 @@ impl TcpStream {
 
     /// Connects to one address, or fails with `TimedOut` after `timeout`.
     ///
+    /// For a name, look it up first by [`net::lookup`](super::lookup) and try each of its addresses. The
+    /// resolver of `std` (`ToSocketAddrs`) blocks the worker, and knows no machine of a simulation.
+    ///
     /// # Errors
     /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
     ///

@@ -30,6 +30,10 @@ fn suspended_inside(how: &str) -> Generator<(), (), ()> {
         "token" => drop(CancelToken::new().run(|| y.suspend(()))),
         "scope" => lamprey::scope(|_| y.suspend(())),
         "shield" => lamprey::shield(|| y.suspend(())),
+        "transaction" => lamprey::stm::atomically(|_| {
+            y.suspend(());
+            Ok(())
+        }),
         "timeout" => drop(lamprey::with_timeout(Duration::from_secs(1), || y.suspend(()))),
         "nested" => lamprey::shield(|| {
             Generator::scoped(|_: &Y, ()| y.suspend(()), |mut inner| inner.next().unwrap_or(()))
@@ -40,7 +44,8 @@ fn suspended_inside(how: &str) -> Generator<(), (), ()> {
     generator
 }
 
-const WAYS: [&str; 7] = ["host_local", "host_local_init", "token", "scope", "shield", "timeout", "nested"];
+const WAYS: [&str; 8] =
+    ["host_local", "host_local_init", "token", "scope", "shield", "transaction", "timeout", "nested"];
 
 #[test]
 fn a_generator_is_not_suspended_within_what_its_thread_has_entered() {
