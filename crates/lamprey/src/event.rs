@@ -7,7 +7,7 @@
 //! first, but give up after a second, and then notify the server" as a function that others use like a plain
 //! receive.
 //!
-//! The guide is `docs/events.md`.
+//! The guide is `docs/guide/events.md`.
 //!
 //! # Asynchronous events
 //! [`a_sync`](AsyncEvent::a_sync) starts an [`AsyncEvent`] without waiting for it. What one thread sends on

@@ -157,35 +157,8 @@ mod model;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The programs of the chapter on parasites, as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/parasites.md")]
-struct Parasites;
-
-/// The programs of the chapter on events, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/events.md")]
-struct Events;
-
-/// The programs of the chapter on how threads end, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/threads-that-end-well.md")]
-struct ThreadsThatEndWell;
-
-/// The programs of the chapter on transactions, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/shared-variables.md")]
-struct SharedVariables;
-
-/// The programs of the chapter on schedulers and event loops, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/your-own-scheduler.md")]
-struct YourOwnScheduler;
-
-/// The programs of the chapter on simulation, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/simulation.md")]
-struct Simulation;
+mod guide;
 
 pub use channel::{
     IntoIter, Iter, Receiver, RecvError, RecvEvt, RecvTimeoutError, SendError, SendEvt, SendTimeoutError,

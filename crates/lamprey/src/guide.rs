@@ -1,0 +1,19 @@
+//! The programs of the guide, as tests: one line for each chapter of `docs/guide`.
+
+macro_rules! chapters {
+    ($($name:ident $file:literal)*) => {
+        $(
+            #[doc = include_str!(concat!("../../../docs/guide/", $file))]
+            struct $name;
+        )*
+    };
+}
+
+chapters! {
+    Parasites "parasites.md"
+    Events "events.md"
+    ThreadsThatEndWell "threads-that-end-well.md"
+    SharedVariables "shared-variables.md"
+    YourOwnScheduler "your-own-scheduler.md"
+    Simulation "simulation.md"
+}
