@@ -26,7 +26,7 @@
 //! | sockets and files | [`net`], [`fs`] |
 //! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`] |
-//! | time | [`sleep`], the `*_timeout` calls |
+//! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
@@ -119,6 +119,8 @@ pub mod net;
 #[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
+mod pace;
+#[cfg(not(loom))]
 pub mod parasite;
 /// The part that the checker builds.
 #[cfg(loom)]
@@ -173,13 +175,16 @@ pub use {
         MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
     },
     driver::{Io, block, block_async},
+    pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
     scope::{CancelToken, Cancelled, Scope, scope},
-    sleep::{Sleep, sleep, sleep_async, with_deadline_async, with_timeout_async},
+    sleep::{
+        Sleep, sleep, sleep_async, sleep_until, sleep_until_async, with_deadline_async, with_timeout_async,
+    },
     sync::ivar::{self, IVar},
     thread::Handle,
     thread::{

@@ -36,6 +36,10 @@ pub struct Sleep {
 // owner of the future.
 unsafe impl Send for Sleep {}
 
+// SAFETY: by a shared reference only the deadline is read, which only an exclusive one changes; `home` and `alarm` are touched
+// through an exclusive reference (a poll, a reset, the drop), or under the lock of `home`.
+unsafe impl Sync for Sleep {}
+
 /// The awaitable form of [`sleep`](crate::sleep): is ready once `duration` has passed since this call.
 ///
 /// # Examples
@@ -68,9 +72,65 @@ pub fn sleep_async(duration: Duration) -> Sleep {
     Sleep::until(time::deadline(duration))
 }
 
+/// As [`sleep_async`], until an instant.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// # lamprey::run(|| {
+/// let soon = Instant::now() + Duration::from_millis(2);
+/// lamprey::wait(lamprey::sleep_until_async(soon));
+/// assert!(Instant::now() >= soon);
+/// # });
+/// ```
+///
+/// # Cancellation
+/// As [`sleep_async`].
+pub fn sleep_until_async(deadline: Instant) -> Sleep {
+    Sleep::until(Some(deadline))
+}
+
 impl Sleep {
     pub(crate) fn until(deadline: Option<Instant>) -> Self {
         Self { deadline, home: Cell::new(None), alarm: Alarms::alarm() }
+    }
+
+    /// When it is ready; `None` if that is later than the clock can tell.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// True once the deadline has passed, whether the future has been polled since or not.
+    pub fn is_elapsed(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= world::now())
+    }
+
+    /// Moves the deadline. If a task waits for this future, it is woken at the new deadline. A future that was ready can be
+    /// awaited again.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::pin::pin;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # lamprey::run(|| {
+    /// let mut idle = pin!(lamprey::sleep_async(Duration::from_secs(60)));
+    /// let soon = Instant::now() + Duration::from_millis(2);
+    /// idle.as_mut().reset(soon);
+    /// lamprey::wait(idle.as_mut());
+    /// assert!(idle.is_elapsed() && Instant::now() >= soon);
+    /// # });
+    /// ```
+    pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
+        let waker = self.disarm();
+        // SAFETY: the deadline is not pinned.
+        unsafe { self.as_mut().get_unchecked_mut() }.deadline = Some(deadline);
+        if let Some(waker) = waker
+            && self.as_ref().arm(deadline, &waker).is_err()
+        {
+            waker.wake();
+        }
     }
 
     /// Arms the alarm: `waker` is woken at `deadline` at the latest.
@@ -119,11 +179,11 @@ impl Sleep {
         sooner
     }
 
-    fn disarm(&self) {
-        if let Some(home) = self.home.take() {
-            // SAFETY: set in `home` or nowhere.
-            drop(unsafe { home.clear(&self.alarm) });
-        }
+    /// Returns the waker of an alarm that was set.
+    fn disarm(&self) -> Option<Waker> {
+        let home = self.home.take()?;
+        // SAFETY: set in `home` or nowhere.
+        unsafe { home.clear(&self.alarm) }
     }
 }
 
@@ -143,7 +203,7 @@ impl Future for Sleep {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Some(deadline) = self.deadline else { return Poll::Pending };
         if world::now() >= deadline {
-            self.disarm();
+            drop(self.disarm());
             return Poll::Ready(());
         }
         if self.as_ref().arm(deadline, context.waker()).is_err() {
@@ -155,7 +215,7 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.disarm();
+        drop(self.disarm());
     }
 }
 

@@ -7,7 +7,7 @@ mod with_timeout_async;
 pub use future::Sleep;
 #[cfg(not(loom))]
 pub use {
-    future::sleep_async,
+    future::{sleep_async, sleep_until_async},
     with_timeout_async::{with_deadline_async, with_timeout_async},
 };
 
@@ -20,7 +20,7 @@ use crate::time;
 #[cfg(not(loom))]
 use crate::world;
 #[cfg(not(loom))]
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sleeps for at least `duration`.
 ///
@@ -49,4 +49,26 @@ pub fn sleep(duration: Duration) {
         Waited::Refused => std::thread::sleep(duration),
         waited => waited.unwind_if_cancelled(),
     }
+}
+
+/// Sleeps until `deadline` at least; not at all if that has passed.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+/// # lamprey::run(|| {
+/// let soon = Instant::now() + Duration::from_millis(5);
+/// lamprey::sleep_until(soon);
+/// assert!(Instant::now() >= soon);
+/// # });
+/// ```
+///
+/// # Cancellation
+/// As [`sleep`].
+///
+/// # Blocking
+/// As [`sleep`].
+#[cfg(not(loom))]
+pub fn sleep_until(deadline: Instant) {
+    sleep(deadline.saturating_duration_since(world::now()));
 }

@@ -5,4 +5,5 @@ mod common;
 
 mod awaiting;
 mod moves;
+mod pace;
 mod sleep;

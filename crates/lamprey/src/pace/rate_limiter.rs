@@ -1,0 +1,197 @@
+//! `RateLimiter`: at most so many in a time, with bursts. A token bucket.
+//!
+//! # Invariants
+//! * The bucket is one instant: when it will be full if nobody takes anything. A token less in it is a moment later.
+//! * Whoever waits for tokens holds the only permit of `turn`, so tokens go to those who wait in order of arrival, and one
+//!   that asks for many is not overtaken by those that ask for few.
+//! * Tokens are taken in the step that returns them, never before: a wait that is given up has taken nothing.
+
+use crate::event::Event;
+use crate::events::future_evt;
+use crate::sleep::sleep_until_async;
+use crate::sync::Semaphore;
+use crate::world;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lets through at most so many in a time: a token bucket.
+///
+/// The bucket holds at most `burst` tokens and is full at first. It is filled at the rate; each [`acquire`](Self::acquire)
+/// takes tokens out, and waits while there are too few. Threads are served in order of arrival, also those that ask for many.
+///
+/// It has no thread and no timer of its own, and costs nothing while nobody waits.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, Instant};
+/// use lamprey::RateLimiter;
+///
+/// lamprey::run(|| {
+///     let requests = RateLimiter::new(1000, Duration::from_secs(1)).with_burst(5);
+///     let start = Instant::now();
+///     for _ in 0..15 {
+///         requests.acquire(1); // 5 at once, then one each millisecond
+///     }
+///     assert!(start.elapsed() >= Duration::from_millis(10));
+/// });
+/// ```
+#[doc(alias = "Throttle")]
+#[doc(alias = "Limiter")]
+#[doc(alias = "governor")]
+pub struct RateLimiter {
+    rate: u32,
+    per: Duration,
+    burst: u32,
+    full_at: Mutex<Instant>,
+    turn: Semaphore,
+}
+
+impl RateLimiter {
+    /// Lets `rate` through in each `per`, of which all may come at once (for another number see
+    /// [`with_burst`](Self::with_burst)).
+    ///
+    /// # Panics
+    /// If `rate` or `per` is zero.
+    #[track_caller]
+    pub fn new(rate: u32, per: Duration) -> Self {
+        assert!(rate > 0, "the rate of a RateLimiter must be more than 0");
+        assert!(per > Duration::ZERO, "the time of a RateLimiter's rate must be longer than zero");
+        Self { rate, per, burst: rate, full_at: Mutex::new(world::now()), turn: Semaphore::new(1) }
+    }
+
+    /// Lets at most `burst` through at once.
+    ///
+    /// # Panics
+    /// If `burst` is zero.
+    #[must_use]
+    #[track_caller]
+    pub fn with_burst(mut self, burst: u32) -> Self {
+        assert!(burst > 0, "the burst of a RateLimiter must be more than 0");
+        self.burst = burst;
+        self
+    }
+
+    /// Takes `n` tokens; waits until there are so many, and until all that came before have theirs.
+    ///
+    /// If `n` is more than the burst, it waits for a full bucket, and the bucket then owes the rest: the next ones wait for as
+    /// much longer, and the rate is kept.
+    ///
+    /// # Cancellation
+    /// The commit point is when the tokens are taken, which is the last thing that this call does. A host that is cancelled
+    /// before unwinds from here and has taken none.
+    ///
+    /// # Blocking
+    /// A host or stackful parasite switches away; an OS thread parks. A host that is unwinding blocks its worker.
+    #[doc(alias = "until_ready")]
+    #[doc(alias = "Wait")]
+    pub fn acquire(&self, n: u32) {
+        if self.try_acquire(n) {
+            return;
+        }
+        crate::parasite::wait(self.acquire_async(n));
+    }
+
+    /// The awaitable form of [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// let limiter = lamprey::RateLimiter::new(10, Duration::from_secs(3600));
+    /// lamprey::wait(limiter.acquire_async(10));
+    /// assert!(!limiter.try_acquire(10));
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it is ready, it takes nothing, and the next one in line has its turn. As long as it is
+    /// first in line, neither ready nor dropped nor polled again when it is woken, the others wait behind it.
+    ///
+    /// # Blocking
+    /// Never; the future is pending meanwhile.
+    pub async fn acquire_async(&self, n: u32) {
+        // The semaphore is never closed; and a future does not fail because its host is unwinding.
+        let _turn = self.turn.acquire_async(1).await;
+        while let Err(at) = self.take(n) {
+            match at {
+                Some(at) => sleep_until_async(at).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// [`acquire`](Self::acquire) as an event.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use lamprey::event::{Event, choose, timeout};
+    ///
+    /// # lamprey::run(|| {
+    /// let limiter = lamprey::RateLimiter::new(1, Duration::from_secs(3600));
+    /// limiter.acquire(1);
+    /// let too_long = timeout(Duration::from_millis(2)).wrap(|()| false);
+    /// assert!(!choose((limiter.acquire_evt(1).wrap(|()| true), too_long)).sync());
+    /// # });
+    /// ```
+    ///
+    /// # Cancellation
+    /// If another event is chosen, no token is taken.
+    pub fn acquire_evt(&self, n: u32) -> impl Event<Output = ()> + '_ {
+        future_evt(self.acquire_async(n))
+    }
+
+    /// Takes `n` tokens if that is possible at once: there are so many, and nobody waits for some.
+    ///
+    /// # Blocking
+    /// Never.
+    #[doc(alias = "check")]
+    #[doc(alias = "Allow")]
+    pub fn try_acquire(&self, n: u32) -> bool {
+        self.turn.try_acquire(1).is_ok_and(|_turn| self.take(n).is_ok())
+    }
+
+    /// The tokens in the bucket now: another thread may take them next.
+    pub fn available(&self) -> u32 {
+        let missing = self.full_at().saturating_duration_since(world::now());
+        let full = self.cost(self.burst);
+        let tokens = full.saturating_sub(missing).as_nanos() * u128::from(self.rate) / self.per.as_nanos();
+        tokens.min(self.burst.into()) as u32
+    }
+
+    /// Takes `n` tokens, or says when there will be enough. (`None`: later than the clock can tell.)
+    fn take(&self, n: u32) -> Result<(), Option<Instant>> {
+        let now = world::now();
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        // What may be missing from a full bucket.
+        let may_miss = self.cost(self.burst).saturating_sub(self.cost(n));
+        if full_at.saturating_duration_since(now) > may_miss {
+            return Err(full_at.checked_sub(may_miss));
+        }
+        let from = now.max(*full_at);
+        *full_at = from.checked_add(self.cost(n)).unwrap_or(from);
+        Ok(())
+    }
+
+    /// The time in which `n` tokens come, rounded up: the rate is never exceeded.
+    fn cost(&self, n: u32) -> Duration {
+        let nanos = (self.per.as_nanos().saturating_mul(n.into())).div_ceil(self.rate.into());
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    fn full_at(&self) -> Instant {
+        *self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for RateLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RateLimiter")
+            .field("rate", &self.rate)
+            .field("per", &self.per)
+            .field("burst", &self.burst)
+            .field("available", &self.available())
+            .finish()
+    }
+}
