@@ -22,7 +22,7 @@
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
 //! | asynchronous computations; futures from blocking code | [`parasite`](fn@parasite), [`parasite_fn`], [`wait`], module [`mod@parasite`] |
 //! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
-//! | choose between communications | [`event`] |
+//! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
 //! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`] |
@@ -167,6 +167,15 @@ pub use channel::{
     Sender, TryIter, TryRecvError, TrySendError, bounded, channel, oneshot,
 };
 pub use sched::Wait;
+
+/// What the macros expand to.
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod __select {
+    pub use crate::events::select::{Arms, NoArms, Or, any};
+    pub use crate::events::{Event, choose, future_evt, prefer};
+    pub use crate::sleep::with_timeout_async;
+}
 
 #[cfg(not(loom))]
 pub use {

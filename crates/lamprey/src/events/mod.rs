@@ -8,6 +8,8 @@ mod asynchronous;
 #[cfg(not(loom))]
 mod ends;
 pub(crate) mod protocol;
+#[cfg(not(loom))]
+pub(crate) mod select;
 
 pub use algebra::{
     Always, BoxedEvent, Choose, ChooseAll, Event, Events, Guard, Never, Wrap, always, choose, choose_all,

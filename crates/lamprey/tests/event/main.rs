@@ -13,3 +13,4 @@ mod laws;
 mod limit;
 mod panic;
 mod race;
+mod select;

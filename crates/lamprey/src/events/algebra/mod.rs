@@ -35,6 +35,8 @@ pub use future::{FutureEvt, TriedEvt, future_evt};
 #[cfg(not(loom))]
 pub(crate) use future::{Try, tried_evt};
 pub use group::Events;
+#[cfg(not(loom))]
+pub(crate) use group::Group;
 pub use guard::{Guard, guard};
 #[cfg(not(loom))]
 pub use timeout::{At, at, timeout};
