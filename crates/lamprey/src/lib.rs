@@ -113,7 +113,7 @@ pub(crate) mod world;
 #[cfg(not(loom))]
 pub mod fs;
 #[cfg(not(loom))]
-mod io;
+pub mod io;
 #[cfg(not(loom))]
 pub mod net;
 #[cfg(not(loom))]

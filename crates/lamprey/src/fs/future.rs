@@ -10,13 +10,14 @@ use super::{AlignedBuf, File, Metadata, OpenOptions, ask_to_close, ask_to_sync, 
 use crate::driver::block_async;
 use crate::driver::uring::op::{close, sync};
 use crate::io::socket::TURN;
-use crate::io::whole::reads_and_writes_whole;
+use crate::io::whole::{reads_whole, writes_whole};
 use crate::world::disk::Call;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-reads_and_writes_whole!(File);
+reads_whole!(File);
+writes_whole!(File);
 
 /// The weight of a read or write of `length` bytes in the count of operations before a yield ([`TURN`]).
 fn weight(length: usize) -> u32 {

@@ -1,4 +1,26 @@
-//! Input and output: what sockets, pipes and files have in common.
+//! Pipes, and descriptors of one's own, which block only the calling host.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! # lamprey::run(|| -> std::io::Result<()> {
+//! let (reader, mut writer) = lamprey::io::pipe()?;
+//! lamprey::spawn(move || writeln!(writer, "hello").unwrap());
+//! assert_eq!(std::io::read_to_string(reader)?, "hello\n");
+//! # Ok(())
+//! # })?;
+//! # std::io::Result::Ok(())
+//! ```
+//! Traits and helpers are those of [`std::io`]: `BufReader`, `copy`, `Read`, `Write` work with all types of this crate that
+//! read or write.
+//!
+//! | to do | use |
+//! |---|---|
+//! | connect hosts, children, or what needs a descriptor | [`pipe`] |
+//! | wait for a descriptor of your own | [`Descriptor`] |
+//! | sockets, files, children | [`net`](crate::net), [`fs`](crate::fs), [`process`](crate::process) |
+//!
+//! # Inside
 //!
 //! | file | content |
 //! |---|---|
@@ -6,16 +28,25 @@
 //! | `sendfile` | file to socket inside the kernel; the worker does not wait for the disk |
 //! | `simulated` | how sockets of a simulation end |
 //! | `whole` | reading and writing until all is done |
+//! | `descriptor`, `pipe` | the public types |
+//! | `ready`, `broken_pipe` | `poll(2)` that does not wait; `SIGPIPE` |
 //! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
 //!
 //! The rule of the room: **the system call comes first**. Nothing is registered, locked or allocated for an
 //! operation that succeeds at once; only `EAGAIN` leads to the event loop of the worker (`driver`), and only
 //! then does a host block.
 
+mod broken_pipe;
 pub(crate) mod closed;
+mod descriptor;
 pub(crate) mod offset;
 pub(crate) mod options;
+mod pipe;
+pub(crate) mod ready;
 mod sendfile;
 pub(crate) mod simulated;
 pub(crate) mod socket;
 pub(crate) mod whole;
+
+pub use descriptor::{Descriptor, Interest};
+pub use pipe::{PipeReader, PipeWriter, pipe};

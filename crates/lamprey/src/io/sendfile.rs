@@ -8,10 +8,10 @@ use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::pin;
-use std::sync::Once;
 
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
+use super::broken_pipe::ignore_broken_pipes;
 use super::offset::check_offset;
 use super::simulated::failed;
 use super::socket::Socket;
@@ -108,22 +108,4 @@ fn is_cached(file: BorrowedFd<'_>, offset: u64, len: u64) -> bool {
         preadv2(file, &mut [IoSliceMut::new(&mut byte)], position, ReadWriteFlags::NOWAIT).is_ok()
     };
     at_hand(offset) && (len <= 1 || at_hand(offset.saturating_add(len - 1).min(i64::MAX as u64)))
-}
-
-/// `sendfile` has no flag against `SIGPIPE`. Rust's runtime ignores that signal at startup; a program that
-/// was started without it would be killed when a peer disconnects.
-fn ignore_broken_pipes() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: an all-zero `sigaction` is a valid value, and the first call writes only to it. The action
-        // that is set, `SIG_IGN`, runs no code.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            if libc::sigaction(libc::SIGPIPE, std::ptr::null(), &mut action) == 0
-                && action.sa_sigaction == libc::SIG_DFL
-            {
-                libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-            }
-        }
-    });
 }

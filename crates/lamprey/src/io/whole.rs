@@ -59,8 +59,8 @@ impl Drop for Tail<'_> {
     }
 }
 
-/// Adds the calls that consist of several reads or writes to a type with `read_async` and `write_async`.
-macro_rules! reads_and_writes_whole {
+/// Adds the calls that consist of several reads to a type with `read_async`.
+macro_rules! reads_whole {
     ($name:ident) => {
         impl $name {
             /// The awaitable form of [`Read::read_exact`](::std::io::Read::read_exact): fills all of `buf`.
@@ -117,7 +117,15 @@ macro_rules! reads_and_writes_whole {
                 text.push_str(more);
                 Ok(more.len())
             }
+        }
+    };
+}
+pub(crate) use reads_whole;
 
+/// Adds the calls that consist of several writes to a type with `write_async`.
+macro_rules! writes_whole {
+    ($name:ident) => {
+        impl $name {
             /// The awaitable form of [`Write::write_all`](::std::io::Write::write_all): writes all of `buf`.
             ///
             /// # Errors
@@ -135,4 +143,4 @@ macro_rules! reads_and_writes_whole {
         }
     };
 }
-pub(crate) use reads_and_writes_whole;
+pub(crate) use writes_whole;

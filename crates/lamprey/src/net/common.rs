@@ -44,8 +44,9 @@ macro_rules! owns_descriptor {
                 Ok(self.0.get().take_error()?.or_else(simulated))
             }
 
-            /// With `true`, operations that would have to wait fail with `WouldBlock` instead. This is a
-            /// setting of the value (the kernel's socket never blocks anyway); clones copy it.
+            /// With `true`, blocking calls that would have to wait fail with `WouldBlock` instead. The `_async` and `_evt`
+            /// forms wait as before. This is a setting of the value (the kernel's socket never blocks anyway); clones
+            /// copy it.
             ///
             /// # Errors
             /// None; it returns a `Result` as in the standard library.

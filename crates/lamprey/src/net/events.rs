@@ -2,32 +2,22 @@
 //! the poll that finds the socket ready performs the operation.
 
 use crate::driver::readiness::Interest;
+use crate::io::ready::is_ready;
 use crate::io::socket::Socket;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 /// Ready when `socket` is ready for `interest`; transfers nothing.
 pub(super) fn ready<S: AsFd>(socket: &Socket<S>, interest: Interest) -> impl Future<Output = io::Result<()>> {
-    let flags = if interest == Interest::Write { PollFlags::OUT } else { PollFlags::IN | PollFlags::RDHUP };
     socket.attempt_async(interest, None, move |fd| {
         if interest == Interest::Read
             && let Some(ahead) = socket.bytes_ahead()
         {
-            return ahead.attempt(fd, |_| (), || Ok(()), || is_ready(fd, flags));
+            return ahead.attempt(fd, |_| (), || Ok(()), || is_ready(fd, interest));
         }
-        is_ready(fd, flags)
+        is_ready(fd, interest)
     })
-}
-
-fn is_ready(fd: BorrowedFd<'_>, flags: PollFlags) -> Result<(), Errno> {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    match poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&now))? {
-        0 => Err(Errno::AGAIN),
-        _ => Ok(()),
-    }
 }
 
 /// The events of all sockets that carry data.

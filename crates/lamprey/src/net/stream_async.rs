@@ -3,7 +3,8 @@
 /// Adds them to a type that has `is_stream`.
 macro_rules! is_stream_async {
     ($name:ident) => {
-        $crate::io::whole::reads_and_writes_whole!($name);
+        $crate::io::whole::reads_whole!($name);
+        $crate::io::whole::writes_whole!($name);
 
         impl $name {
             /// The awaitable form of [`Read::read`](::std::io::Read::read): waits until there is data and

@@ -159,6 +159,8 @@ impl Worker {
                         | Wait::AcceptPause
                         | Wait::Connect
                         | Wait::Signal
+                        | Wait::Readable
+                        | Wait::Writable
                         | Wait::Blocking
                         | Wait::File
                 )

@@ -30,6 +30,10 @@ pub enum Wait {
     Connect,
     /// `signal::Signals::recv` and its variants: no signal has come yet.
     Signal,
+    /// [`Descriptor::readable`](crate::io::Descriptor::readable), and reading from a pipe or standard input.
+    Readable,
+    /// [`Descriptor::writable`](crate::io::Descriptor::writable), and writing to a pipe or standard output.
+    Writable,
     /// A call on the blocking pool.
     Blocking,
     /// The kernel performs an operation on a file (io_uring).
@@ -85,6 +89,8 @@ impl std::fmt::Display for Wait {
             Wait::AcceptPause => "pause of an accept loop without descriptors",
             Wait::Connect => "connect of a socket",
             Wait::Signal => "signal of the process",
+            Wait::Readable => "readable descriptor",
+            Wait::Writable => "writable descriptor",
             Wait::Blocking => "call on the blocking pool",
             Wait::File => "operation on a file",
             Wait::Future => "wait for a future",

@@ -72,7 +72,7 @@ impl<S: AsFd> Socket<S> {
     /// Ready when it is time to try again: after an edge later than `seen`, or when `limit` has passed.
     ///
     /// # Errors
-    /// `TimedOut` at the second call after `limit` has passed; `WouldBlock` in non-blocking mode.
+    /// `TimedOut` at the second call after `limit` has passed.
     pub(crate) fn poll_wait(
         &self,
         place: Pin<&mut EdgeWait<'_>>,
@@ -80,9 +80,6 @@ impl<S: AsFd> Socket<S> {
         seen: u64,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.options.nonblocking() {
-            return Poll::Ready(Err(Errno::AGAIN.into()));
-        }
         if limit.late {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
