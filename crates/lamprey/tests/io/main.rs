@@ -4,7 +4,10 @@
 mod common;
 
 mod block;
+mod directories;
 mod file;
 mod file_awaiting;
+mod file_locks;
 mod names;
 mod pool;
+mod std_fs;
