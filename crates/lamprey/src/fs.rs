@@ -3,7 +3,7 @@
 //! A disk has no readiness: a read either finds its pages in memory or waits. So each read and write is first
 //! tried with `RWF_NOWAIT`, which costs as much as the plain call; only when the kernel would have to wait,
 //! or its file system cannot tell, is it left to the kernel's io_uring, or, where the runtime has none
-//! ([`Io`](crate::Io)), to the blocking pool. Files opened with `O_DIRECT` always wait.
+//! ([`Io`](crate::Io)), to the pool for files. Files opened with `O_DIRECT` always wait.
 //!
 //! | to do | call |
 //! |---|---|
@@ -92,11 +92,11 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 
-use crate::driver::block;
 use crate::driver::uring::op::{close, sync};
 use crate::driver::uring::ring::here;
 use crate::sched::must_not_block;
 use crate::world::disk::{Call, Key};
+use perform::block;
 use perform::perform;
 use simulated::on_disk;
 
@@ -115,7 +115,7 @@ use simulated::on_disk;
 /// ```
 ///
 /// # Cancellation
-/// Not interruptible while a call is on the blocking pool, or the kernel is in the middle of it. A cancelled host
+/// Not interruptible while a call is on the pool for files, or the kernel is in the middle of it. A cancelled host
 /// unwinds only before anything is read or written.
 ///
 /// # Blocking
@@ -208,7 +208,7 @@ impl File {
         self.clones.get().is_some_and(|clones| Arc::strong_count(clones) > 1)
     }
 
-    /// Opens a file with the options of the standard library ([`std::fs::OpenOptions`]), on the blocking pool. For this
+    /// Opens a file with the options of the standard library ([`std::fs::OpenOptions`]), on the pool for files. For this
     /// crate's own, which the ring can open with, call [`OpenOptions::open`].
     ///
     /// # Errors

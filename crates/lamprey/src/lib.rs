@@ -25,7 +25,8 @@
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
 //! | Ctrl-C and other signals | [`signal`] |
-//! | calls that can only block | [`block`] |
+//! | calls that can only block | [`block`], [`try_block`], [`block_timeout`] |
+//! | long computations | [`compute`] |
 //! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
@@ -48,7 +49,7 @@
 //!   succeed (the `send` of a channel without a bound, [`spawn`], the join of a parasite that has ended at
 //!   once) do not yield, except for one join of a parasite every few milliseconds. A host that computes for
 //!   long without such calls holds up the others that have started on its worker (an idle worker runs those
-//!   that can run elsewhere, within about a millisecond); give such work to [`block`].
+//!   that can run elsewhere, within about a millisecond); give such work to [`compute`].
 //! * A lock of `std` held across a call that may block, whether it does or not, blocks the whole worker when
 //!   another of its hosts wants the lock; so does a loop that tries without success. Use the locks of
 //!   [`sync`] there. A thread-local's `RefCell` must not stay borrowed across such a call either.
@@ -183,13 +184,14 @@ pub use {
     channel::{
         MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
     },
-    driver::{Io, block, block_async},
+    driver::{Io, PoolFull, block, block_async, block_timeout, compute, compute_async, try_block},
+    events::calls::{block_evt, compute_evt},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
-    sched::stats::Stats,
+    sched::stats::{PoolStats, Stats},
     scope::{CancelToken, Cancelled, Scope, scope},
     sleep::{
         Sleep, sleep, sleep_async, sleep_until, sleep_until_async, with_deadline_async, with_timeout_async,

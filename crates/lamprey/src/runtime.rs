@@ -61,7 +61,7 @@ pub fn run<T: Send>(main: impl FnOnce() -> T + Send) -> T {
 /// Dropping the runtime ends it. Hosts that have not started are dropped without being run. All others are
 /// cancelled: the blocking call that they are in, or call next, unwinds, so that their destructors run; a
 /// thread that joins them gets [`JoinError::Cancelled`]. A blocking call in a destructor during that unwind
-/// fails instead of waiting. The drop waits for calls on the blocking pool. A host that computes without end,
+/// fails instead of waiting. The drop waits for calls on the pools ([`block`](crate::block), files, [`compute`](crate::compute)). A host that computes without end,
 /// or catches the unwind and goes on, cannot be ended: after 10 seconds the drop prints such hosts to
 /// standard error, and leaves their kernel threads running ([`shutdown`](Self::shutdown) takes another
 /// deadline). If one of the runtime's own hosts drops it, or code within [`block`](crate::block), the drop
@@ -87,7 +87,7 @@ pub struct Runtime {
 pub struct RuntimeBuilder {
     workers: usize,
     stack_size: Option<usize>,
-    blocking_threads: usize,
+    pools: pool::Limits,
     policy: Option<PolicyFactory>,
     sources: Vec<SourceFactory>,
     source_threads: Vec<SourceFactory>,
@@ -109,7 +109,7 @@ impl Runtime {
         RuntimeBuilder {
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             stack_size: None,
-            blocking_threads: pool::MOST_THREADS,
+            pools: pool::Limits::default(),
             policy: None,
             sources: Vec::new(),
             source_threads: Vec::new(),
@@ -193,12 +193,42 @@ impl RuntimeBuilder {
     }
 
     /// The largest number of kernel threads in the pool for [`block`](crate::block). Default: 64. They are
-    /// started when needed and end when idle. With io_uring the kernel may have as many for each worker (and 64 if this is
-    /// less), for calls of files that cannot but block: [`OpenOptions::open`](crate::fs::OpenOptions::open) says which.
+    /// started when needed and end when idle.
     #[doc(alias = "max_blocking_threads")]
     #[doc(alias = "SetMaxThreads")]
     pub fn blocking_threads(mut self, threads: usize) -> Self {
-        self.blocking_threads = threads;
+        self.pools.blocking = threads;
+        self
+    }
+
+    /// How many calls may wait for a thread of the pool before [`try_block`](crate::try_block) refuses. Default: 1024.
+    ///
+    /// Calls that may wait are not refused: they wait in line beyond this, each in the memory of the thread or future that
+    /// makes it.
+    pub fn blocking_queue(mut self, calls: usize) -> Self {
+        self.pools.queue = calls;
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for calls of files. Default: as many as
+    /// [`blocking_threads`](Self::blocking_threads). With io_uring the kernel may have as many for each worker (and 64 if this
+    /// is less), for calls of files that cannot but block: [`OpenOptions::open`](crate::fs::OpenOptions::open) says which.
+    pub fn file_threads(mut self, threads: usize) -> Self {
+        self.pools.files = Some(threads);
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for lookups of names. Default: 16, or as many as
+    /// [`blocking_threads`](Self::blocking_threads) if those are fewer.
+    pub fn lookup_threads(mut self, threads: usize) -> Self {
+        self.pools.lookups = Some(threads);
+        self
+    }
+
+    /// The largest number of kernel threads in the pool for [`compute`](crate::compute). Default: one for each CPU.
+    #[doc(alias = "num_threads")]
+    pub fn compute_threads(mut self, threads: usize) -> Self {
+        self.pools.compute = Some(threads);
         self
     }
 
@@ -323,15 +353,15 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     /// `InvalidInput` for a number that is out of range (0 or more than 1024 workers, a stack of over 1 GiB,
-    /// 0 blocking threads), for a `LAMPREY_STACK` that is not a size, for a `LAMPREY_IO` that is no [`Io`], and for a source on a thread of its own that
+    /// 0 threads of a pool), for a `LAMPREY_STACK` that is not a size, for a `LAMPREY_IO` that is no [`Io`], and for a source on a thread of its own that
     /// has no notifier; those of [`Io::check`], if the builder or `LAMPREY_IO` demands io_uring; the system's error if it refuses kernel threads, memory or descriptors.
     pub fn build(self) -> std::io::Result<Runtime> {
         let invalid = |text: String| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, text));
         if !(1..=1024).contains(&self.workers) {
             return invalid(format!("a runtime has 1 to 1024 workers, not {}", self.workers));
         }
-        if self.blocking_threads == 0 {
-            return invalid("a runtime needs at least 1 blocking thread, not 0".to_owned());
+        if let Some(class) = self.pools.zero() {
+            return invalid(format!("a runtime needs at least 1 {} thread, not 0", class.name()));
         }
         let stack_size = match self.stack_size {
             Some(bytes) => stack_size::check(bytes)?,
@@ -341,7 +371,7 @@ impl RuntimeBuilder {
         let shared = launch(Launch {
             workers: self.workers,
             stack_size,
-            blocking_threads: self.blocking_threads,
+            pools: self.pools,
             policy: self.policy,
             sources: self.sources,
             source_threads: self.source_threads,

@@ -30,7 +30,7 @@ pub enum Io {
     #[default]
     Auto,
     /// Linux epoll: threads wait until a socket is ready, and make the system call themselves; calls that wait for a
-    /// disk are on the blocking pool.
+    /// disk are on the pool for files.
     Epoll,
     /// io_uring: threads have the kernel perform the operation, of sockets and of files. Linux 6.0 or later.
     Uring,

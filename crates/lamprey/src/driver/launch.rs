@@ -1,7 +1,7 @@
-//! Starts the workers of a runtime, each with its timers and its event loop, and one pool for all of them.
+//! Starts the workers of a runtime, each with its timers and its event loop, and pools of threads for all of them.
 
 use super::backend::Io;
-use super::pool::{self, Pool, PoolShared};
+use super::pool::{self, Limits, Pools, Shares};
 use super::reactor::Reactor;
 use crate::sched::guard::mark_generators;
 use crate::sched::panic_hook::install_hook;
@@ -21,8 +21,8 @@ pub(crate) struct Launch {
     pub(crate) workers: usize,
     /// Bytes of stack for a host that does not ask for a size.
     pub(crate) stack_size: u32,
-    /// The largest number of pool threads.
-    pub(crate) blocking_threads: usize,
+    /// How many threads the pools may have.
+    pub(crate) pools: Limits,
     /// `None` is the default policy, which is dispatched statically.
     pub(crate) policy: Option<PolicyFactory>,
     /// The program's own event loops, polled before the others.
@@ -34,13 +34,13 @@ pub(crate) struct Launch {
     pub(crate) options: Options,
 }
 
-/// Starts the workers. The pool ends after the last of them.
+/// Starts the workers. The pools end after the last of them.
 ///
 /// # Errors
 /// The system's, if it refuses kernel threads, memory or descriptors.
 pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
-    let pool = Pool::new(launch.blocking_threads);
-    Shared::start(configure(launch, pool)?)
+    let pools = Pools::new(launch.pools);
+    Shared::start(configure(launch, pools)?)
 }
 
 /// Makes virtual workers of the calling kernel thread. Their calls that block run in the simulation.
@@ -48,7 +48,8 @@ pub(crate) fn launch(launch: Launch) -> io::Result<Arc<Shared>> {
 /// # Errors
 /// The system's, if it refuses memory or descriptors.
 pub(crate) fn launch_virtual(launch: Launch) -> io::Result<(Arc<Shared>, Vec<VirtualWorker>)> {
-    let config = Config { stacks: stacks_of_simulations(), ..configure(launch, Pool::simulated())? };
+    let pools = Pools::simulated(launch.pools);
+    let config = Config { stacks: stacks_of_simulations(), ..configure(launch, pools)? };
     Shared::start_virtual(&config, || Box::new(OfWorker::default()))
 }
 
@@ -76,17 +77,17 @@ pub(crate) fn end_simulation() {
 #[derive(Default)]
 struct OfWorker {
     reactor: Option<Arc<Reactor>>,
-    pool: Option<Arc<PoolShared>>,
+    pools: Option<Shares>,
 }
 
 impl Locals for OfWorker {
     fn exchange(&mut self) {
         Reactor::exchange(&mut self.reactor);
-        pool::exchange(&mut self.pool);
+        pool::exchange(&mut self.pools);
     }
 }
 
-fn configure(launch: Launch, pool: Pool) -> io::Result<Config> {
+fn configure(launch: Launch, pools: Pools) -> io::Result<Config> {
     crate::overflow::install();
     install_hook();
     mark_generators();
@@ -95,7 +96,8 @@ fn configure(launch: Launch, pool: Pool) -> io::Result<Config> {
         sources.push(source_thread::start(make)?);
     }
     sources.push(Arc::new(|| Ok(Box::new(TimerSource::new()))));
-    sources.push(Arc::new(move || Ok(Box::new(pool.share()))));
+    let figures = Arc::new(pools.figures());
+    sources.push(Arc::new(move || Ok(Box::new(pools.share()))));
     sources.push(Arc::new(move || launch.io.make()));
     let options = Options { offering: launch.options.offering && launch.workers > 1, ..launch.options };
     Ok(Config {
@@ -106,5 +108,6 @@ fn configure(launch: Launch, pool: Pool) -> io::Result<Config> {
         stack_size: launch.stack_size,
         options,
         is_overdue: timers::is_overdue,
+        figures,
     })
 }

@@ -2,14 +2,14 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `launch` | starts the workers of a runtime, with their timers, event loops and pool |
+//! | `launch` | starts the workers of a runtime, with their timers, event loops and pools |
 //! | [`epoll`], `reactor` | the event loop: [`Epoll`](epoll::Epoll), one for each worker, and the part of it that sockets use |
 //! | `uring` | the event loop of io_uring: [`Uring`](uring::Uring), which has the kernel perform operations |
 //! | `backend` | which of the two a runtime has: [`Io`](backend::Io) |
 //! | `readiness` | the threads and futures that wait for one descriptor |
 //! | `wakes` | the wakes that are collected under a lock and given after it |
 //! | `poll` | waiting in `poll(2)`, for threads that have no event loop |
-//! | `pool` | kernel threads for blocking calls ([`block`], [`block_async`]) |
+//! | `pool` | kernel threads for calls that block ([`block`], [`block_async`]) or compute ([`compute`]), a pool for each class of them |
 //! | `outside` | the services for futures that are polled outside of every worker |
 
 #[cfg(not(loom))]
@@ -34,6 +34,6 @@ pub use backend::Io;
 #[cfg(not(loom))]
 pub use epoll::Epoll;
 #[cfg(not(loom))]
-pub use pool::{block, block_async};
+pub use pool::{PoolFull, block, block_async, block_timeout, compute, compute_async, try_block};
 #[cfg(not(loom))]
 pub use uring::Uring;

@@ -2,7 +2,7 @@
 //! plain OS thread.
 //!
 //! They are those of a runtime with one worker that runs no hosts of the program, started when it is first
-//! needed and never stopped. A runtime has all that is needed (timers, an event loop, a blocking pool), and
+//! needed and never stopped. A runtime has all that is needed (timers, an event loop, pools of threads), and
 //! it sleeps when there is nothing to do.
 //!
 //! # Rejected
@@ -26,13 +26,13 @@ use crate::sched::worker::Worker;
 use crate::thread::{Handle, stack_size};
 use crate::time::alarms::Alarms;
 
-/// The timers, the event loop and the pool for futures outside of every worker.
+/// The timers, the event loop and the pools for futures outside of every worker.
 pub(crate) struct Outside {
     pub(crate) alarms: Arc<Alarms>,
     /// Ends the sleep of the worker, so that it looks at the alarms again.
     pub(crate) notifier: Notifier,
     pub(crate) reactor: Arc<Reactor>,
-    pub(crate) pool: Arc<pool::PoolShared>,
+    pub(crate) pools: pool::Shares,
     _runtime: Arc<Shared>,
 }
 
@@ -64,7 +64,7 @@ fn start() -> io::Result<Outside> {
     let runtime = launch(Launch {
         workers: 1,
         stack_size: stack_size::from_environment()?,
-        blocking_threads: pool::MOST_THREADS,
+        pools: pool::Limits::default(),
         policy: None,
         sources: Vec::new(),
         source_threads: Vec::new(),
@@ -73,7 +73,7 @@ fn start() -> io::Result<Outside> {
     })?;
     let look_around = || {
         let notifier = Worker::current()?.remote.notifier.get()?.clone();
-        Some((notifier, timers::alarms()?, Reactor::current()?, pool::current()?))
+        Some((notifier, timers::alarms()?, Reactor::current()?, pool::shares()?))
     };
     // Shielded, because a cancellation would unwind out of the poll of a future that is in the middle of an
     // operation. The wait is as short as the start.
@@ -82,7 +82,7 @@ fn start() -> io::Result<Outside> {
         runtime.stop(Duration::ZERO);
         io::Error::other(format!("cannot serve futures here: {error}"))
     })?;
-    let (notifier, alarms, reactor, pool) =
+    let (notifier, alarms, reactor, pools) =
         found.unwrap_or_else(|| crate::bug::bug!("a worker lacks what workers have"));
-    Ok(Outside { alarms, notifier, reactor, pool, _runtime: runtime })
+    Ok(Outside { alarms, notifier, reactor, pools, _runtime: runtime })
 }

@@ -6,6 +6,8 @@ pub(crate) mod algebra;
 #[cfg(not(loom))]
 mod asynchronous;
 #[cfg(not(loom))]
+pub(crate) mod calls;
+#[cfg(not(loom))]
 mod ends;
 pub(crate) mod protocol;
 #[cfg(not(loom))]

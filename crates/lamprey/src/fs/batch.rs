@@ -2,7 +2,7 @@
 
 use super::File;
 use super::direct::Transfer;
-use crate::driver::block;
+use super::perform::block;
 use crate::driver::uring::Answer;
 use crate::driver::uring::op::{read, write};
 use crate::driver::uring::ring::{Here, here};

@@ -2,7 +2,7 @@
 
 use super::File;
 use super::chunks::CURSOR;
-use crate::driver::block;
+use super::perform::block;
 use crate::driver::uring::ring::here;
 use rustix::fs::OFlags;
 use rustix::io::Errno;

@@ -1,8 +1,8 @@
 //! Files that are read or written as a whole.
 
+use super::perform::{block, block_async};
 use super::simulated::machine;
 use super::{File, Metadata, metadata, metadata_async};
-use crate::driver::{block, block_async};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use std::path::Path;
 /// A cancelled thread unwinds from here before anything is read.
 ///
 /// # Blocking
-/// The file is opened and read on the blocking pool; only the calling host waits.
+/// The file is opened and read on the pool for files; only the calling host waits.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
     if machine().is_none() {
@@ -177,7 +177,7 @@ pub async fn copy_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Res
         return block_async(move || std::fs::copy(from, to)).await;
     }
     let found = can_be_copied(&from, metadata_async(&from).await?)?;
-    let (mut source, mut target) = (File::open_async(&from).await?, File::create_async(&to).await?);
+    let (source, target) = (File::open_async(&from).await?, File::create_async(&to).await?);
     let mut bytes = Vec::new();
     source.read_to_end_async(&mut bytes).await?;
     target.write_all_async(&bytes).await?;

@@ -4,10 +4,10 @@ mod at_offset;
 mod cursor;
 
 use super::chunks::CHUNK;
+use super::perform::block_async;
 use super::perform::perform_async;
 use super::simulated::{on_disk_async, refuse_foreign_options};
 use super::{AlignedBuf, File, Metadata, OpenOptions, ask_to_close, ask_to_sync, metadata};
-use crate::driver::block_async;
 use crate::driver::uring::op::{close, sync};
 use crate::io::socket::TURN;
 use crate::io::whole::{reads_whole, writes_whole};

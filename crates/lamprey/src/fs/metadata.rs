@@ -3,8 +3,8 @@
 mod simulated;
 
 use self::simulated::{of_path, of_path_async};
+use super::perform::block_async;
 use super::perform::{perform, perform_async};
-use crate::driver::block_async;
 use crate::driver::uring::op::stat;
 use rustix::fs::CWD;
 use std::ffi::{CStr, CString};

@@ -42,7 +42,7 @@ use std::path::Path;
 /// A cancelled thread unwinds from here before anything is renamed, or not at all.
 ///
 /// # Blocking
-/// The call is made on the blocking pool; only the calling host waits.
+/// The call is made on the pool for files; only the calling host waits.
 pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
     call(Call::Write, |at, disks| disks.rename(at, from, to), || std::fs::rename(from, to))

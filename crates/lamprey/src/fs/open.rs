@@ -2,9 +2,9 @@
 
 use super::File;
 use super::metadata::c_path;
+use super::perform::block_async;
 use super::perform::{perform, perform_async};
 use super::simulated::{machine, on_disk, on_disk_async, opened};
-use crate::driver::block_async;
 use crate::driver::uring::op::open;
 use crate::world::disk::{Call, Disks, Key};
 use crate::world::{MachineId, World};
@@ -99,7 +99,7 @@ impl OpenOptions {
     ///
     /// The open of a FIFO waits until the other end is opened, which may be never, and keeps a kernel thread for that
     /// long: one of the pool's, or of those that the kernel has for this worker's opens, metadata and syncs. Of both
-    /// there are at most [`blocking_threads`](crate::RuntimeBuilder::blocking_threads) (64). When so many opens wait,
+    /// there are at most [`file_threads`](crate::RuntimeBuilder::file_threads) (64). When so many opens wait,
     /// the calls that come after them wait, too, and so may the one that opens the other end. Choose a larger number,
     /// or open FIFOs with `O_NONBLOCK` (see [`custom_flags`](Self::custom_flags)).
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {

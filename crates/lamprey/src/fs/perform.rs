@@ -1,11 +1,22 @@
 //! Where a call that has to wait is made: by the ring of the calling worker, or, without one, on the pool.
 
 use super::File;
+use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::driver::uring::ring::{Here, here};
 use crate::driver::uring::{Answer, Kept, Performed};
-use crate::driver::{block, block_async};
 use std::io;
 use std::sync::Arc;
+
+/// [`block`](crate::block), on the pool for files.
+#[inline]
+pub(super) fn block<T: Send>(call: impl FnOnce() -> T + Send) -> T {
+    block_in(Class::Files, call)
+}
+
+/// [`block_async`](crate::block_async), on the pool for files.
+pub(super) async fn block_async<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    block_async_in(Class::Files, call).await
+}
 
 /// Blocks until the ring has performed an operation, or, if it has not, a thread of the pool has made the call. `on` is
 /// what both work on, such as a buffer.

@@ -2,13 +2,13 @@
 //!
 //! # Invariants
 //! 1. Entries that have been read are in `found`, in their order, until they are given to the program.
-//! 2. The open directory is in `rest`: closed, at rest, or with a call on the pool. A future that is dropped leaves that
+//! 2. The open directory is in `rest`: closed, idle, or with a call on the pool. A future that is dropped leaves that
 //!    call here, and whoever comes next waits for it: so no entry is lost, and none comes twice.
 
 use super::DirEntry;
+use super::perform::block;
+use super::perform::block_async;
 use super::simulated::{call, call_async};
-use crate::driver::block;
-use crate::driver::block_async;
 use crate::world::disk::{Call, Listed};
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,7 +45,7 @@ const BATCH: usize = 256;
 /// A dropped or unwound call has no effect.
 ///
 /// # Blocking
-/// The directory is opened and read on the blocking pool; only the calling host waits.
+/// The directory is opened and read on the pool for files; only the calling host waits.
 pub fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref();
     call(Call::Read, |at, disks| Ok(simulated(path, disks.list(at, path)?)), || open(path))
@@ -101,7 +101,7 @@ fn simulated(path: &Path, list: Vec<Listed>) -> ReadDir {
 /// entry that this one would have given.
 ///
 /// # Blocking
-/// In all its calls: one in 256 reads on the blocking pool; only the calling host waits.
+/// In all its calls: one in 256 reads on the pool for files; only the calling host waits.
 pub struct ReadDir {
     found: Found,
     rest: Rest,
@@ -111,13 +111,13 @@ type Found = VecDeque<io::Result<DirEntry>>;
 
 enum Rest {
     Over,
-    AtRest(Reader),
+    Idle(Reader),
     Reading(Pin<Box<dyn Future<Output = (Found, Reader)> + Send + Sync>>),
 }
 
 impl Rest {
     fn after(found: &Found, reader: Reader) -> Self {
-        if found.len() < BATCH { Self::Over } else { Self::AtRest(reader) }
+        if found.len() < BATCH { Self::Over } else { Self::Idle(reader) }
     }
 }
 
@@ -162,13 +162,13 @@ impl ReadDir {
                     self.rest = Rest::after(&found, reader);
                     self.found = found;
                 }
-                Rest::AtRest(_) => self.begin(),
+                Rest::Idle(_) => self.begin(),
             }
         }
     }
 
     fn begin(&mut self) {
-        if let Rest::AtRest(mut reader) = std::mem::replace(&mut self.rest, Rest::Over) {
+        if let Rest::Idle(mut reader) = std::mem::replace(&mut self.rest, Rest::Over) {
             let read = block_async(move || (reader.read(), reader));
             self.rest = Rest::Reading(Box::pin(read));
         }
@@ -182,7 +182,7 @@ impl Iterator for ReadDir {
         if self.found.is_empty() {
             match &mut self.rest {
                 Rest::Over => {}
-                Rest::AtRest(reader) => {
+                Rest::Idle(reader) => {
                     self.found = block(|| reader.read());
                     if self.found.len() < BATCH {
                         self.rest = Rest::Over;

@@ -5,8 +5,8 @@
 //! future that is dropped may have had its effect, as outside of simulations.
 
 use super::metadata::Metadata;
+use super::perform::{block, block_async};
 use super::{File, Kind};
-use crate::driver::{block, block_async};
 use crate::sched::wait::wait;
 use crate::sched::{Wait, coop};
 use crate::time;

@@ -1,9 +1,9 @@
 //! Directories with what leads to them, and with all that is in them.
 
+use super::perform::{block, block_async};
 use super::simulated::{call, call_async, machine};
 use super::{metadata, metadata_async, read_dir, read_dir_async, symlink_metadata, symlink_metadata_async};
 use super::{remove_dir, remove_dir_async, remove_file, remove_file_async};
-use crate::driver::{block, block_async};
 use crate::world::disk::Call;
 use rustix::io::Errno;
 use std::future::Future;

@@ -2,7 +2,7 @@
 //!
 //! `sendfile` into a non-blocking socket never waits for the socket, but it does wait for the disk. So for
 //! each chunk the page cache is checked first (a read with `RWF_NOWAIT` of its first and its last byte); a
-//! chunk that is not cached is sent by a thread of the blocking pool, which also reads its pages.
+//! chunk that is not cached is sent by a thread of the pool for files, which also reads its pages.
 
 use std::future::poll_fn;
 use std::io::{self, IoSliceMut};
@@ -17,6 +17,7 @@ use super::simulated::failed;
 use super::socket::Socket;
 use super::socket::TURN;
 use super::socket::future::{Limit, take_a_turn_async};
+use crate::driver::pool::{Class, block_async_in, block_in};
 use crate::driver::readiness::Interest;
 use crate::sched::Wait;
 
@@ -43,7 +44,7 @@ impl<S: AsFd> Socket<S> {
     fn send_chunk(&self, file: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<u64> {
         self.attempt(Interest::Write, Wait::SocketWrite, self.options.write_timeout.get(), |socket| {
             let send = || send(socket, file, offset, len);
-            if is_cached(file, offset, len) { send() } else { crate::driver::block(send) }
+            if is_cached(file, offset, len) { send() } else { block_in(Class::Files, send) }
         })
     }
 
@@ -81,7 +82,7 @@ impl<S: AsFd> Socket<S> {
             } else {
                 // Duplicates, because this future may be dropped while the call runs.
                 let (socket, file) = (self.as_fd().try_clone_to_owned()?, file.try_clone_to_owned()?);
-                crate::driver::block_async(move || send(socket.as_fd(), file.as_fd(), offset, len)).await
+                block_async_in(Class::Files, move || send(socket.as_fd(), file.as_fd(), offset, len)).await
             };
             match sent {
                 Ok(sent) => return Ok(sent),

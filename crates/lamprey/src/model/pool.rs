@@ -4,7 +4,7 @@
 //! If a pool keeps its threads for no time, they may end at any moment.
 
 use super::{Broken, cancelled, check, check_bounded, must_fail};
-use crate::driver::pool::{Pool, block_async};
+use crate::driver::pool::{Pools, block_async};
 use crate::sched::worker::wait;
 use crate::sync_shim::{Arc, AtomicUsize, Ordering, thread};
 use std::future::{Future, poll_fn};
@@ -13,8 +13,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// Not dropped by a model that fails: the drop would wait for the pool's threads.
-fn pool(max: usize, keep: Duration) -> ManuallyDrop<Pool> {
-    ManuallyDrop::new(Pool::with_keep(max, keep))
+fn pool(max: usize, keep: Duration) -> ManuallyDrop<Pools> {
+    ManuallyDrop::new(Pools::of_one(max, keep))
 }
 
 /// How long a resting thread is kept.

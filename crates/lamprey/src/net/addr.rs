@@ -1,5 +1,5 @@
 //! Addresses and names. A literal address is parsed on the calling thread; a name is looked up on the
-//! blocking pool.
+//! pool for lookups.
 
 use std::future::{Future, ready};
 use std::io;
@@ -7,13 +7,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 use std::{option, slice, vec};
 
 use super::simulated;
-use crate::driver::{block, block_async};
+use crate::driver::pool::{Class, block_async_in, block_in};
 
 /// The addresses that sockets can be bound or connected to: [`std::net::ToSocketAddrs`] without blocking the
 /// worker.
 ///
 /// It is implemented for the same types. Names (in `"host:port"` and `("host", port)`) are looked up on the
-/// blocking pool; literal addresses are parsed in place.
+/// pool for lookups; literal addresses are parsed in place.
 ///
 /// # Examples
 /// ```
@@ -61,8 +61,8 @@ pub trait ToSocketAddrs {
 /// `InvalidInput` for a text that is not `host:port`; the system's, when the name cannot be looked up.
 ///
 /// # Blocking
-/// A literal address is parsed at once. For a name the host waits for a thread of the blocking pool (see
-/// [`block`]); an OS thread makes the call itself.
+/// A literal address is parsed at once. For a name the host waits for a thread of the pool for lookups (see
+/// [`block`](crate::block)); an OS thread makes the call itself.
 ///
 /// # Cancellation
 /// Not interruptible while the lookup runs.
@@ -121,7 +121,8 @@ fn parse(host_port: &str) -> io::Result<Result<SocketAddr, (&str, u16)>> {
 fn look_up_host(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     match host.parse::<IpAddr>() {
         Ok(ip) => Ok(vec![SocketAddr::new(ip, port)]),
-        Err(_) => simulated::look_up(host, port).unwrap_or_else(|| block(|| ask_the_system(host, port))),
+        Err(_) => simulated::look_up(host, port)
+            .unwrap_or_else(|| block_in(Class::Lookups, || ask_the_system(host, port))),
     }
 }
 
@@ -133,7 +134,7 @@ async fn look_up_host_async(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
                 return found;
             }
             let host = host.to_owned();
-            block_async(move || ask_the_system(&host, port)).await
+            block_async_in(Class::Lookups, move || ask_the_system(&host, port)).await
         }
     }
 }

@@ -253,7 +253,7 @@ macro_rules! is_stream {
             /// directory).
             ///
             /// # Blocking
-            /// The worker does not wait for the disk: the blocking pool sends chunks that are not in the page
+            /// The worker does not wait for the disk: the pool for files sends chunks that are not in the page
             /// cache. Only the first and the last page of a chunk of 256 KiB are checked, so the worker waits
             /// for a page between them that the kernel has evicted. The write timeout counts anew for each
             /// chunk.

@@ -7,7 +7,7 @@
 //!   [`WouldBlock`](std::io::ErrorKind::WouldBlock), which here always means "this operation may not wait":
 //!   after `set_nonblocking(true)`, or on a host that is unwinding.
 //! * Timeouts belong to the value, not to the kernel's socket: `try_clone` copies them.
-//! * Names are looked up on the blocking pool ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
+//! * Names are looked up on a pool of threads ([`lookup`]), so [`ToSocketAddrs`] is a trait of this module.
 //! * Every socket has a `close(&self)`, which makes its operations fail with [`Closed`], including those that
 //!   wait.
 //! * `accept` and `incoming` on Linux may run out of descriptors: see [`TcpListener::accept_with_backoff`].

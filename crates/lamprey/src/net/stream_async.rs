@@ -80,7 +80,7 @@ macro_rules! is_stream_async {
             ///
             /// # Errors
             /// As for `sendfile`; and the system's, when no descriptors are left: a chunk that is not in the
-            /// page cache is sent through duplicates of both descriptors, which the blocking pool may use
+            /// page cache is sent through duplicates of both descriptors, which the pool for files may use
             /// after this future is dropped.
             ///
             /// # Cancellation

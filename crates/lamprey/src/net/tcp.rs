@@ -56,7 +56,7 @@ impl TcpStream {
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`. A name is looked up on the
-    /// blocking pool.
+    /// pool for lookups.
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
         first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
     }

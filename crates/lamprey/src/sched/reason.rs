@@ -34,7 +34,7 @@ pub enum Wait {
     Readable,
     /// [`Descriptor::writable`](crate::io::Descriptor::writable), and writing to a pipe or standard output.
     Writable,
-    /// A call on the blocking pool.
+    /// A call on a pool of threads: [`block`](crate::block), [`compute`](crate::compute), files, lookups of names.
     Blocking,
     /// The kernel performs an operation on a file (io_uring).
     File,
@@ -93,7 +93,7 @@ impl std::fmt::Display for Wait {
             Wait::Signal => "signal of the process",
             Wait::Readable => "readable descriptor",
             Wait::Writable => "writable descriptor",
-            Wait::Blocking => "call on the blocking pool",
+            Wait::Blocking => "call on a pool of threads",
             Wait::File => "operation on a file",
             Wait::FileLock => "lock of a file",
             Wait::Future => "wait for a future",

@@ -10,6 +10,7 @@ use super::panic::Panic;
 use super::policy::{Policy, PolicySlot};
 use super::shared::{Options, Shared};
 use super::source::{SourceFactory, Sources};
+use super::stats::Figures;
 use super::switch;
 use super::thread::{Abandoned, Thread};
 use super::ticker::Ticker;
@@ -39,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) options: Options,
     /// Returns true if a timer of a host of the calling worker is due. Async-signal-safe; not for the root.
     pub(crate) is_overdue: fn() -> bool,
+    /// Adds the counters of what is beside the workers.
+    pub(crate) figures: Figures,
 }
 
 impl Shared {
@@ -63,6 +66,7 @@ impl Shared {
             stack_size: config.stack_size,
             options: config.options,
             is_overdue: config.is_overdue,
+            figures: config.figures.clone(),
             ticker: Ticker::new(config.options.slice, config.options.stuck_after),
             awake: AtomicUsize::new(workers),
             idle: AtomicUsize::new(0),

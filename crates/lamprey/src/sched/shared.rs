@@ -4,6 +4,7 @@ use super::duty::Duty;
 use super::inspect::survey::Survey;
 use super::kinds::Kinds;
 use super::panic::{Panic, Panics};
+use super::stats::Figures;
 use super::ticker::Ticker;
 use super::worker_shared::WorkerShared;
 use crate::sync_shim::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) stack_size: u32,
     pub(crate) options: Options,
     pub(super) is_overdue: fn() -> bool,
+    /// The counters of what is beside the workers.
+    pub(super) figures: Figures,
     pub(crate) ticker: Ticker,
     /// Number of workers that are neither dozing nor idle (see `steal`).
     pub(super) awake: AtomicUsize,
@@ -78,6 +81,7 @@ impl Shared {
         let revocations = crate::bias::revocations();
         let mut stats = super::stats::Stats { revocations, ..super::stats::Stats::default() };
         self.remotes().iter().for_each(|remote| stats.add(&remote.counters));
+        (self.figures)(&mut stats);
         stats
     }
 

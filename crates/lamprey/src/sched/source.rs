@@ -1,4 +1,4 @@
-//! Event sources: where readiness comes from (Go's netpoller and timers): sockets, timers, the blocking pool,
+//! Event sources: where readiness comes from (Go's netpoller and timers): sockets, timers, the pools,
 //! sources of the program.
 //!
 //! Each worker has its own instance of every source, made on the worker's kernel thread and called only

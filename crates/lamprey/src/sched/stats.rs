@@ -107,7 +107,46 @@ pub struct Stats {
     /// Channels that were taken from the one worker that had used them, each at a cost of some microseconds;
     /// counted over **all** runtimes of the process.
     pub revocations: u64,
+    /// The threads for [`block`](crate::block) and [`block_async`](crate::block_async).
+    pub blocking: PoolStats,
+    /// The threads for calls of files that have to wait, where io_uring does not make them.
+    pub files: PoolStats,
+    /// The threads for lookups of names.
+    pub lookups: PoolStats,
+    /// The threads for [`compute`](crate::compute) and [`compute_async`](crate::compute_async).
+    pub compute: PoolStats,
 }
+
+/// What a pool of kernel threads does now, and has done so far: a part of [`Stats`].
+///
+/// # Examples
+/// ```
+/// let runtime = lamprey::Runtime::builder().workers(1).blocking_threads(2).build()?;
+/// runtime.run(|| lamprey::block(|| ()));
+/// let stats = runtime.stats().blocking;
+/// assert_eq!((stats.calls, stats.waited, stats.rejected, stats.queued), (1, 0, 0, 0));
+/// assert!(stats.threads <= 2);
+/// # std::io::Result::Ok(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Threads that it has now. In a simulation there are none.
+    pub threads: u64,
+    /// How many of them wait for a call.
+    pub idle: u64,
+    /// Calls that wait for a thread now.
+    pub queued: u64,
+    /// Calls that it has accepted so far.
+    pub calls: u64,
+    /// How many of them found all threads busy.
+    pub waited: u64,
+    /// Calls that it refused, or that no thread has taken within their time limit.
+    pub rejected: u64,
+}
+
+/// Adds what the pools of a runtime have counted.
+pub(crate) type Figures = std::sync::Arc<dyn Fn(&mut Stats) + Send + Sync>;
 
 impl Stats {
     /// Parasites that ran to completion without blocking: their cost was that of a call.

@@ -5,6 +5,7 @@ use super::ready::{Deferred, WorkerId};
 use super::run::Run;
 use crate::driver::Io;
 use crate::driver::launch::{Launch, launch_virtual};
+use crate::driver::pool::Limits;
 use crate::sched::panic::Panics;
 use crate::sched::shared::{Options, Shared};
 use crate::sched::source::{Source, SourceFactory};
@@ -82,7 +83,8 @@ impl Node {
         Launch {
             workers,
             stack_size,
-            blocking_threads: 1,
+            // Of a number that is the same on all computers.
+            pools: Limits { compute: Some(workers), ..Limits::default() },
             policy: Some(Arc::new(|| Box::new(Deferred::make()))),
             sources: vec![bell],
             source_threads: Vec::new(),

@@ -36,7 +36,7 @@
 //!   a data race between two atomic accesses is not found (that is what loom is for).
 //! * [Machines](Machine), with a network between them: `lamprey::net`, and [disks](Disk): `lamprey::fs`. Signals are sent to
 //!   machines: [`Machine::signal`].
-//! * [`block`](crate::block): its closure runs between two steps, some time later. What it does is real.
+//! * [`block`](crate::block) and [`compute`](crate::compute): the closure runs between two steps, some time later. What it does is real.
 //! * Time: [`sleep`](crate::sleep), time-outs, intervals. Each step takes a microsecond. [`now`] is the simulation's clock.
 //! * Chance within Lamprey: which event of several that are ready a choice takes, the jitter of supervisors' restarts.
 //!

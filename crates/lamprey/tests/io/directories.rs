@@ -82,7 +82,7 @@ fn a_cancelled_host_loses_no_entry() {
             lamprey::scope(|scope| {
                 let (found, entries) = (&mut found, &mut entries);
                 let host = scope.spawn(move || {
-                    while let Some(entry) = entries.next() {
+                    for entry in entries.by_ref() {
                         found.push(name(entry));
                         if found.len() % 100 == 0 {
                             lamprey::yield_now();

@@ -4,10 +4,12 @@
 mod common;
 
 mod block;
+mod computing;
 mod directories;
 mod file;
 mod file_awaiting;
 mod file_locks;
 mod names;
 mod pool;
+mod pool_full;
 mod std_fs;

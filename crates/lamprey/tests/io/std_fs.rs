@@ -174,7 +174,8 @@ fn clones_share_the_cursor_and_no_byte_comes_twice() {
         });
         let mut found: Vec<_> = hosts.into_iter().flat_map(|host| host.join().unwrap()).collect();
         let mut expected: Vec<_> = bytes.chunks(512).map(<[u8]>::to_vec).collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert!(found == expected);
     });
 }

@@ -16,7 +16,9 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use super::{PoolCall, PoolShared, current, on_pool_thread};
+#[cfg(not(loom))]
+use super::class;
+use super::{Class, PoolCall, PoolShared, WhenFull, current, on_pool_thread};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
@@ -50,7 +52,8 @@ use crate::sync_shim::{Mutex, MutexGuard, left_out};
 /// the call is not made. If it is dropped later, the call runs to its end, and its result is dropped.
 ///
 /// # Blocking
-/// The first poll submits the call. The pool has a maximum of threads; calls beyond it queue. Within another
+/// The first poll submits the call. The pool has a maximum of threads; calls beyond it wait in line, and one whose future is
+/// dropped leaves it. Within another
 /// `block`, and when no pool thread can be started, the first poll runs `f` itself, on the calling kernel
 /// thread.
 #[doc(alias = "spawn_blocking")]
@@ -61,11 +64,50 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let answer = match hand_over(f) {
+    block_async_in(Class::Blocking, f).await
+}
+
+/// The awaitable form of [`compute`](crate::compute): runs `f`, which computes for long, on one of as many kernel threads as
+/// there are CPUs.
+///
+/// # Examples
+/// ```
+/// lamprey::run(|| {
+///     let sum = lamprey::parasite(async { lamprey::compute_async(|| (0..100_000_u64).sum::<u64>()).await });
+///     // This host continues at once.
+///     assert_eq!(sum.join().unwrap(), 4_999_950_000);
+/// });
+/// ```
+///
+/// # Panics
+/// As for [`block_async`].
+///
+/// # Cancellation
+/// As for `block_async`.
+///
+/// # Blocking
+/// As for `block_async`.
+#[doc(alias = "spawn_blocking")]
+#[cfg(not(loom))]
+pub async fn compute_async<F, T>(f: F) -> T
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    block_async_in(Class::Compute, f).await
+}
+
+/// [`block_async`], on the pool of a class.
+pub(crate) async fn block_async_in<F, T>(class: Class, f: F) -> T
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let answer = match hand_over(class, f) {
         Ok(answer) => answer,
         Err(f) => return f(),
     };
-    match poll_fn(|context| answer.0.poll(context)).await {
+    match poll_fn(|context| answer.job.poll(context)).await {
         Ok(value) => value,
         Err(payload) => resume_unwind(payload),
     }
@@ -94,18 +136,21 @@ enum Stage<F, T> {
 }
 
 /// The future's handle to its call.
-struct Answer<F, T>(Arc<Job<F, T>>);
+struct Answer<F, T> {
+    job: Arc<Job<F, T>>,
+    pool: Arc<PoolShared>,
+}
 
 /// Submits `f` to a pool; returns it if no pool can run it.
-fn hand_over<F, T>(f: F) -> Result<Answer<F, T>, F>
+fn hand_over<F, T>(class: Class, f: F) -> Result<Answer<F, T>, F>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let Some(pool) = pool() else { return Err(f) };
+    let Some(pool) = pool(class) else { return Err(f) };
     let job = Arc::new(Job { state: Mutex::new(JobState { stage: Stage::Waits(f), waker: None }) });
-    if pool.submit(PoolCall::OfFuture(job.clone())) {
-        return Ok(Answer(job));
+    if pool.submit(PoolCall::OfFuture(job.clone()), WhenFull::Wait).is_queued() {
+        return Ok(Answer { job, pool });
     }
     match job.move_on(Stage::Over) {
         Stage::Waits(f) => Err(f),
@@ -113,17 +158,17 @@ where
     }
 }
 
-fn pool() -> Option<Arc<PoolShared>> {
+fn pool(class: Class) -> Option<Arc<PoolShared>> {
     if on_pool_thread() {
         return None;
     }
     #[cfg(loom)]
-    return current();
+    return current(class);
     #[cfg(not(loom))]
-    current().or_else(|| match crate::world::is_simulated() {
+    current(class).or_else(|| match crate::world::is_simulated() {
         // Outside of its workers are only calls that block.
         true => None,
-        false => Some(outside().ok()?.pool.clone()),
+        false => Some(class::of(&outside().ok()?.pools, class)),
     })
 }
 
@@ -187,9 +232,15 @@ impl<F: FnOnce() -> T + Send, T: Send> Run for Job<F, T> {
 
 impl<F, T> Drop for Answer<F, T> {
     fn drop(&mut self) {
-        let (_left, _waker) = {
-            let mut state = self.0.lock();
+        let (left, _waker) = {
+            let mut state = self.job.lock();
             (mem::replace(&mut state.stage, Stage::Over), state.waker.take())
         };
+        // So that a pool whose threads are all held up keeps nothing of calls that were given up.
+        if matches!(left, Stage::Waits(_)) {
+            let own = Arc::as_ptr(&self.job).cast::<()>();
+            self.pool
+                .withdraw(|call| matches!(call, PoolCall::OfFuture(job) if Arc::as_ptr(job).cast() == own));
+        }
     }
 }

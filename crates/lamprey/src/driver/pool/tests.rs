@@ -1,16 +1,21 @@
 //! The pool alone: its callers are plain OS threads here (hosts: `tests/io/pool.rs`).
 
 use super::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, mpsc};
 use std::thread;
 
-fn call<T: Send>(pool: &Pool, f: impl FnOnce() -> T + Send) -> T {
-    Arc::clone(&pool.0).run(f)
+fn pool_of(max: usize) -> Pools {
+    Pools::of_one(max, Duration::from_secs(10))
 }
 
-fn threads(pool: &Pool) -> usize {
-    pool.0.lock().threads
+fn call<T: Send>(pool: &Pools, f: impl FnOnce() -> T + Send) -> T {
+    pool.shared().run(f)
+}
+
+fn threads(pool: &Pools) -> usize {
+    pool.shared().lock().threads
 }
 
 /// Polls the condition, because the system decides when a thread ends.
@@ -24,7 +29,7 @@ fn eventually(what: &str, is: impl Fn() -> bool) {
 
 #[test]
 fn a_call_may_borrow_and_returns_its_value() {
-    let pool = Pool::new(2);
+    let pool = pool_of(2);
     let mut text = String::from("a");
     let length = call(&pool, || {
         text.push('b');
@@ -35,17 +40,17 @@ fn a_call_may_borrow_and_returns_its_value() {
 
 #[test]
 fn one_thread_serves_calls_that_come_one_after_the_other() {
-    let pool = Pool::new(8);
+    let pool = pool_of(8);
     for _ in 0..20 {
         call(&pool, || ());
-        eventually("the thread rests", || pool.0.lock().idle.len() == 1);
+        eventually("the thread rests", || pool.shared().lock().idle.len() == 1);
     }
     assert_eq!(threads(&pool), 1);
 }
 
 #[test]
 fn grows_to_its_maximum_and_queues_beyond() {
-    let pool = Pool::new(3);
+    let pool = pool_of(3);
     let (running, most, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     // Each of the first three waits for the other two, so there must be three threads.
     let together = Barrier::new(3);
@@ -69,7 +74,7 @@ fn grows_to_its_maximum_and_queues_beyond() {
 
 #[test]
 fn threads_end_after_doing_nothing_for_a_while_and_new_ones_come() {
-    let pool = Pool::with_keep(4, Duration::from_millis(20));
+    let pool = Pools::of_one(4, Duration::from_millis(20));
     for _ in 0..3 {
         thread::scope(|scope| {
             for _ in 0..4 {
@@ -77,13 +82,13 @@ fn threads_end_after_doing_nothing_for_a_while_and_new_ones_come() {
             }
         });
         eventually("all threads end", || threads(&pool) == 0);
-        assert!(pool.0.lock().idle.is_empty());
+        assert!(pool.shared().lock().idle.is_empty());
     }
 }
 
 #[test]
 fn calls_race_with_threads_that_end() {
-    let pool = Pool::with_keep(2, Duration::from_micros(50));
+    let pool = Pools::of_one(2, Duration::from_micros(50));
     thread::scope(|scope| {
         for seed in 0..3_u64 {
             let pool = &pool;
@@ -99,7 +104,7 @@ fn calls_race_with_threads_that_end() {
 
 #[test]
 fn a_panic_comes_back_with_its_payload_and_the_thread_lives_on() {
-    let pool = Pool::new(1);
+    let pool = pool_of(1);
     let payload =
         catch_unwind(AssertUnwindSafe(|| call(&pool, || std::panic::panic_any(42_u8)))).unwrap_err();
     assert_eq!(payload.downcast_ref::<u8>(), Some(&42));
@@ -109,19 +114,19 @@ fn a_panic_comes_back_with_its_payload_and_the_thread_lives_on() {
 
 #[test]
 fn dropping_the_pool_ends_its_threads() {
-    let pool = Pool::new(4);
+    let pool = pool_of(4);
     let (started, starts) = mpsc::channel();
     call(&pool, || started.send(thread::current().id()).unwrap());
     starts.recv().unwrap();
-    let shared = Arc::downgrade(&pool.0);
+    let shared = Arc::downgrade(&pool.shared());
     drop(pool);
     eventually("nothing of the pool is left", || shared.strong_count() == 0);
 }
 
 #[test]
 fn a_pool_dropped_by_its_own_thread_does_not_wait_for_itself() {
-    let pool = Pool::new(1);
-    let shared = Arc::clone(&pool.0);
+    let pool = pool_of(1);
+    let shared = pool.shared();
     let own = Arc::clone(&shared);
     shared.run(move || drop(pool));
     eventually("its thread ends", || own.lock().threads == 0);

@@ -69,9 +69,9 @@ impl Ring {
             in_flight: AtomicUsize::new(0),
             buffers: OnceLock::new(),
         });
-        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool may have, if those are
+        // The kernel's threads for what may block, such as opening a FIFO: as many as the pool for files may have, if those are
         // more than usual. (Older kernels: few.)
-        let most = pool::current().map_or(0, |pool| pool.max()).max(pool::MOST_THREADS);
+        let most = pool::current(pool::Class::Files).map_or(0, |pool| pool.max()).max(pool::MOST_THREADS);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let _ = ring.uring.submitter().register_iowq_max_workers(&mut [most, 0]);
         HERE.set(Arc::as_ptr(&ring));
