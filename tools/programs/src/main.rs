@@ -15,7 +15,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 /// The crates beside Lamprey, with the features that the text beside their programs names.
-const OTHERS: &str = "rustix = { version = \"1\", features = [\"event\"] }";
+const OTHERS: &str = "rayon = \"1\"\nrustix = { version = \"1\", features = [\"event\"] }";
 /// The maximum time of a program, on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(120);
 /// The time for which an endless program is run.
