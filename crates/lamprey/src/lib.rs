@@ -184,14 +184,16 @@ pub use {
     channel::{
         MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
     },
-    driver::{Io, PoolFull, block, block_async, block_timeout, compute, compute_async, try_block},
+    driver::{
+        Io, PoolFull, block, block_async, block_timeout, compute, compute_async, try_block, try_block_async,
+    },
     events::calls::{block_evt, compute_evt},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
     runtime::{Runtime, RuntimeBuilder, run},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
-    sched::stats::{PoolStats, Stats},
+    sched::stats::{Stats, ThreadPoolStats},
     scope::{CancelToken, Cancelled, Scope, scope},
     sleep::{
         Sleep, sleep, sleep_async, sleep_until, sleep_until_async, with_deadline_async, with_timeout_async,

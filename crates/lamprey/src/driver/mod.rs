@@ -34,6 +34,8 @@ pub use backend::Io;
 #[cfg(not(loom))]
 pub use epoll::Epoll;
 #[cfg(not(loom))]
-pub use pool::{PoolFull, block, block_async, block_timeout, compute, compute_async, try_block};
+pub use pool::{
+    PoolFull, block, block_async, block_timeout, compute, compute_async, try_block, try_block_async,
+};
 #[cfg(not(loom))]
 pub use uring::Uring;

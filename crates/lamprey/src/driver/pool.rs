@@ -21,6 +21,7 @@
 //! | file | content |
 //! |---|---|
 //! | `class` | which calls share a pool, the pools of a runtime, and their limits |
+//! | `full` | [`PoolFull`], the error of calls that may be refused |
 //! | `host` | the calls of hosts and OS threads |
 //! | `future` | the calls of futures |
 //! | `calls` | what programs call: [`block`], [`try_block`], [`block_timeout`], [`compute`] |
@@ -38,6 +39,7 @@
 #[cfg(not(loom))]
 mod calls;
 mod class;
+mod full;
 mod future;
 mod host;
 #[cfg(not(loom))]
@@ -50,7 +52,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 #[cfg(not(loom))]
-use crate::sched::stats::PoolStats;
+use crate::sched::stats::ThreadPoolStats;
 use crate::sync_shim::{
     Cell, Condvar, Mutex, MutexGuard, Parker, has_passed, left_out, start_thread, thread_local,
 };
@@ -59,16 +61,17 @@ use crate::time;
 #[cfg(not(loom))]
 pub(crate) use calls::block_in;
 #[cfg(not(loom))]
-pub use calls::{PoolFull, block, block_timeout, compute, try_block};
+pub use calls::{block, block_timeout, compute, try_block};
 pub(crate) use class::{Class, Pools, current};
 #[cfg(not(loom))]
 pub(crate) use class::{Limits, MOST_THREADS, Shares, exchange, shares};
+pub use full::PoolFull;
 use future::Run;
 pub use future::block_async;
 #[cfg(not(loom))]
 pub(crate) use future::block_async_in;
 #[cfg(not(loom))]
-pub use future::compute_async;
+pub use future::{compute_async, try_block_async};
 
 thread_local! {
     /// The address of the pool to which this pool thread belongs; null on other threads.
@@ -188,10 +191,10 @@ impl PoolShared {
 
     /// What it does now, and has done.
     #[cfg(not(loom))]
-    pub(crate) fn stats(&self) -> PoolStats {
+    pub(crate) fn stats(&self) -> ThreadPoolStats {
         let PoolState { queue, idle, threads, calls, waited, rejected, .. } = &*self.lock();
         let (threads, idle, queued) = (*threads as u64, idle.len() as u64, queue.len() as u64);
-        PoolStats { threads, idle, queued, calls: *calls, waited: *waited, rejected: *rejected }
+        ThreadPoolStats { threads, idle, queued, calls: *calls, waited: *waited, rejected: *rejected }
     }
 
     /// Takes a call back. False if a pool thread has taken it.

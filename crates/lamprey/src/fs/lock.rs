@@ -32,9 +32,9 @@ const EXCLUSIVE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 const SHARED: FlockOperation = FlockOperation::NonBlockingLockShared;
 
 /// The time from one attempt to the next.
-struct BackOff(Duration);
+struct Pauses(Duration);
 
-impl BackOff {
+impl Pauses {
     fn next(&mut self) -> Duration {
         let now = self.0;
         self.0 = (now * 2).min(LONGEST);
@@ -209,7 +209,7 @@ impl File {
     }
 
     fn lock_until(&self, operation: FlockOperation, timeout: Option<Duration>) -> io::Result<()> {
-        let mut back_off = BackOff(SHORTEST);
+        let mut pauses = Pauses(SHORTEST);
         let deadline = timeout.and_then(time::deadline);
         coop::call(coop::SYSTEM);
         while !self.attempt(operation)? {
@@ -217,16 +217,16 @@ impl File {
                 let text = format!("the file has not been unlocked within {:?}", timeout.unwrap_or_default());
                 return Err(io::Error::new(ErrorKind::TimedOut, text));
             }
-            pause(back_off.next(), deadline)?;
+            pause(pauses.next(), deadline)?;
         }
         Ok(())
     }
 
     async fn lock_when_free(&self, operation: FlockOperation) -> io::Result<()> {
-        let mut back_off = BackOff(SHORTEST);
+        let mut pauses = Pauses(SHORTEST);
         take_a_turn_async(1).await;
         while !self.attempt(operation)? {
-            crate::sleep::sleep_async(back_off.next()).await;
+            crate::sleep::sleep_async(pauses.next()).await;
         }
         Ok(())
     }

@@ -108,13 +108,13 @@ pub struct Stats {
     /// counted over **all** runtimes of the process.
     pub revocations: u64,
     /// The threads for [`block`](crate::block) and [`block_async`](crate::block_async).
-    pub blocking: PoolStats,
+    pub blocking: ThreadPoolStats,
     /// The threads for calls of files that have to wait, where io_uring does not make them.
-    pub files: PoolStats,
+    pub files: ThreadPoolStats,
     /// The threads for lookups of names.
-    pub lookups: PoolStats,
+    pub lookups: ThreadPoolStats,
     /// The threads for [`compute`](crate::compute) and [`compute_async`](crate::compute_async).
-    pub compute: PoolStats,
+    pub compute: ThreadPoolStats,
 }
 
 /// What a pool of kernel threads does now, and has done so far: a part of [`Stats`].
@@ -130,7 +130,7 @@ pub struct Stats {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PoolStats {
+pub struct ThreadPoolStats {
     /// Threads that it has now. In a simulation there are none.
     pub threads: u64,
     /// How many of them wait for a call.

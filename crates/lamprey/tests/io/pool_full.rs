@@ -4,7 +4,8 @@ use super::names::Folder;
 use crate::common::awaiting::{Wakes, poll};
 use crate::common::*;
 use lamprey::{
-    Io, PoolStats, Runtime, RuntimeBuilder, block, block_async, block_timeout, compute, try_block,
+    Io, Runtime, RuntimeBuilder, ThreadPoolStats, block, block_async, block_timeout, compute, try_block,
+    try_block_async,
 };
 use rustix::fs::{CWD, FileType, mknodat};
 use std::sync::{Arc, Mutex, mpsc};
@@ -36,7 +37,7 @@ fn occupied<T: Send + 'static>(main: impl FnOnce(mpsc::Sender<()>) -> T + Send +
     })
 }
 
-fn stats() -> PoolStats {
+fn stats() -> ThreadPoolStats {
     here().stats().blocking
 }
 
@@ -48,17 +49,19 @@ fn a_call_that_may_be_refused_is_when_the_queue_is_full() {
         let full = try_block(|| 2).unwrap_err();
         let text = full.to_string();
         assert!(text.contains("(1) are busy") && text.contains("1 calls wait"), "{text}");
+        let full_too = lamprey::wait(try_block_async(|| 3)).unwrap_err();
         // Those that wait are not bounded.
         let more: Vec<_> = (0..10).map(|n| blocked(move || block(move || n))).collect();
         let found = stats();
         assert_eq!((found.threads, found.idle, found.queued), (1, 0, 11));
-        assert_eq!((found.calls, found.waited, found.rejected), (12, 11, 1));
+        assert_eq!((found.calls, found.waited, found.rejected), (12, 11, 2));
         drop(let_go);
         assert_eq!(waits.join().unwrap(), Ok(1));
         assert_eq!(more.into_iter().map(|host| host.join().unwrap()).sum::<i32>(), 45);
-        assert_eq!(full.into_inner()(), 2);
+        assert_eq!((full.into_inner()(), full_too.into_inner()()), (2, 3));
         eventually("a thread is free", || stats().idle == 1);
         assert_eq!((try_block(|| 3).unwrap(), stats().queued), (3, 0));
+        assert_eq!(lamprey::wait(try_block_async(|| 4)).unwrap(), 4);
     });
 }
 
@@ -189,6 +192,7 @@ fn a_pool_has_at_least_one_thread() {
 #[test]
 fn on_an_os_thread_and_within_a_call_nothing_is_refused() {
     assert_eq!(try_block(|| 1).unwrap(), 1);
+    assert_eq!(futures::executor::block_on(try_block_async(|| 1)).unwrap(), 1);
     assert_eq!(block_timeout(Duration::ZERO, || 2), Ok(2));
     occupied(|let_go| {
         drop(let_go);

@@ -1,11 +1,9 @@
 //! What programs call: a closure, run by a thread of a pool, while the caller waits.
 
 use super::host::{NotMade, Patience};
-use super::{Class, current};
+use super::{Class, PoolFull, current};
 use crate::sched;
 use crate::time::{self, TimedOut};
-use std::error::Error;
-use std::fmt;
 use std::time::Duration;
 
 /// Runs `f`, which may block its kernel thread, on the runtime's pool; the worker runs other hosts in the
@@ -113,11 +111,7 @@ pub(crate) fn block_in<T: Send>(class: Class, f: impl FnOnce() -> T + Send) -> T
 pub fn try_block<T: Send, F: FnOnce() -> T + Send>(f: F) -> Result<T, PoolFull<F>> {
     match block_with(Class::Blocking, f, Patience::None) {
         Ok(value) => Ok(value),
-        Err(NotMade::Full(closure)) => {
-            let pool = current(Class::Blocking);
-            let (threads, most_queued) = pool.map_or((0, 0), |pool| (pool.max, pool.most_queued));
-            Err(PoolFull { closure, threads, most_queued })
-        }
+        Err(NotMade::Full(full)) => Err(full),
         Err(NotMade::TimedOut) => crate::bug::bug!("a call without a time limit has timed out"),
     }
 }
@@ -162,32 +156,3 @@ fn block_with<T: Send, F: FnOnce() -> T + Send>(
         None => Ok(f()),
     }
 }
-
-/// The error of [`try_block`]: all threads of the pool are busy, and so many calls wait that no further one may.
-pub struct PoolFull<F> {
-    closure: F,
-    threads: usize,
-    most_queued: usize,
-}
-
-impl<F> PoolFull<F> {
-    /// The closure, which has not been run.
-    pub fn into_inner(self) -> F {
-        self.closure
-    }
-}
-
-impl<F> fmt::Display for PoolFull<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { threads, most_queued, .. } = self;
-        write!(f, "the pool is full: its threads ({threads}) are busy, and {most_queued} calls wait for one")
-    }
-}
-
-impl<F> fmt::Debug for PoolFull<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PoolFull").field("threads", &self.threads).finish_non_exhaustive()
-    }
-}
-
-impl<F> Error for PoolFull<F> {}

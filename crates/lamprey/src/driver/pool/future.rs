@@ -16,9 +16,9 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use super::{Class, PoolCall, PoolShared, Submitted, WhenFull, current, on_pool_thread};
 #[cfg(not(loom))]
-use super::class;
-use super::{Class, PoolCall, PoolShared, WhenFull, current, on_pool_thread};
+use super::{PoolFull, class};
 use crate::bug::quietly;
 #[cfg(not(loom))]
 use crate::driver::outside::outside;
@@ -103,13 +103,41 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let answer = match hand_over(class, f) {
-        Ok(answer) => answer,
-        Err(f) => return f(),
-    };
-    match poll_fn(|context| answer.job.poll(context)).await {
-        Ok(value) => value,
-        Err(payload) => resume_unwind(payload),
+    match hand_over(class, f, WhenFull::Wait) {
+        Ok(answer) => answer.value().await,
+        Err(Refused { f, .. }) => f(),
+    }
+}
+
+/// The awaitable form of [`try_block`](crate::try_block): runs `f` on the pool, unless too many calls wait for a thread of it.
+///
+/// # Examples
+/// ```
+/// let made = lamprey::run(|| lamprey::wait(lamprey::try_block_async(|| 6 * 7)));
+/// assert_eq!(made.unwrap(), 42);
+/// ```
+///
+/// # Errors
+/// [`PoolFull`], which has the closure; at the first poll.
+///
+/// # Panics
+/// As for [`block_async`].
+///
+/// # Cancellation
+/// As for `block_async`.
+///
+/// # Blocking
+/// As for `block_async`.
+#[cfg(not(loom))]
+pub async fn try_block_async<F, T>(f: F) -> Result<T, PoolFull<F>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match hand_over(Class::Blocking, f, WhenFull::Refuse) {
+        Ok(answer) => Ok(answer.value().await),
+        Err(Refused { f, pool: Some(pool) }) => Err(PoolFull::new(f, &pool)),
+        Err(Refused { f, .. }) => Ok(f()),
     }
 }
 
@@ -141,19 +169,28 @@ struct Answer<F, T> {
     pool: Arc<PoolShared>,
 }
 
-/// Submits `f` to a pool; returns it if no pool can run it.
-fn hand_over<F, T>(class: Class, f: F) -> Result<Answer<F, T>, F>
+/// A call that was not submitted.
+struct Refused<F> {
+    f: F,
+    /// The pool that is full; `None` if there is none that could run it.
+    #[cfg_attr(loom, allow(dead_code))]
+    pool: Option<Arc<PoolShared>>,
+}
+
+/// Submits `f` to a pool; returns it if no pool can run it, or the one that could is full.
+fn hand_over<F, T>(class: Class, f: F, when_full: WhenFull) -> Result<Answer<F, T>, Refused<F>>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let Some(pool) = pool(class) else { return Err(f) };
+    let Some(pool) = pool(class) else { return Err(Refused { f, pool: None }) };
     let job = Arc::new(Job { state: Mutex::new(JobState { stage: Stage::Waits(f), waker: None }) });
-    if pool.submit(PoolCall::OfFuture(job.clone()), WhenFull::Wait).is_queued() {
+    let submitted = pool.submit(PoolCall::OfFuture(job.clone()), when_full);
+    if submitted.is_queued() {
         return Ok(Answer { job, pool });
     }
     match job.move_on(Stage::Over) {
-        Stage::Waits(f) => Err(f),
+        Stage::Waits(f) => Err(Refused { f, pool: (submitted == Submitted::Full).then_some(pool) }),
         _ => crate::bug::bug!("a call that was refused has been run"),
     }
 }
@@ -197,6 +234,16 @@ impl<F, T> Job<F, T> {
             state.waker.replace(waker)
         };
         Poll::Pending
+    }
+}
+
+impl<F, T> Answer<F, T> {
+    /// What the call returns, or panics with.
+    async fn value(self) -> T {
+        match poll_fn(|context| self.job.poll(context)).await {
+            Ok(value) => value,
+            Err(payload) => resume_unwind(payload),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: between the submission and the wake the host is blocked, and its record belongs to the queue, and then to the
 //! pool thread that has taken the call.
 
-use super::{PoolCall, PoolShared, Submitted, WhenFull};
+use super::{PoolCall, PoolFull, PoolShared, Submitted, WhenFull};
 use crate::sched::wait::{self, Early, Waited};
 use crate::sched::{self, Wait, Waiter};
 use crate::sync_shim::{Cell, UnsafeCell, has_passed};
@@ -47,9 +47,9 @@ pub(super) enum Patience {
     None,
 }
 
-/// A call was not made: the closure, and why.
+/// Why a call was not made.
 pub(super) enum NotMade<F> {
-    Full(F),
+    Full(PoolFull<F>),
     TimedOut,
 }
 
@@ -94,7 +94,7 @@ impl PoolShared {
             Waited::Done | Waited::Refused => {
                 if let Some(closure) = record.closure.into_inner() {
                     return match submitted.get() {
-                        Submitted::Full => Err(NotMade::Full(closure)),
+                        Submitted::Full => Err(NotMade::Full(PoolFull::new(closure, &self))),
                         _ => Ok(closure()),
                     };
                 }
