@@ -58,23 +58,32 @@ mod common;
 mod connect;
 mod datagram;
 mod events;
+mod kind;
 mod listen;
+mod option;
+mod peer_cred;
 pub(crate) mod serve;
 mod simulated;
 mod stream_async;
 mod tcp;
+mod tcp_socket;
 mod transfer;
 mod udp;
 mod unix;
+mod unix_address;
+mod unix_datagram;
 
 pub use crate::driver::{Epoll, Uring};
 pub use crate::io::closed::Closed;
 pub use addr::{ToSocketAddrs, lookup, lookup_async};
 pub use listen::Incoming;
+pub use peer_cred::PeerCred;
 pub use serve::{HeldUp, Listener, Serving};
 pub use tcp::{TcpListener, TcpStream};
+pub use tcp_socket::TcpSocket;
 pub use udp::UdpSocket;
 pub use unix::{UnixListener, UnixStream};
+pub use unix_datagram::UnixDatagram;
 
 pub use std::net::{
     AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6,

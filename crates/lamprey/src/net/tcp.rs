@@ -13,6 +13,7 @@ use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
 use super::listen::{self, is_listener};
+use super::option::{buffer_options, options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
@@ -43,6 +44,13 @@ has_timeouts!(TcpStream, std::net::TcpStream);
 is_stream!(TcpStream);
 is_stream_async!(TcpStream);
 stream_events!(TcpStream);
+tcp_options!(TcpStream);
+buffer_options!(TcpStream);
+options! { TcpStream:
+    /// With `true`, acknowledgements are sent at once, for now: the kernel may go back to delaying them (`TCP_QUICKACK`).
+    set_quickack / quickack: bool =
+        |fd, value| sockopt::set_tcp_quickack(fd, value), |fd| sockopt::tcp_quickack(fd);
+}
 
 impl TcpStream {
     /// Connects to the first of the addresses that accepts the connection.
@@ -107,7 +115,11 @@ impl TcpStream {
         Self::connect_within_async(address, Some(no_zero(timeout)?)).await
     }
 
-    fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+    pub(super) fn of(socket: Socket<std::net::TcpStream>) -> Self {
+        Self(socket)
+    }
+
+    pub(super) fn connect_within(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
         if let Some(connecting) = simulated::connect(address) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected(&stream.0, timeout)?;
@@ -118,7 +130,10 @@ impl TcpStream {
         Ok(stream)
     }
 
-    async fn connect_within_async(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Self> {
+    pub(super) async fn connect_within_async(
+        address: &SocketAddr,
+        timeout: Option<Duration>,
+    ) -> io::Result<Self> {
         if let Some(connecting) = simulated::connect(address) {
             let stream = Self(Socket::new(connecting?.into()));
             simulated::connected_async(&stream.0, timeout).await?;
@@ -193,6 +208,7 @@ pub struct TcpListener(Socket<std::net::TcpListener>);
 
 owns_descriptor!(TcpListener, std::net::TcpListener);
 is_listener!(TcpListener, TcpStream, SocketAddr);
+buffer_options!(TcpListener);
 listener_events!(TcpListener, TcpStream, SocketAddr);
 
 impl TcpListener {
@@ -280,6 +296,11 @@ impl TcpListener {
         simulated::ttl(self.0.get().ttl(), self)
     }
 
+    /// A descriptor that listens, in non-blocking mode.
+    pub(super) fn of(listening: OwnedFd) -> Self {
+        Self(Socket::new(listening.into()))
+    }
+
     fn adopt(socket: std::net::TcpListener) -> io::Result<Self> {
         Socket::adopt(socket).map(Self)
     }
@@ -305,7 +326,7 @@ fn accepted((fd, address): (OwnedFd, Option<SocketAddrAny>)) -> io::Result<(TcpS
     Ok((stream, address))
 }
 
-fn no_zero(timeout: Duration) -> io::Result<Duration> {
+pub(super) fn no_zero(timeout: Duration) -> io::Result<Duration> {
     if timeout.is_zero() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "cannot connect within a timeout of 0"));
     }

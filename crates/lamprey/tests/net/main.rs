@@ -5,8 +5,10 @@ mod common;
 
 mod awaiting;
 mod close;
+mod options;
 mod os_thread;
 mod serve;
 mod tcp;
 mod udp;
 mod unix;
+mod unix_datagram;
