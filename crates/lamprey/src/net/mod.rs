@@ -58,6 +58,7 @@ mod common;
 mod connect;
 mod datagram;
 mod events;
+mod eyeballs;
 mod kind;
 mod listen;
 mod option;

@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use rustix::net::{self, AddressFamily, Shutdown, SocketAddrAny, SocketType, ipproto, sockopt};
 
-use super::addr::{ToSocketAddrs, first_of, no_address};
+use super::addr::{ToSocketAddrs, first_of};
 use super::common::{has_timeouts, is_stream, owns_descriptor};
 use super::connect::{connect, connect_async};
 use super::events::{listener_events, stream_events};
+use super::eyeballs::connect_to_any;
 use super::listen::{self, is_listener};
 use super::option::{buffer_options, options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
 use crate::io::socket::Socket;
+use crate::sched;
 
 /// A TCP connection: [`std::net::TcpStream`] that blocks only the calling host.
 ///
@@ -55,24 +57,45 @@ options! { TcpStream:
 impl TcpStream {
     /// Connects to the first of the addresses that accepts the connection.
     ///
+    /// Of several addresses, such as those of a name, the families of IPv4 and IPv6 take turns, and an attempt that has
+    /// not succeeded after 250 ms gets the next one beside it ("happy eyeballs", RFC 8305). The first that succeeds is
+    /// returned, and the others are closed.
+    ///
+    /// # Examples
+    /// With a limit of time:
+    /// ```
+    /// use lamprey::{net::TcpStream, with_timeout};
+    /// use std::time::Duration;
+    /// # lamprey::run(|| {
+    /// # let listener = lamprey::net::TcpListener::bind("localhost:0")?;
+    /// # let port = listener.local_addr()?.port();
+    /// let stream = with_timeout(Duration::from_secs(10), || TcpStream::connect(("localhost", port)))??;
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Errors
-    /// The system's for the last address that was tried (such as `ConnectionRefused`), or the name lookup's.
+    /// The system's for the last attempt that failed (such as `ConnectionRefused`), or the name lookup's.
     ///
     /// # Cancellation
-    /// A thread that is cancelled while it waits unwinds from here; the socket is closed, and a connection
-    /// that has been made by then is aborted. A name lookup is not interrupted.
+    /// A thread that is cancelled while it waits unwinds from here; the sockets are closed, and a connection
+    /// that has been made by then is aborted.
     ///
     /// # Blocking
-    /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`. A name is looked up on the
-    /// blocking pool.
+    /// A host or stackful parasite switches away; an OS thread parks.
+    #[doc(alias = "happy eyeballs")]
     pub fn connect(to: impl ToSocketAddrs) -> io::Result<Self> {
-        first_of(to.to_socket_addrs()?, |address| Self::connect_within(address, None))
+        let mut addresses = to.to_socket_addrs()?.collect::<Vec<_>>();
+        if addresses.len() > 1 && !sched::must_not_block() {
+            return crate::parasite::wait(connect_to_any(addresses));
+        }
+        // One needs no future; and where nothing may wait, they fail one after the other.
+        first_of(addresses.drain(..), |address| Self::connect_within(address, None))
     }
 
     /// Connects to one address, or fails with `TimedOut` after `timeout`.
     ///
-    /// For a name, look it up first by [`net::lookup`](super::lookup) and try each of its addresses. The
-    /// resolver of `std` (`ToSocketAddrs`) blocks the worker, and knows no machine of a simulation.
+    /// For a name, use [`connect`](Self::connect) within [`with_timeout`](crate::with_timeout).
     ///
     /// # Errors
     /// As for [`connect`](Self::connect); `InvalidInput` for a timeout of zero.
@@ -94,14 +117,7 @@ impl TcpStream {
     /// # Cancellation
     /// The socket is closed; a connection that has been made is aborted.
     pub async fn connect_async(to: impl ToSocketAddrs) -> io::Result<Self> {
-        let mut failed = None;
-        for address in to.to_socket_addrs_async().await? {
-            match Self::connect_within_async(&address, None).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failed = Some(error),
-            }
-        }
-        Err(failed.unwrap_or_else(no_address))
+        connect_to_any(to.to_socket_addrs_async().await?.collect()).await
     }
 
     /// The awaitable form of [`connect_timeout`](Self::connect_timeout).

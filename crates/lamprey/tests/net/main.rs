@@ -5,6 +5,7 @@ mod common;
 
 mod awaiting;
 mod close;
+mod eyeballs;
 mod options;
 mod os_thread;
 mod serve;
