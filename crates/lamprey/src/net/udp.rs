@@ -62,7 +62,7 @@ impl UdpSocket {
     /// The system's for the last address that was tried, or the name lookup's.
     ///
     /// # Cancellation
-    /// A name lookup is not interrupted.
+    /// A thread that is cancelled while it looks up a name unwinds from here, without effect.
     ///
     /// # Blocking
     /// For a name: see [`lookup`](super::lookup).
@@ -77,7 +77,7 @@ impl UdpSocket {
     /// The system's for the last address that was tried, or the name lookup's.
     ///
     /// # Cancellation
-    /// A name lookup is not interrupted.
+    /// A thread that is cancelled while it looks up a name unwinds from here, without effect.
     ///
     /// # Blocking
     /// For a name: see [`lookup`](super::lookup).
@@ -92,7 +92,7 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// The commit point is the system call that finds the socket ready. A thread that is cancelled before
-    /// that unwinds from here, and has sent nothing. A name lookup is not interrupted.
+    /// that unwinds from here, and has sent nothing.
     ///
     /// # Blocking
     /// A host or stackful parasite switches away; an OS thread waits in `poll(2)`.

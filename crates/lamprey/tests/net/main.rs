@@ -6,6 +6,7 @@ mod common;
 mod awaiting;
 mod close;
 mod eyeballs;
+mod names;
 mod options;
 mod os_thread;
 mod serve;
