@@ -14,6 +14,7 @@ chapters! {
     Events "events.md"
     ThreadsThatEndWell "threads-that-end-well.md"
     SharedVariables "shared-variables.md"
+    Io "io.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"
 }

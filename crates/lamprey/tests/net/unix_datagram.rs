@@ -161,3 +161,20 @@ fn bad_names_are_errors() {
     }
     assert_eq!(UnixDatagram::unbound().unwrap().send(b"").unwrap_err().kind(), ErrorKind::NotConnected);
 }
+
+#[test]
+fn within_a_machine_of_a_simulation() {
+    lamprey::Runtime::simulated(3).run(|| {
+        let (here, there) = UnixDatagram::pair().unwrap();
+        here.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let begun = lamprey::sim::now();
+        assert_eq!(here.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::TimedOut);
+        assert!(lamprey::sim::now() - begun >= Duration::from_secs(60));
+        let sends = lamprey::spawn(move || {
+            lamprey::sleep(Duration::from_secs(1));
+            there.send(b"hello").unwrap()
+        });
+        assert_eq!(here.recv(&mut [0; 8]).unwrap(), 5);
+        sends.join().unwrap();
+    });
+}
