@@ -18,6 +18,7 @@ use super::option::{buffer_options, options, tcp_options};
 use super::simulated;
 use super::stream_async::is_stream_async;
 use super::transfer::SOCKET_FLAGS;
+use crate::events::{FutureEvt, future_evt};
 use crate::io::socket::Socket;
 use crate::sched;
 
@@ -118,6 +119,30 @@ impl TcpStream {
     /// The socket is closed; a connection that has been made is aborted.
     pub async fn connect_async(to: impl ToSocketAddrs) -> io::Result<Self> {
         connect_to_any(to.to_socket_addrs_async().await?.collect()).await
+    }
+
+    /// [`connect`](Self::connect) as an event, to choose between it and others. If another is chosen, the sockets are closed; a
+    /// peer may have seen a connection that ended at once.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::{Event, choose, timeout};
+    /// use lamprey::net::{TcpListener, TcpStream};
+    /// use std::time::Duration;
+    ///
+    /// # lamprey::run(|| -> std::io::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let late = timeout(Duration::from_secs(60)).wrap(|()| Err(std::io::ErrorKind::TimedOut.into()));
+    /// let stream = choose((TcpStream::connect_evt(listener.local_addr()?), late)).sync()?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # })?;
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn connect_evt<A: ToSocketAddrs<Iter: Send> + Send>(
+        to: A,
+    ) -> FutureEvt<impl Future<Output = io::Result<Self>>> {
+        future_evt(Self::connect_async(to))
     }
 
     /// The awaitable form of [`connect_timeout`](Self::connect_timeout).

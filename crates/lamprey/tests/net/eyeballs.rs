@@ -28,7 +28,7 @@ fn hole() -> Hole {
         .map_while(|_| Peer::connect_timeout(&address, Duration::from_millis(100)).ok())
         .collect::<Vec<_>>();
     assert!(queued.len() < 10, "its queue is never full");
-    Hole { listener, queued: queued, address }
+    Hole { listener, queued, address }
 }
 
 /// An address that refuses.
