@@ -177,6 +177,17 @@ pub mod __select {
     pub use crate::sleep::with_timeout_async;
 }
 
+/// What the attributes expand to.
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod __start {
+    pub use crate::runtime::start::main;
+    pub use crate::runtime::testing::{Simulations, Test, builder, limit};
+}
+
+#[cfg(all(not(loom), feature = "macros"))]
+pub use runtime::{main, test};
+
 #[cfg(not(loom))]
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
@@ -186,7 +197,7 @@ pub use {
     driver::{Io, block, block_async},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
     parasite::{ParasiteHandle, parasite, parasite_fn, parasite_fn_local, parasite_local, wait},
-    runtime::{Runtime, RuntimeBuilder, run},
+    runtime::{Runtime, RuntimeBuilder, run, run_with},
     sched::policy::{self, Hybrid, Policy, Ready, Unstarted, Why},
     sched::source::{Helper, Notifier, Source},
     sched::stats::Stats,
