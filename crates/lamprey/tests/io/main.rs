@@ -4,7 +4,10 @@
 mod common;
 
 mod block;
+mod descriptor;
 mod file;
 mod file_awaiting;
 mod names;
+mod pipe;
 mod pool;
+mod stdio;
