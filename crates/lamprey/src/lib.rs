@@ -25,6 +25,7 @@
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
 //! | standard input and output, pipes, descriptors of your own | [`mod@io`] |
+//! | child processes | [`process`] |
 //! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |

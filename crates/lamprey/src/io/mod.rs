@@ -31,6 +31,7 @@
 //! | `simulated` | how sockets of a simulation end |
 //! | `whole` | reading and writing until all is done |
 //! | `descriptor`, `pipe`, `stdio` | the public types |
+//! | `waiting` | blocking calls that wait for a future |
 //! | `ready`, `broken_pipe` | `poll(2)` that does not wait; `SIGPIPE` |
 //! | `closed`, `offset`, `options` | the error of a closed socket, valid file offsets, socket options |
 //!
@@ -49,6 +50,7 @@ mod sendfile;
 pub(crate) mod simulated;
 pub(crate) mod socket;
 pub(crate) mod stdio;
+pub(crate) mod waiting;
 pub(crate) mod whole;
 
 pub use descriptor::{Descriptor, Interest};

@@ -5,10 +5,11 @@
 //!   to the next one that writes or flushes.
 //! * It holds at most [`FULL`] bytes when a write begins.
 
+use super::Held;
 use super::stream::{Kind, Stream, is_unsupported};
-use super::{Held, now_or_wait};
 use crate::driver::block_async;
 use crate::driver::readiness::Interest;
+use crate::io::waiting::now_or_wait;
 use crate::parasite::wait;
 use crate::sched;
 use rustix::io::Errno;

@@ -6,10 +6,11 @@
 
 use super::lines::Lines;
 use super::stream::{Kind, Stream, is_unsupported};
-use super::{Held, hold, hold_async, now_or_wait, unwinding};
+use super::{Held, hold, hold_async, unwinding};
 use crate::driver::block_async;
 use crate::driver::readiness::Interest;
 use crate::events::{FutureEvt, future_evt};
+use crate::io::waiting::now_or_wait;
 use crate::io::whole::reads_whole;
 use crate::sync::Mutex;
 use crate::world;

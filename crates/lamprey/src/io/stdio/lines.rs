@@ -1,7 +1,8 @@
 //! Lines of standard input.
 
 use super::input::{held, more};
-use super::{now_or_wait, unwinding};
+use super::unwinding;
+use crate::io::waiting::now_or_wait;
 use std::io::{self, ErrorKind};
 
 /// The lines of standard input, without `\n` or `\r\n`: by [`Stdin::lines`](super::Stdin::lines). Several threads may each have one:

@@ -18,17 +18,13 @@ mod lines;
 mod output;
 mod stream;
 
-use crate::parasite::wait;
-use crate::sched;
+use super::waiting;
 use crate::sync::{Mutex, MutexGuard};
 pub use input::{Stdin, StdinLock, stdin};
 pub use lines::Lines;
 pub(crate) use output::flush_at_end;
 pub use output::{Stderr, StderrLock, Stdout, StdoutLock, stderr, stdout};
-use std::future::Future;
-use std::io::{self, ErrorKind};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::io;
 
 /// A buffer while it is locked. The pool's threads take it along, so that a call there and the buffer agree, whoever waits.
 type Held<B> = MutexGuard<'static, B>;
@@ -46,17 +42,6 @@ fn hold<B>(buffer: &'static Mutex<B>) -> io::Result<Held<B>> {
     buffer.lock().or_else(|error| error.into_guard().ok_or_else(unwinding))
 }
 
-/// The output of `future`. A host that is unwinding must not wait: `None` if the future is not ready at once.
-fn now_or_wait<F: Future>(future: F) -> Option<F::Output> {
-    if !sched::must_not_block() {
-        return Some(wait(future));
-    }
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => None,
-    }
-}
-
 fn unwinding() -> io::Error {
-    io::Error::new(ErrorKind::WouldBlock, "a host that is unwinding cannot wait for a standard stream")
+    waiting::unwinding("a standard stream")
 }

@@ -2,8 +2,9 @@
 
 use super::buffered::{Buffered, flush, put, put_all, put_now};
 use super::stream::Stream;
-use super::{Held, hold, hold_async, now_or_wait, unwinding};
+use super::{Held, hold, hold_async, unwinding};
 use crate::driver::readiness::Interest;
+use crate::io::waiting::now_or_wait;
 use crate::sleep::with_timeout_async;
 use crate::sync::Mutex;
 use crate::world;
