@@ -16,6 +16,7 @@ chapters! {
     Events "events.md"
     Time "time.md"
     ThreadsThatEndWell "threads-that-end-well.md"
+    Processes "processes.md"
     SharedVariables "shared-variables.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"

@@ -97,8 +97,9 @@ impl RuntimeBuilder {
     /// does; with other programs beside it, a pinned worker waits for its core while others are idle.
     ///
     /// Only workers are pinned. The threads of [`block`](crate::block), those of other
-    /// [sources](Self::source_thread) and of the runtime itself are not, and a runtime that is built by a host may use all
-    /// cores again. But **a kernel thread or child process that a host starts itself** (`std::thread::spawn`,
+    /// [sources](Self::source_thread) and of the runtime itself are not, nor are the children of
+    /// [`process::Command`](crate::process::Command), and a runtime that is built by a host may use all cores again. But **a
+    /// kernel thread or child process that a host starts by means of `std`** (`std::thread::spawn`,
     /// `std::process::Command`) inherits the one core of its worker, as the kernel does it: start it within
     /// [`block`](crate::block).
     ///
@@ -181,7 +182,7 @@ impl RuntimeBuilder {
     /// system call. `Duration::MAX` turns this off.
     ///
     /// The kernel thread of such a worker then gets the signal SIGURG, which interrupts system calls that do
-    /// not restart: see [`Survivor::stack`].
+    /// not restart: see [`Survivor::stack`](crate::Survivor::stack).
     #[doc(alias = "sysmon")]
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.options.stuck_after = time;

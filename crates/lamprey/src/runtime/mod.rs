@@ -22,6 +22,7 @@ pub use macros::{main, test};
 use crate::cancel::shield;
 use crate::driver::backend::Io;
 use crate::driver::pool;
+use crate::io::stdio;
 use crate::sched::shared::Shared;
 use crate::sched::stats::Stats;
 use crate::sched::worker::Worker;
@@ -150,7 +151,7 @@ impl Runtime {
     /// Runs `main` as a host and returns its result. Other hosts keep running until the runtime is dropped.
     ///
     /// # Panics
-    /// With `main`'s own panic, or that of another host where the runtime [propagates](Panics::Propagate)
+    /// With `main`'s own panic, or that of another host where the runtime [propagates](crate::Panics::Propagate)
     /// those. Panics before it starts `main` if the calling kernel thread is ending and its thread-locals
     /// have been destroyed, or if the caller is a host of this runtime that is unwinding.
     ///
@@ -260,7 +261,7 @@ impl Runtime {
             return None;
         }
         // On a host of another runtime, `block` keeps that runtime's worker free.
-        shield(|| {
+        let survivors = shield(|| {
             pool::block(|| {
                 if self.shared.stop(within) == 0 {
                     return None;
@@ -268,7 +269,9 @@ impl Runtime {
                 let (found, workers) = self.shared.survey();
                 Some((found.into_iter().map(Survivor::new).collect(), workers))
             })
-        })
+        });
+        stdio::flush_at_end();
+        survivors
     }
 }
 

@@ -156,6 +156,7 @@ fn join_within<T>(host: &mut JoinHandle<T>, limit: Duration) -> Option<Result<T,
 
 /// Ends the process. What is printed is not kept by the test program, as the output of its tests is.
 fn end_process(text: &str) -> ! {
+    crate::io::stdio::flush_at_end();
     crate::bug::say!("{text}, so the process ends here");
     std::process::exit(FAILED)
 }

@@ -54,10 +54,19 @@ fn what_workers_start_for_a_runtime_is_not_pinned() {
             let nested = Runtime::builder().workers(2).pin_workers(true).build().unwrap();
             assert_eq!(nested.run(|| lamprey::block(cores)), all);
             assert_eq!(Runtime::builder().workers(1).build().unwrap().run(cores), all);
-            // What the host starts itself inherits its core, or not, within `block`.
+            // What the host starts by `std` inherits its core, or not, within `block`.
             let other = || std::thread::spawn(cores).join().unwrap();
             assert_eq!(other().len(), 1);
             assert_eq!(lamprey::block(other), all);
+            let child = || {
+                let said =
+                    std::process::Command::new("nproc").env_remove("OMP_NUM_THREADS").output().unwrap();
+                String::from_utf8(said.stdout).unwrap().trim().parse::<usize>().unwrap()
+            };
+            assert_eq!((child(), lamprey::block(child)), (1, all.len()));
+            let said =
+                lamprey::process::Command::new("nproc").env_remove("OMP_NUM_THREADS").output().unwrap();
+            assert_eq!(String::from_utf8(said.stdout).unwrap().trim(), all.len().to_string());
         });
     });
 }
