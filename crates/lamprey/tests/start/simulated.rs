@@ -1,6 +1,6 @@
 //! `#[lamprey::test]` in the simulator.
 
-use crate::common::{count, rerun, role};
+use crate::common::{again, count, outcome, rerun, role};
 use lamprey::{sim, sleep_async, spawn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -50,7 +50,7 @@ fn an_error_fails_it_with_the_seed() {
     assert!(text.contains("Error: \"no bread\"") && text.contains("LAMPREY_SEED=0"), "{text}");
 }
 
-#[lamprey::test(simulated, timeout = "300ms")]
+#[lamprey::test(simulated)]
 fn computes_for_ever() {
     while role().is_some() {
         std::hint::spin_loop();
@@ -59,7 +59,9 @@ fn computes_for_ever() {
 
 #[test]
 fn one_that_takes_no_step_is_over_its_limit() {
-    let (output, text) = rerun("computes_for_ever", "hang");
+    let mut command = again("computes_for_ever", "hang");
+    command.env("LAMPREY_TEST_TIMEOUT", "300ms");
+    let (output, text) = outcome(command);
     assert_eq!(output.status.code(), Some(101), "{text}");
     assert!(text.contains("is not over after 300ms of real time"), "{text}");
 }

@@ -2,6 +2,7 @@
 
 use crate::common::{again, outcome, rerun, role};
 use lamprey::{Builder, Receiver, channel, shield, spawn};
+use std::process::Output;
 use std::time::Duration;
 
 #[inline(never)]
@@ -10,12 +11,19 @@ fn count(till: &Receiver<u32>) {
     std::hint::black_box(());
 }
 
+/// Runs `test`, which hangs where it has a role, with a limit that is long enough for its threads to start.
+fn late(test: &str) -> (Output, String) {
+    let mut command = again(test, "hang");
+    command.env("LAMPREY_TEST_TIMEOUT", "2s");
+    outcome(command)
+}
+
 /// The test's summary: the process has not ended before it.
 fn goes_on(stdout: &[u8]) -> bool {
     String::from_utf8_lossy(stdout).contains("1 failed")
 }
 
-#[lamprey::test(timeout = "500ms")]
+#[lamprey::test(timeout = "5s")]
 fn hangs() {
     if role().is_none() {
         return;
@@ -32,7 +40,7 @@ fn the_threads_that_are_stuck_are_printed() {
     let (output, text) = rerun("hangs", "hang");
     assert_eq!(output.status.code(), Some(101), "{text}");
     assert!(goes_on(&output.stdout), "{output:?}");
-    assert!(text.contains("the test `start::timeout::hangs` is not over after 500ms"), "{text}");
+    assert!(text.contains("the test `start::timeout::hangs` is not over after 5s"), "{text}");
     assert!(text.contains("these 4 threads"), "{text}");
     let line = |name: &str| text.lines().find(|line| line.contains(&format!("`{name}`"))).expect(&text);
     let till = text.lines().find(|line| line.starts_with("host") && line.contains("`till`")).expect(&text);
@@ -43,7 +51,7 @@ fn the_threads_that_are_stuck_are_printed() {
     assert!(text.contains("timeout::count"), "its stack: {text}");
 }
 
-#[lamprey::test(timeout = "200ms")]
+#[lamprey::test]
 fn cannot_be_ended() {
     if role().is_some() {
         let (_tx, rx) = channel();
@@ -53,14 +61,14 @@ fn cannot_be_ended() {
 
 #[test]
 fn what_cannot_be_ended_ends_the_process() {
-    let (output, text) = rerun("cannot_be_ended", "hang");
+    let (output, text) = late("cannot_be_ended");
     assert_eq!(output.status.code(), Some(101), "{text}");
     assert!(!goes_on(&output.stdout), "{output:?}");
     assert!(text.contains("waits: receive on a channel"), "{text}");
     assert!(text.contains("1 of its threads cannot be ended, so the process ends here"), "{text}");
 }
 
-#[lamprey::test(timeout = "200ms")]
+#[lamprey::test]
 fn computes() {
     while role().is_some() {
         std::hint::spin_loop();
@@ -69,14 +77,14 @@ fn computes() {
 
 #[test]
 fn one_that_computes_is_printed_too() {
-    let (output, text) = rerun("computes", "hang");
+    let (output, text) = late("computes");
     assert_eq!(output.status.code(), Some(101), "{text}");
     let line = text.lines().find(|line| line.starts_with("host")).expect(&text);
     assert!(line.contains("`computes`") && line.contains(", runs"), "{text}");
     assert!(text.contains("timeout::computes"), "its stack: {text}");
 }
 
-#[lamprey::test(timeout = "200ms")]
+#[lamprey::test]
 #[should_panic]
 fn is_to_panic() {
     if role().is_some() {
@@ -87,7 +95,7 @@ fn is_to_panic() {
 
 #[test]
 fn a_test_that_is_to_panic_does_not_pass_by_being_late() {
-    let (output, text) = rerun("is_to_panic", "hang");
+    let (output, text) = late("is_to_panic");
     assert_eq!(output.status.code(), Some(101), "{text}");
     assert!(text.contains("must not pass by a panic"), "{text}");
     assert!(text.contains("waits: sleep"), "{text}");
@@ -102,11 +110,9 @@ async fn waits_for_ever() {
 
 #[test]
 fn the_environment_replaces_the_limit() {
-    let mut command = again("waits_for_ever", "hang");
-    command.env("LAMPREY_TEST_TIMEOUT", "100ms");
-    let (output, text) = outcome(command);
+    let (output, text) = late("waits_for_ever");
     assert_eq!(output.status.code(), Some(101), "{text}");
-    assert!(text.contains("is not over after 100ms"), "{text}");
+    assert!(text.contains("is not over after 2s"), "{text}");
     assert!(
         text.contains("this thread has not ended") && text.contains("waits: wait for a future"),
         "{text}"
