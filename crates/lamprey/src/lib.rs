@@ -28,6 +28,7 @@
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
+//! | hosts that own their state and are sent messages; that are started again when they fail | [`actor`], [`scope::Supervisor`] |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
 //! | several variables changed at once | [`stm`] |
@@ -110,6 +111,8 @@ pub(crate) mod thread;
 pub(crate) mod time;
 pub(crate) mod world;
 
+#[cfg(not(loom))]
+pub mod actor;
 #[cfg(not(loom))]
 pub mod fs;
 #[cfg(not(loom))]
