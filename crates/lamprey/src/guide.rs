@@ -13,6 +13,7 @@ chapters! {
     Parasites "parasites.md"
     Events "events.md"
     ThreadsThatEndWell "threads-that-end-well.md"
+    Processes "processes.md"
     SharedVariables "shared-variables.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"

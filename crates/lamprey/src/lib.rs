@@ -24,6 +24,8 @@
 //! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
+//! | standard input and output, pipes, descriptors of your own | [`mod@io`] |
+//! | child processes | [`process`] |
 //! | Ctrl-C and other signals | [`signal`] |
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], [`interval`], [`RateLimiter`], [`with_timeout`], the `*_timeout` calls |

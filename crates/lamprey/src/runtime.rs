@@ -4,6 +4,7 @@ use crate::cancel::shield;
 use crate::driver::backend::Io;
 use crate::driver::launch::{Launch, launch};
 use crate::driver::pool;
+use crate::io::stdio;
 use crate::sched::policy::Policy;
 use crate::sched::runtime::PolicyFactory;
 use crate::sched::shared::{Options, Shared};
@@ -413,7 +414,7 @@ impl Runtime {
             return None;
         }
         // On a host of another runtime, `block` keeps that runtime's worker free.
-        shield(|| {
+        let survivors = shield(|| {
             pool::block(|| {
                 if self.shared.stop(within) == 0 {
                     return None;
@@ -421,7 +422,9 @@ impl Runtime {
                 let (found, workers) = self.shared.survey();
                 Some((found.into_iter().map(Survivor::new).collect(), workers))
             })
-        })
+        });
+        stdio::flush_at_end();
+        survivors
     }
 }
 

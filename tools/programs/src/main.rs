@@ -5,6 +5,8 @@
 //!
 //! A program that is marked `no_run` serves for ever: it must still run after [`A_WHILE`].
 
+#[cfg(test)]
+mod chapters;
 mod extract;
 mod run;
 

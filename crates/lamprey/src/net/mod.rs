@@ -52,7 +52,6 @@
 //! # Cancellation
 //! A host that is cancelled while it waits in a socket operation unwinds from there; that operation has then
 //! not happened. (A `write_all` is several operations.)
-//! not happened. (A `write_all` is several operations.)
 
 mod addr;
 mod common;
@@ -60,6 +59,7 @@ mod connect;
 mod datagram;
 mod events;
 mod listen;
+pub(crate) mod serve;
 mod simulated;
 mod stream_async;
 mod tcp;
@@ -71,6 +71,7 @@ pub use crate::driver::{Epoll, Uring};
 pub use crate::io::closed::Closed;
 pub use addr::{ToSocketAddrs, lookup, lookup_async};
 pub use listen::Incoming;
+pub use serve::{HeldUp, Listener, Serving};
 pub use tcp::{TcpListener, TcpStream};
 pub use udp::UdpSocket;
 pub use unix::{UnixListener, UnixStream};
