@@ -14,7 +14,10 @@ chapters! {
     Events "events.md"
     ThreadsThatEndWell "threads-that-end-well.md"
     Processes "processes.md"
+    Actors "actors.md"
     SharedVariables "shared-variables.md"
+    AsyncLibraries "async-libraries.md"
+    Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"
 }
