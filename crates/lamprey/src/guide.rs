@@ -20,4 +20,7 @@ chapters! {
     Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"
+    FromTokio "from-tokio.md"
+    FromGo "from-go.md"
+    FromThreads "from-threads.md"
 }

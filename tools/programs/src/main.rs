@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod chapters;
 mod extract;
+#[cfg(test)]
+mod names;
 mod run;
 
 use extract::Program;
