@@ -17,7 +17,13 @@ chapters! {
     Time "time.md"
     ThreadsThatEndWell "threads-that-end-well.md"
     Processes "processes.md"
+    Actors "actors.md"
     SharedVariables "shared-variables.md"
+    AsyncLibraries "async-libraries.md"
+    Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"
     Simulation "simulation.md"
+    FromTokio "from-tokio.md"
+    FromGo "from-go.md"
+    FromThreads "from-threads.md"
 }

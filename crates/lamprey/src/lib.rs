@@ -35,6 +35,7 @@
 //! | calls that can only block | [`block`] |
 //! | time | [`sleep`], [`sleep_until`], [`sleep_async`], [`interval`], [`RateLimiter`], [`with_timeout`], [`with_deadline`], [`event::timeout`], the `*_timeout` calls |
 //! | threads that end with the block that started them | [`scope()`], [`scope`](mod@scope) |
+//! | hosts that own their state and are sent messages; that are started again when they fail | [`actor`], [`scope::Supervisor`] |
 //! | end something early | [`JoinHandle::cancel`], [`with_timeout`], [`CancelToken`], [`shield`], [`Runtime::shutdown`] |
 //! | locks, semaphores, barriers | [`sync`] |
 //! | several variables changed at once | [`stm`] |
@@ -117,6 +118,8 @@ pub(crate) mod thread;
 pub(crate) mod time;
 pub(crate) mod world;
 
+#[cfg(not(loom))]
+pub mod actor;
 #[cfg(not(loom))]
 pub mod fs;
 #[cfg(not(loom))]
