@@ -5,6 +5,7 @@ mod cancellation;
 mod channels;
 mod choices;
 mod disk;
+mod disk_calls;
 mod disk_crash;
 mod disk_model;
 mod disk_wal;
