@@ -21,7 +21,7 @@
 //! | run hosts | [`run`], [`Runtime`], [`Handle`] |
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
 //! | asynchronous computations; futures from blocking code | [`parasite`](fn@parasite), [`parasite_fn`], [`wait`], module [`mod@parasite`] |
-//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
+//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`unbounded`](mod@unbounded), [`channel_of`](mod@channel_of), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`], [`SwapChannel`] |
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets and files | [`net`], [`fs`] |
 //! | Ctrl-C and other signals | [`signal`] |
@@ -181,7 +181,8 @@ pub mod __select {
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
-        MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
+        MVar, Receives, Sends, SwapChannel, broadcast, channel_attach_inline, channel_of, mailbox, multicast,
+        mvar, rpc, swap, unbounded, watch,
     },
     driver::{Io, block, block_async},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},
