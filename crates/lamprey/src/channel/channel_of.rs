@@ -6,7 +6,7 @@
 use super::err::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::iter::iterates;
 use super::{bounded, rendezvous, unbounded};
-use crate::events::{BoxedEvent, Event};
+use crate::events::{BoxedEvent, Event, Spawned};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
@@ -147,6 +147,46 @@ impl<T> Sender<T> {
         T: Send,
     {
         each!(&self.0, tx => tx.send_evt(value).boxed())
+    }
+}
+
+impl<T: Send + 'static> Sender<T> {
+    /// [`send_evt`](Self::send_evt) that owns the sender, so that a function can return it.
+    pub fn into_send_evt(self, value: T) -> BoxedEvent<'static, Result<(), SendError<T>>> {
+        each!(self.0, tx => tx.into_send_evt(value).boxed())
+    }
+
+    /// An asynchronous send: [`a_sync`](crate::event::AsyncEvent::a_sync) sends `value`, or queues it, and returns. For the order
+    /// of several see that of the kind: [`Sender`](crate::Sender::a_send_evt), [`bounded::Sender`]. The channel stays open for
+    /// them.
+    ///
+    /// # Examples
+    /// ```
+    /// use lamprey::event::AsyncEvent;
+    /// # lamprey::run(|| {
+    /// let (tx, rx) = lamprey::channel_of(1);
+    /// for n in 0..5 {
+    ///     tx.a_send_evt(n).a_sync();
+    /// }
+    /// drop(tx);
+    /// assert!(rx.iter().eq(0..5));
+    /// # });
+    /// ```
+    pub fn a_send_evt(&self, value: T) -> Spawned<BoxedEvent<'static, Result<(), SendError<T>>>> {
+        Spawned::new(self.clone().into_send_evt(value))
+    }
+}
+
+impl<T: Send + 'static> Receiver<T> {
+    /// [`recv_evt`](Self::recv_evt) that owns the receiver, so that a function can return it.
+    pub fn into_recv_evt(self) -> BoxedEvent<'static, Result<T, RecvError>> {
+        each!(self.0, rx => rx.into_recv_evt().boxed())
+    }
+
+    /// An asynchronous receive: [`a_sync`](crate::event::AsyncEvent::a_sync) takes a value, or queues a receive, and returns. The
+    /// receive has a clone of the receiver with it.
+    pub fn a_recv_evt(&self) -> Spawned<BoxedEvent<'static, Result<T, RecvError>>> {
+        Spawned::new(self.clone().into_recv_evt())
     }
 }
 

@@ -28,6 +28,8 @@ pub mod bounded;
 #[cfg(not(loom))]
 pub mod broadcast;
 #[cfg(not(loom))]
+pub(crate) mod callback;
+#[cfg(not(loom))]
 pub mod channel_of;
 #[cfg(not(loom))]
 mod chunks;
@@ -44,6 +46,8 @@ pub mod multicast;
 pub mod mvar;
 pub(crate) mod nack;
 pub mod oneshot;
+#[cfg(not(loom))]
+mod owned;
 mod rendezvous;
 #[cfg(not(loom))]
 pub mod rpc;
