@@ -29,6 +29,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///     assert_eq!(size.sync(), Some(5));
 /// });
 /// ```
+/// What is not `Send` does not leave its thread:
+/// ```compile_fail,E0277
+/// let (done, _event) = lamprey::event::callback::<std::rc::Rc<u8>>();
+/// std::thread::spawn(move || done.call(std::rc::Rc::new(1)));
+/// ```
 #[doc(alias = "promise")]
 #[doc(alias = "future")]
 pub fn callback<T>() -> (Callback<T>, CallbackEvt<T>) {

@@ -51,6 +51,11 @@ pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///     assert_eq!((of_a.recv(), of_b.recv()), (Ok("news"), Ok("news")));
 /// });
 /// ```
+/// Values cross kernel threads, so they must be `Send`:
+/// ```compile_fail,E0277
+/// fn keep(_: impl lamprey::Sends<std::rc::Rc<u8>>) {}
+/// keep(lamprey::unbounded().0);
+/// ```
 pub trait Sends<T>: Send + Sync {
     /// Sends `value`, waiting if the kind of channel must.
     ///
