@@ -10,8 +10,11 @@ macro_rules! chapters {
 }
 
 chapters! {
+    Introduction "introduction.md"
+    Hosts "hosts.md"
     Parasites "parasites.md"
     Events "events.md"
+    Time "time.md"
     ThreadsThatEndWell "threads-that-end-well.md"
     Processes "processes.md"
     Actors "actors.md"

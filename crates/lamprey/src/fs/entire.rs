@@ -177,7 +177,7 @@ pub async fn copy_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Res
         return block_async(move || std::fs::copy(from, to)).await;
     }
     let found = can_be_copied(&from, metadata_async(&from).await?)?;
-    let (mut source, mut target) = (File::open_async(&from).await?, File::create_async(&to).await?);
+    let (source, target) = (File::open_async(&from).await?, File::create_async(&to).await?);
     let mut bytes = Vec::new();
     source.read_to_end_async(&mut bytes).await?;
     target.write_all_async(&bytes).await?;

@@ -12,6 +12,7 @@
 //! * `waitpid(-1)`: it takes the status of children that others wait for.
 
 use crate::bug::say;
+use crate::sched::affinity::unpinned;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -58,7 +59,7 @@ pub(super) fn adopt(mut child: Child) {
     }
     if !orphans.is_running {
         let thread = thread::Builder::new().name("lamprey-reaper".into()).stack_size(64 << 10);
-        orphans.is_running = thread.spawn(run).is_ok();
+        orphans.is_running = thread.spawn(unpinned(run)).is_ok();
     }
 }
 

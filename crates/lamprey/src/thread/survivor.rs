@@ -52,8 +52,13 @@ impl Survivor {
     }
 }
 
-impl fmt::Display for Survivor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Survivor {
+    /// Who it is and what it does, without its stack.
+    pub(crate) fn head(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| self.write_head(f))
+    }
+
+    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.thread.kind() {
             ThreadKind::Os => {
                 let worker = self.thread.worker().unwrap_or_default();
@@ -73,10 +78,16 @@ impl fmt::Display for Survivor {
             write!(f, ", spawned at {site}")?;
         }
         match self.wait {
-            Some(wait) => write!(f, ", waits: {wait}")?,
-            None if self.stack.is_empty() => f.write_str(", waits for its worker")?,
-            None => f.write_str(", runs")?,
+            Some(wait) => write!(f, ", waits: {wait}"),
+            None if self.stack.is_empty() => f.write_str(", waits for its worker"),
+            None => f.write_str(", runs"),
         }
+    }
+}
+
+impl fmt::Display for Survivor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
         if self.stack.is_empty() { Ok(()) } else { write!(f, "\n{}", self.stack) }
     }
 }

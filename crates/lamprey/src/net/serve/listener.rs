@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 
-/// What accepts connections: [`TcpListener`](super::TcpListener) and [`UnixListener`](super::UnixListener).
+/// What accepts connections: [`TcpListener`](crate::net::TcpListener) and [`UnixListener`](crate::net::UnixListener).
 pub trait Listener: Listens {}
 
 impl<L: Listens> Listener for L {}
