@@ -19,7 +19,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 /// The crates beside Lamprey, with the features that the text beside their programs names.
-const OTHERS: &str = "rustix = { version = \"1\", features = [\"event\"] }\n\
+const OTHERS: &str = "rustix = { version = \"1\", features = [\"event\", \"fs\", \"process\"] }\n\
      async-channel = \"2\"\n\
      futures = { version = \"0.3\", default-features = false, features = [\"async-await\", \"executor\"] }\n\
      tokio = { version = \"1\", features = [\"rt\", \"rt-multi-thread\", \"sync\", \"time\"] }\n";
