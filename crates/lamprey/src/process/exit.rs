@@ -45,16 +45,6 @@ pub fn exit_evt(child: &mut Child) -> FutureEvt<impl Future<Output = io::Result<
     future_evt(exit(child))
 }
 
-/// [`exit_evt`] that owns the child, which comes back with the result. If another event is chosen, it is dropped, and runs on.
-///
-/// # Errors
-/// As `exit_evt`.
-pub fn into_exit_evt(
-    mut child: Child,
-) -> FutureEvt<impl Future<Output = (io::Result<ExitStatus>, Child)> + Send> {
-    future_evt(async move { (exit(&mut child).await, child) })
-}
-
 pub(super) async fn exit(child: &mut Child) -> io::Result<ExitStatus> {
     if let Some(status) = child.try_wait()? {
         return Ok(status);

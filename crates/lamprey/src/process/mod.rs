@@ -37,5 +37,5 @@ mod reaper;
 
 pub use child::Child;
 pub use command::Command;
-pub use exit::{exit_evt, into_exit_evt};
+pub use exit::exit_evt;
 pub use std::process::{ExitStatus, Output, Stdio};
