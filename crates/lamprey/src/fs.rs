@@ -5,37 +5,81 @@
 //! or its file system cannot tell, is it left to the kernel's io_uring, or, where the runtime has none
 //! ([`Io`](crate::Io)), to the blocking pool. Files opened with `O_DIRECT` always wait.
 //!
-//! For all other file operations run the standard library's call on the pool: `lamprey::block(||
-//! std::fs::canonicalize(path))`, or, in async code, `lamprey::block_async(|| std::fs::canonicalize(path)).await`.
+//! | to do | call |
+//! |---|---|
+//! | a whole file | [`read`](read()), [`read_to_string`], [`write`](write()), [`copy`] |
+//! | parts of one | [`File`], [`OpenOptions`] |
+//! | what is known of it | [`metadata`], [`symlink_metadata`], [`exists`], [`set_permissions`], [`File::set_times`] |
+//! | its names | [`rename`], [`remove_file`], [`hard_link`], [`symlink`], [`read_link`], [`canonicalize`] |
+//! | directories | [`read_dir`], [`DirBuilder`], [`create_dir`], [`create_dir_all`], [`remove_dir`], [`remove_dir_all`] |
+//! | exclude other processes | [`File::lock`] |
+//!
+//! Each call `x` that waits has an awaitable form `x_async`. Any of these is an event by
+//! [`future_evt`](crate::event::future_evt), for a choice; mind that the one that is not chosen may have had its effect, as
+//! the section *Cancellation* of each says:
+//!
+//! ```
+//! use lamprey::event::{Event, choose, future_evt, timeout};
+//! use std::time::Duration;
+//!
+//! let text = lamprey::run(|| {
+//!     let read = future_evt(lamprey::fs::read_to_string_async("Cargo.toml")).wrap(Result::ok);
+//!     choose((read, timeout(Duration::from_secs(60)).wrap(|()| None))).sync()
+//! });
+//! assert!(text.unwrap().contains("lamprey"));
+//! ```
+//!
+//! For what is left, such as `std::os::unix::fs::chown`, run the standard library's call on the pool:
+//! `lamprey::block(|| chown(path, uid, gid))`, or, in async code, `lamprey::block_async(..)`.
 //!
 //! In a simulation ([`sim`](crate::sim)) all of it works on the simulated disk of the caller's machine
 //! ([`sim::Disk`](crate::sim::Disk)).
 
 mod at_offset;
+mod attributes;
 mod batch;
 mod chunks;
 mod cursor;
+mod dir_entry;
 mod direct;
 mod entire;
+mod file_type;
 mod future;
 mod hints;
+mod links;
+mod lock;
 mod metadata;
 mod names;
 mod open;
 mod perform;
 mod read_dir;
 mod simulated;
+mod trees;
 mod whole;
 
-pub use self::entire::{read, read_async, read_to_string, read_to_string_async, write, write_async};
+pub use self::attributes::{FileTimes, set_permissions, set_permissions_async};
+pub use self::dir_entry::DirEntry;
+pub use self::entire::{
+    copy, copy_async, read, read_async, read_to_string, read_to_string_async, write, write_async,
+};
+pub use self::file_type::FileType;
 pub use self::hints::Advice;
-pub use self::metadata::{Metadata, metadata, metadata_async, symlink_metadata, symlink_metadata_async};
+pub use self::links::{
+    canonicalize, canonicalize_async, hard_link, hard_link_async, read_link, read_link_async, symlink,
+    symlink_async,
+};
+pub use self::metadata::{
+    Metadata, exists, exists_async, metadata, metadata_async, symlink_metadata, symlink_metadata_async,
+};
 pub use self::names::{
-    create_dir, create_dir_all, create_dir_async, remove_dir, remove_dir_async, remove_file,
-    remove_file_async, rename, rename_async,
+    create_dir, create_dir_async, remove_dir, remove_dir_async, remove_file, remove_file_async, rename,
+    rename_async,
 };
 pub use self::open::OpenOptions;
 pub use self::read_dir::{ReadDir, read_dir, read_dir_async};
+pub use self::trees::{
+    DirBuilder, create_dir_all, create_dir_all_async, remove_dir_all, remove_dir_all_async,
+};
 
 pub use crate::memory::aligned::AlignedBuf;
 
@@ -43,7 +87,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::fs::OFlags;
@@ -90,6 +134,8 @@ use simulated::on_disk;
 pub struct File {
     file: Arc<std::fs::File>,
     kind: Kind,
+    /// Shared with the clones, which have the same cursor; made by the first clone.
+    clones: OnceLock<Arc<()>>,
 }
 
 /// How the calls of a file are made.
@@ -118,6 +164,48 @@ impl File {
     /// The system's.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         OpenOptions::new().write(true).create(true).truncate(true).open(path)
+    }
+
+    /// Makes a file for reading and writing, and fails if there is one.
+    ///
+    /// # Errors
+    /// The system's; `AlreadyExists`.
+    pub fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
+        OpenOptions::new().read(true).write(true).create_new(true).open(path)
+    }
+
+    /// The same as [`OpenOptions::new`].
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    /// A second descriptor of the same open file: both have the same cursor, and the same lock.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    /// let (mut one, mut other) = ([0; 4], [0; 4]);
+    /// lamprey::run(|| -> std::io::Result<()> {
+    ///     let mut file = lamprey::fs::File::open("Cargo.toml")?;
+    ///     let mut clone = file.try_clone()?;
+    ///     file.read_exact(&mut one)?;
+    ///     clone.read_exact(&mut other)
+    /// })?;
+    /// assert_eq!([one, other].concat(), std::fs::read("Cargo.toml")?[..8]);
+    /// # std::io::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// The system's, if the process has no descriptor left.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let file = Arc::new(self.file.try_clone()?);
+        let clones = OnceLock::from(self.clones.get_or_init(Arc::default).clone());
+        Ok(Self { file, kind: self.kind, clones })
+    }
+
+    /// True if a clone may use the cursor at the same time.
+    fn has_clones(&self) -> bool {
+        self.clones.get().is_some_and(|clones| Arc::strong_count(clones) > 1)
     }
 
     /// Opens a file with the options of the standard library ([`std::fs::OpenOptions`]), on the blocking pool. For this
@@ -239,7 +327,7 @@ impl From<std::fs::File> for File {
         let is_direct = || rustix::fs::fcntl_getfl(&file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
         let kind = simulated::kind_of(&file);
         let kind = kind.unwrap_or_else(|| if is_direct() { Kind::Direct } else { Kind::Plain });
-        Self { file: Arc::new(file), kind }
+        Self { file: Arc::new(file), kind, clones: OnceLock::new() }
     }
 }
 

@@ -32,6 +32,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::sched::affinity::unpinned;
 #[cfg(not(loom))]
 use crate::sched::source::Source;
 use crate::sched::wait::{self, Waited};
@@ -46,6 +47,8 @@ use crate::world::{self, World, buggify};
 
 use future::Run;
 pub use future::block_async;
+#[cfg(not(loom))]
+pub(crate) use future::start;
 
 /// The default for the largest number of pool threads of a runtime.
 #[cfg(not(loom))]
@@ -381,7 +384,7 @@ impl PoolShared {
 
     fn start(self: &Arc<Self>) -> bool {
         let shared = Arc::clone(self);
-        start_thread("lamprey-pool", move || shared.serve())
+        start_thread("lamprey-pool", unpinned(move || shared.serve()))
     }
 
     /// The main loop of a pool thread.

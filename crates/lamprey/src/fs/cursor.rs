@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 impl File {
     /// Where the cursor is, for the one thread that uses it now: [`CURSOR`] for a pipe and the like, which have none.
-    /// `None` if there is no ring, or a call of a future that was dropped may still use the cursor.
+    /// `None` if there is no ring, or a clone, or a call of a future that was dropped, may use the cursor as well.
     ///
     /// (The kernel can be told to use the cursor itself, but then does not move it for what it reads past the page
     /// cache.)
     fn cursor(&mut self) -> Option<u64> {
         here()?;
-        if Arc::strong_count(&self.file) != 1 {
+        if Arc::strong_count(&self.file) != 1 || self.has_clones() {
             return None;
         }
         match rustix::fs::tell(&self.file) {

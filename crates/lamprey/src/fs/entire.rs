@@ -1,7 +1,7 @@
 //! Files that are read or written as a whole.
 
-use super::File;
 use super::simulated::machine;
+use super::{File, Metadata, metadata, metadata_async};
 use crate::driver::{block, block_async};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -123,4 +123,72 @@ pub async fn write_async(path: impl AsRef<Path>, bytes: Vec<u8>) -> io::Result<(
         return block_async(move || std::fs::write(path, bytes)).await;
     }
     File::create_async(path).await?.write_all_async(&bytes).await
+}
+
+/// Copies a file with its permissions, replaces what is there, and returns the number of bytes. (As in the standard library
+/// a file that is copied to itself becomes empty.) Where the file system can,
+/// they are shared or copied by the kernel.
+///
+/// # Examples
+/// ```
+/// let copy = std::env::temp_dir().join(format!("lamprey-copy-{}", std::process::id()));
+/// lamprey::run(|| {
+///     let count = lamprey::fs::copy("Cargo.toml", &copy)?;
+///     assert_eq!(lamprey::fs::metadata(&copy)?.len(), count);
+///     lamprey::fs::remove_file(&copy)
+/// })?;
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// The system's; `InvalidInput` if `from` is no regular file. Some of the bytes may have been written.
+///
+/// # Cancellation
+/// A cancelled thread unwinds from here before anything is written, or not at all: a copy that has begun goes on to its
+/// end. In a simulation a part may have been written.
+///
+/// # Blocking
+/// One thread of the pool copies all of it; only the calling host waits.
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    if machine().is_none() {
+        return block(|| std::fs::copy(from, to));
+    }
+    let found = can_be_copied(from, metadata(from)?)?;
+    // In this order, as a file that is copied to itself becomes empty.
+    let (mut source, mut target) = (File::open(from)?, File::create(to)?);
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    target.write_all(&bytes)?;
+    target.set_permissions(found.permissions())?;
+    Ok(bytes.len() as u64)
+}
+
+/// The awaitable form of [`copy`].
+///
+/// # Errors
+/// As for `copy`.
+///
+/// # Cancellation
+/// Nothing, some or all of the bytes may have been written: a copy that has begun goes on to its end.
+pub async fn copy_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+    if machine().is_none() {
+        return block_async(move || std::fs::copy(from, to)).await;
+    }
+    let found = can_be_copied(&from, metadata_async(&from).await?)?;
+    let (source, target) = (File::open_async(&from).await?, File::create_async(&to).await?);
+    let mut bytes = Vec::new();
+    source.read_to_end_async(&mut bytes).await?;
+    target.write_all_async(&bytes).await?;
+    target.set_permissions_async(found.permissions()).await?;
+    Ok(bytes.len() as u64)
+}
+
+fn can_be_copied(from: &Path, found: Metadata) -> io::Result<Metadata> {
+    if found.is_file() {
+        return Ok(found);
+    }
+    let text = format!("only regular files can be copied, and {from:?} is none: {:?}", found.file_type());
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }

@@ -87,6 +87,17 @@ impl File {
         OpenOptions::new().write(true).create(true).truncate(true).open_async(path).await
     }
 
+    /// The awaitable form of [`create_new`](Self::create_new).
+    ///
+    /// # Errors
+    /// The system's; `AlreadyExists`.
+    ///
+    /// # Cancellation
+    /// The file may have been created.
+    pub async fn create_new_async(path: impl AsRef<Path>) -> io::Result<Self> {
+        OpenOptions::new().read(true).write(true).create_new(true).open_async(path).await
+    }
+
     /// The awaitable form of [`open_with`](Self::open_with).
     ///
     /// # Errors

@@ -204,6 +204,47 @@ pub async fn symlink_metadata_async(path: impl AsRef<Path>) -> io::Result<Metada
     of_path_async(path.as_ref(), NO_FOLLOW).await
 }
 
+/// Whether there is something at `path`; of a symbolic link, whether there is what it points to.
+///
+/// # Examples
+/// ```
+/// assert!(lamprey::run(|| lamprey::fs::exists("Cargo.toml"))?);
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// # Errors
+/// The system's, if it cannot say: for want of permission, say.
+///
+/// # Cancellation
+/// As for [`metadata`].
+///
+/// # Blocking
+/// As for `metadata`.
+#[doc(alias = "try_exists")]
+pub fn exists(path: impl AsRef<Path>) -> io::Result<bool> {
+    is_there(metadata(path))
+}
+
+/// The awaitable form of [`exists`].
+///
+/// # Errors
+/// As for `exists`.
+///
+/// # Cancellation
+/// A dropped future has no effect.
+#[doc(alias = "try_exists")]
+pub async fn exists_async(path: impl AsRef<Path>) -> io::Result<bool> {
+    is_there(metadata_async(path).await)
+}
+
+fn is_there(found: io::Result<Metadata>) -> io::Result<bool> {
+    match found {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Of an open file.
 pub(super) fn of_file(file: &File) -> io::Result<Metadata> {
     of(file.as_fd(), c"", OF_FD)

@@ -1,9 +1,8 @@
 //! What changes the names of files.
 
-use super::simulated::{machine, on_disk, on_disk_async};
-use crate::driver::{block, block_async};
+use super::simulated::{call, call_async};
 use crate::world::disk::Call;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 
 /// Renames a file or a directory. If `to` is there, it is replaced, and nobody finds none or half of it meanwhile.
@@ -46,10 +45,7 @@ use std::path::Path;
 /// The call is made on the blocking pool; only the calling host waits.
 pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    match machine() {
-        Some(at) => on_disk(at, Call::Write, |world, disks| disks.rename((world, at), from, to)),
-        None => block(|| std::fs::rename(from, to)),
-    }
+    call(Call::Write, |at, disks| disks.rename(at, from, to), || std::fs::rename(from, to))
 }
 
 /// The awaitable form of [`rename`].
@@ -60,18 +56,14 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancellation
 /// It may have been renamed.
 pub async fn rename_async(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
-    match machine() {
-        Some(at) => {
-            on_disk_async(at, Call::Write, |world, disks| disks.rename((world, at), &from, &to)).await
-        }
-        None => block_async(move || std::fs::rename(from, to)).await,
-    }
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let (old, new) = (from.to_owned(), to.to_owned());
+    call_async(Call::Write, |at, disks| disks.rename(at, from, to), || std::fs::rename(old, new)).await
 }
 
 /// Calls that change one name: the blocking and the awaitable form.
 macro_rules! changes {
-    ($($(#[$docs:meta])* $name:ident $name_async:ident |$world:ident, $disks:ident, $at:ident, $path:ident| $call:expr;)*) => {
+    ($($(#[$docs:meta])* $name:ident $name_async:ident |$at:ident, $disks:ident, $path:ident| $call:expr;)*) => {
         $($(#[$docs])*
         ///
         /// # Errors
@@ -84,10 +76,7 @@ macro_rules! changes {
         /// As for [`rename`].
         pub fn $name(path: impl AsRef<Path>) -> io::Result<()> {
             let $path = path.as_ref();
-            match machine() {
-                Some($at) => on_disk($at, Call::Write, |$world, $disks| $call),
-                None => block(|| std::fs::$name($path)),
-            }
+            call(Call::Write, |$at, $disks| $call, || std::fs::$name($path))
         }
 
         #[doc = concat!("The awaitable form of [`", stringify!($name), "`].")]
@@ -98,52 +87,18 @@ macro_rules! changes {
         /// # Cancellation
         /// It may have been done.
         pub async fn $name_async(path: impl AsRef<Path>) -> io::Result<()> {
-            let path = path.as_ref().to_owned();
-            match machine() {
-                Some($at) => {
-                    let $path = &path;
-                    on_disk_async($at, Call::Write, |$world, $disks| $call).await
-                }
-                None => block_async(move || std::fs::$name(path)).await,
-            }
+            let $path = path.as_ref();
+            let owned = $path.to_owned();
+            call_async(Call::Write, |$at, $disks| $call, || std::fs::$name(owned)).await
         })*
     };
 }
 
 changes! {
     /// Removes a file. Who has it open can still use it.
-    remove_file remove_file_async |world, disks, at, path| disks.remove((world, at), path, false);
+    remove_file remove_file_async |at, disks, path| disks.remove(at, path, false);
     /// Removes an empty directory.
-    remove_dir remove_dir_async |world, disks, at, path| disks.remove((world, at), path, true);
+    remove_dir remove_dir_async |at, disks, path| disks.remove(at, path, true);
     /// Makes a directory, in one that is there.
-    create_dir create_dir_async |world, disks, at, path| disks.create_directory((world, at), path);
-}
-
-/// Makes a directory, and those that lead to it. It is no error if they are there.
-///
-/// # Errors
-/// The system's.
-///
-/// # Cancellation
-/// Some of them may have been made.
-///
-/// # Blocking
-/// As for [`rename`].
-pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref();
-    if machine().is_none() {
-        return block(|| std::fs::create_dir_all(path));
-    }
-    match create_dir(path) {
-        _ if path.as_os_str().is_empty() => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            create_dir_all(path.parent().ok_or(error)?)?;
-            create_dir_all(path)
-        }
-        Err(error) if super::metadata(path).is_ok_and(|found| found.is_dir()) => {
-            drop(error);
-            Ok(())
-        }
-        done => done,
-    }
+    create_dir create_dir_async |at, disks, path| disks.create_directory(at, path, 0o777);
 }

@@ -6,11 +6,13 @@
 
 use super::metadata::Metadata;
 use super::{File, Kind};
+use crate::driver::{block, block_async};
 use crate::sched::wait::wait;
 use crate::sched::{Wait, coop};
 use crate::time;
 use crate::world::disk::{Call, Disks, Key};
 use crate::world::{self, MachineId, World};
+use rustix::fs::FlockOperation;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -68,6 +70,30 @@ pub(super) async fn on_disk_async<T>(
     perform(call)
 }
 
+/// Performs a call on the simulated disk of the caller's machine, or, outside of simulations, on the pool.
+pub(super) fn call<T: Send>(
+    kind: Call,
+    simulated: impl FnOnce((&World, MachineId), &Disks) -> io::Result<T>,
+    real: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
+    match machine() {
+        Some(at) => on_disk(at, kind, |world, disks| simulated((world, at), disks)),
+        None => block(real),
+    }
+}
+
+/// The awaitable form of [`call`].
+pub(super) async fn call_async<T: Send + 'static>(
+    kind: Call,
+    simulated: impl FnOnce((&World, MachineId), &Disks) -> io::Result<T>,
+    real: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    match machine() {
+        Some(at) => on_disk_async(at, kind, |world, disks| simulated((world, at), disks)).await,
+        None => block_async(real).await,
+    }
+}
+
 /// An open file of a simulated disk.
 pub(super) fn opened((fd, key): (OwnedFd, Key)) -> File {
     File { kind: Kind::Simulated(key), ..File::from(std::fs::File::from(fd)) }
@@ -94,6 +120,39 @@ impl File {
             Kind::Simulated(key) if world::is_simulated() => Some(key),
             _ => None,
         }
+    }
+
+    /// Performs a call on the simulated disk that the file is on, or, outside of simulations, on the pool.
+    pub(super) fn call<T: Send>(
+        &self,
+        kind: Call,
+        simulated: impl FnOnce((&World, Key), &Disks) -> io::Result<T>,
+        real: impl FnOnce(&std::fs::File) -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        match self.key() {
+            Some(key) => on_disk(key.machine(), kind, |world, disks| simulated((world, key), disks)),
+            None => block(|| real(&self.file)),
+        }
+    }
+
+    /// The awaitable form of [`call`](Self::call).
+    pub(super) async fn call_async<T: Send + 'static>(
+        &self,
+        kind: Call,
+        simulated: impl FnOnce((&World, Key), &Disks) -> io::Result<T>,
+        real: impl FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        match self.key() {
+            Some(key) => {
+                on_disk_async(key.machine(), kind, |world, disks| simulated((world, key), disks)).await
+            }
+            None => self.on_pool(real).await,
+        }
+    }
+
+    /// Locks or unlocks the file, or finds that it is locked; waits for nothing.
+    pub(super) fn lock_simulated(&self, key: Key, operation: FlockOperation) -> io::Result<()> {
+        perform(|world, disks| disks.lock(world, key, self.file.as_fd(), operation))
     }
 
     pub(super) fn read_simulated(&self, key: Key, buf: &mut [u8], at: Option<u64>) -> io::Result<usize> {

@@ -163,6 +163,7 @@ impl Worker {
                         | Wait::Writable
                         | Wait::Blocking
                         | Wait::File
+                        | Wait::FileLock
                 )
             };
             let can_be_held_up = match thread.state.get() {

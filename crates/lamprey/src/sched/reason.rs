@@ -38,6 +38,8 @@ pub enum Wait {
     Blocking,
     /// The kernel performs an operation on a file (io_uring).
     File,
+    /// [`fs::File::lock`](crate::fs::File::lock) and its variants: another open file has the lock.
+    FileLock,
     /// [`wait`](crate::wait): the future is not ready yet.
     Future,
     /// [`reify`](crate::parasite::reify): the parasite has not been prepared yet.
@@ -95,6 +97,7 @@ impl std::fmt::Display for Wait {
             Wait::Writable => "writable descriptor",
             Wait::Blocking => "call on the blocking pool",
             Wait::File => "operation on a file",
+            Wait::FileLock => "lock of a file",
             Wait::Future => "wait for a future",
             Wait::Reify => "reified",
             Wait::Watch => "change of a watched value",

@@ -118,7 +118,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Like [`spawn_in`](Self::spawn_in), with `site` as the spawn site.
-    pub(super) fn launch_at<F, T>(
+    pub(crate) fn launch_at<F, T>(
         &'scope self,
         site: &'static Location<'static>,
         runtime: &crate::thread::Handle,

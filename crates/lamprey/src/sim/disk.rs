@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// is down. The program itself uses [`lamprey::fs`](crate::fs).
 ///
 /// A disk begins with the directories `/` and `/tmp`; relative paths are relative to `/`. It has files and directories, no
-/// links, no owners, and all may do all. Each file that has been opened takes a descriptor of the process.
+/// links (making one is an error, `Unsupported`), no owners; permissions are kept, and all may do all. Each file that has been opened takes a descriptor of the process.
 ///
 /// # What survives
 /// When a machine [crashes](Machine::crash), its disk goes back to what is durable, and a part, by chance, of what has been

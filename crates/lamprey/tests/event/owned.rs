@@ -149,8 +149,8 @@ fn sockets_and_children() {
         there.write_all(b"x").unwrap();
         host.join().unwrap().unwrap();
 
-        let child = std::process::Command::new("true").spawn().unwrap();
-        let (status, mut child) = process::into_exit_evt(child).sync();
+        let child = process::Command::new("true").spawn().unwrap();
+        let (status, mut child) = child.into_wait_evt().sync();
         assert!(status.unwrap().success() && child.try_wait().unwrap().unwrap().success());
     });
 }

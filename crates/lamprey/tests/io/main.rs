@@ -4,7 +4,13 @@
 mod common;
 
 mod block;
+mod descriptor;
+mod directories;
 mod file;
 mod file_awaiting;
+mod file_locks;
 mod names;
+mod pipe;
 mod pool;
+mod std_fs;
+mod stdio;

@@ -2,7 +2,9 @@
 
 use lamprey::Runtime;
 use lamprey::fs::{self, File, OpenOptions};
+use std::fs::Permissions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Runs calls by chance below `root`, and says what each has returned.
@@ -26,7 +28,7 @@ fn step(root: &Path, chance: &mut fastrand::Rng, files: &mut Vec<File>) -> Strin
     let mut buf = vec![0; chance.usize(..3000)];
     let offset = chance.u64(..4000);
     let which = chance.usize(..files.len().max(1));
-    let call = chance.u32(..16);
+    let call = chance.u32(..23);
     let Some(file) = files.get_mut(which) else { return open(&one, chance, files) };
     let done = match call {
         0 | 1 => open(&one, chance, files),
@@ -40,7 +42,8 @@ fn step(root: &Path, chance: &mut fastrand::Rng, files: &mut Vec<File>) -> Strin
             &fs::metadata(&one).map(|found| (found.is_dir(), if found.is_file() { found.len() } else { 0 })),
         ),
         9 => shown(&fs::read_dir(&one).map(|names| {
-            let mut names: Vec<_> = names.collect();
+            let listed = |entry: fs::DirEntry| (entry.file_name(), entry.file_type().unwrap().is_dir());
+            let mut names: Vec<_> = names.map(|entry| listed(entry.unwrap())).collect();
             names.sort();
             names
         })),
@@ -49,10 +52,16 @@ fn step(root: &Path, chance: &mut fastrand::Rng, files: &mut Vec<File>) -> Strin
         12 => shown(&file.write_at(&bytes, offset)),
         13 => shown(&file.read_at(&mut buf, offset).map(|count| buf[..count].to_vec())),
         14 => shown(&file.set_len(offset)),
+        15 => shown(&fs::remove_dir_all(&one)),
+        16 => shown(&fs::copy(&one, &other)),
+        17 => shown(&fs::exists(&one)),
+        18 => shown(&fs::canonicalize(&one).map(|found| found.strip_prefix(root).map(Path::to_owned))),
+        19 => shown(&fs::read_link(&one)),
+        20 => shown(&fs::set_permissions(&one, Permissions::from_mode(0o700 + chance.u32(..0o77)))),
         _ => match chance.u32(..3) {
             0 => shown(&file.seek(SeekFrom::Current(-(offset.cast_signed())))),
             1 => shown(&file.seek(SeekFrom::End(0))),
-            _ => shown(&file.metadata().map(|found| (found.len(), found.nlink(), found.is_file()))),
+            _ => shown(&file.metadata().map(|found| (found.len(), found.nlink(), found.mode()))),
         },
     };
     let name = |path: &Path| path.strip_prefix(root).map(Path::to_owned);

@@ -6,6 +6,7 @@ mod channels;
 mod choices;
 mod closing;
 mod disk;
+mod disk_calls;
 mod disk_crash;
 mod disk_model;
 mod disk_wal;

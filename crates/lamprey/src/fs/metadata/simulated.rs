@@ -28,8 +28,7 @@ impl Metadata {
         found.stx_btime = timestamp(stat.created);
         found.stx_mtime = timestamp(stat.modified);
         found.stx_ctime = timestamp(stat.modified);
-        // Reads do not count, as with the option `noatime`.
-        found.stx_atime = timestamp(stat.created);
+        found.stx_atime = timestamp(stat.accessed);
         Self(found)
     }
 }

@@ -2,12 +2,11 @@
 
 use super::fate::Fate;
 use super::inode::Stat;
-use super::volume::Volume;
+use super::volume::{Listed, Volume};
 use super::{Call, Disks, Key, WRITE_BACK};
 use crate::world::{Chance, MachineId, World};
 use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstat, ftruncate, seek};
 use rustix::io::{Errno, pread, pwrite, read, write};
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -17,7 +16,7 @@ const KEPT: OFlags = OFlags::ACCMODE.union(OFlags::APPEND).union(OFlags::DSYNC).
 
 impl Volume {
     /// The inode of an open file; an error if it was opened before the machine has failed.
-    fn of(&self, key: Key) -> Result<u32, Errno> {
+    pub(super) fn of(&self, key: Key) -> Result<u32, Errno> {
         if key.epoch == self.epoch { Ok(key.ino) } else { Err(Errno::IO) }
     }
 }
@@ -168,14 +167,19 @@ impl Disks {
         })
     }
 
-    pub(crate) fn create_directory(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<()> {
+    pub(crate) fn create_directory(
+        &self,
+        (world, at): (&World, MachineId),
+        path: &Path,
+        mode: u32,
+    ) -> io::Result<()> {
         self.perform((world, at, Call::Write), format_args!("create the directory {path:?}"), |volume| {
-            volume.create_directory(path, 0o777, world.system_time()).map(|ino| ((), ino.into()))
+            volume.create_directory(path, mode, world.system_time()).map(|ino| ((), ino.into()))
         })
     }
 
-    /// The names in a directory, in alphabetical order.
-    pub(crate) fn list(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<Vec<OsString>> {
+    /// What is in a directory, in alphabetical order.
+    pub(crate) fn list(&self, (world, at): (&World, MachineId), path: &Path) -> io::Result<Vec<Listed>> {
         self.perform((world, at, Call::Read), format_args!("list {path:?}"), |volume| {
             volume.list(path).map(|names| {
                 let count = names.len() as u64;

@@ -11,6 +11,8 @@ pub(super) struct Inode {
     pub(super) mode: u32,
     pub(super) created: SystemTime,
     pub(super) modified: SystemTime,
+    /// When it was made, until the program says otherwise: reads do not count, as with the option `noatime`.
+    pub(super) accessed: SystemTime,
     /// Programs see a name of it.
     pub(super) has_name: bool,
 }
@@ -24,12 +26,13 @@ pub(crate) struct Stat {
     pub(crate) len: u64,
     pub(crate) created: SystemTime,
     pub(crate) modified: SystemTime,
+    pub(crate) accessed: SystemTime,
     pub(crate) names: u32,
 }
 
 impl Inode {
     pub(super) fn new(is_directory: bool, mode: u32, now: SystemTime) -> Self {
         let content = Content::default();
-        Self { content, is_directory, mode, created: now, modified: now, has_name: true }
+        Self { content, is_directory, mode, created: now, modified: now, accessed: now, has_name: true }
     }
 }

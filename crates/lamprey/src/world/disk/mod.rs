@@ -4,12 +4,14 @@
 //! What is by chance of it is drawn here: whether it fails, how much of it is done, and what a failure of the machine
 //! leaves. A call on a machine that has failed, or by a file that was opened before, fails with EIO.
 //!
-//! `volume.rs` is one disk, `names.rs` its directories, `content.rs` the bytes of a file; `calls.rs` is what programs call.
+//! `volume.rs` is one disk, `names.rs` its directories, `content.rs` the bytes of a file; `calls.rs` and
+//! `attributes.rs` are what programs call.
 //!
 //! # Invariants
 //! 1. Nothing is borrowed while code of the program runs: none does, in a call.
 //! 2. Each call is a line in the log, with its result.
 
+mod attributes;
 mod calls;
 mod changes;
 mod content;
@@ -24,6 +26,8 @@ mod volume;
 #[cfg(not(loom))]
 pub(crate) use inode::Stat;
 pub use settings::DiskSettings;
+#[cfg(not(loom))]
+pub(crate) use volume::Listed;
 
 use super::{MachineId, World};
 use content::number_of;
@@ -65,6 +69,8 @@ pub(crate) enum Call {
     Read,
     Write,
     Sync,
+    /// Of the system's memory, not of the disk: never fails by chance.
+    Lock,
 }
 
 impl Key {
@@ -120,8 +126,8 @@ impl Disks {
                 Call::Open => settings.open_errors,
                 Call::Read => settings.read_errors,
                 Call::Write => settings.write_errors,
-                // It draws for itself.
-                Call::Sync => 0,
+                // A sync draws for itself.
+                Call::Sync | Call::Lock => 0,
             };
             if volume.is_off || world.chance.happens(rate) {
                 return Err(Errno::IO);

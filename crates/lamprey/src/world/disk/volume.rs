@@ -16,6 +16,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::SystemTime;
 
+/// What is in a directory: a name, the number, and whether it is a directory.
+pub(crate) type Listed = (OsString, Ino, bool);
+
 pub(super) struct Volume {
     pub(super) settings: DiskSettings,
     /// The machine has failed, and has not been started again.
@@ -101,21 +104,22 @@ impl Volume {
 
     pub(super) fn stat(&self, ino: Ino) -> Result<Stat, Errno> {
         let inode = self.inodes.get(&ino).ok_or(Errno::IO)?;
-        let &Inode { is_directory, mode, created, modified, .. } = inode;
+        let &Inode { is_directory, mode, created, modified, accessed, .. } = inode;
         let names = match is_directory {
             true => 2 + self.names.list(ino).filter(|(_, ino)| self.is_directory(*ino)).count() as u32,
             false => inode.has_name.into(),
         };
-        Ok(Stat { ino, is_directory, mode, len: inode.content.len(), created, modified, names })
+        Ok(Stat { ino, is_directory, mode, len: inode.content.len(), created, modified, accessed, names })
     }
 
-    /// The names in a directory.
-    pub(super) fn list(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
+    /// What is in a directory: names, numbers, and whether it is a directory.
+    pub(super) fn list(&self, path: &Path) -> Result<Vec<Listed>, Errno> {
         let ino = self.find(path)?;
         if !self.is_directory(ino) {
             return Err(Errno::NOTDIR);
         }
-        Ok(self.names.list(ino).map(|(name, _)| name.clone()).collect())
+        let entries = self.names.list(ino);
+        Ok(entries.map(|(name, ino)| (name.clone(), ino, self.is_directory(ino))).collect())
     }
 
     /// The bytes that still fit.
