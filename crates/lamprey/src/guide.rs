@@ -19,6 +19,7 @@ chapters! {
     Processes "processes.md"
     Actors "actors.md"
     SharedVariables "shared-variables.md"
+    Io "io.md"
     AsyncLibraries "async-libraries.md"
     Tuning "tuning.md"
     YourOwnScheduler "your-own-scheduler.md"

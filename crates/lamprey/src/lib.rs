@@ -25,7 +25,7 @@
 //! | start one, wait for it | [`spawn`], [`Builder`], [`JoinHandle`] |
 //! | asynchronous computations that start at once: parasites | [`parasite`](fn@parasite), [`parasite_fn`], module [`mod@parasite`] |
 //! | wait for any future, from blocking code | [`wait`] |
-//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`](mod@mvar), [`SwapChannel`](mod@swap) |
+//! | communicate | [`channel`]; [`bounded`](mod@bounded), [`unbounded`](mod@unbounded), [`channel_of`](mod@channel_of), [`mailbox`](mod@mailbox), [`oneshot`](mod@oneshot), [`broadcast`](mod@broadcast), [`watch`](mod@watch), [`multicast`](mod@multicast), [`rpc`](mod@rpc), [`IVar`], [`MVar`](mod@mvar), [`SwapChannel`](mod@swap) |
 //! | choose between communications | [`select!`], [`select_async!`], [`event`] |
 //! | sockets, names, servers | [`net`] |
 //! | files and directories | [`fs`] |
@@ -202,7 +202,8 @@ pub use runtime::{main, test};
 pub use {
     cancel::{is_cancelled, shield, with_deadline, with_timeout},
     channel::{
-        MVar, SwapChannel, broadcast, channel_attach_inline, mailbox, multicast, mvar, rpc, swap, watch,
+        MVar, Receives, Sends, SwapChannel, broadcast, channel_attach_inline, channel_of, mailbox, multicast,
+        mvar, rpc, swap, unbounded, watch,
     },
     driver::{Io, block, block_async},
     pace::{Interval, MissedTicks, RateLimiter, interval, interval_at},

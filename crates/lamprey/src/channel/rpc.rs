@@ -262,6 +262,11 @@ impl<Q, A> Server<Q, A> {
         self.0.recv_evt()
     }
 
+    /// [`recv_evt`](Self::recv_evt) that owns the server, so that a function can return it.
+    pub fn into_recv_evt(self) -> RecvEvt<rendezvous::Receiver<(Q, Reply<A>)>> {
+        self.0.into_recv_evt()
+    }
+
     /// Takes a request if a client waits with one.
     ///
     /// # Errors

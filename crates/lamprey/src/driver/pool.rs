@@ -47,6 +47,8 @@ use crate::world::{self, World, buggify};
 
 use future::Run;
 pub use future::block_async;
+#[cfg(not(loom))]
+pub(crate) use future::start;
 
 /// The default for the largest number of pool threads of a runtime.
 #[cfg(not(loom))]

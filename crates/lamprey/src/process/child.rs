@@ -117,6 +117,11 @@ impl Child {
         future_evt(self.wait_async())
     }
 
+    /// [`wait_evt`](Self::wait_evt) that owns the child, which comes back with the status. If another event is chosen, it is dropped.
+    pub fn into_wait_evt(mut self) -> FutureEvt<impl Future<Output = (io::Result<ExitStatus>, Self)> + Send> {
+        future_evt(async move { (self.wait_async().await, self) })
+    }
+
     /// [`wait`](Self::wait) for at most `limit`.
     ///
     /// # Errors

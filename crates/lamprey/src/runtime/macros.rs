@@ -84,6 +84,7 @@ pub use lamprey_macros::main;
 ///           at src/shop.rs:17
 /// ..
 /// ```
+/// (Stackless parasites have no stack and are not among them, but whoever waits for one is.)
 /// Then its threads are cancelled, and the other tests go on. If one of them cannot be ended (it computes without end), or the
 /// test has `#[should_panic]` and so would pass by a panic, the process ends at once, with status 101.
 ///

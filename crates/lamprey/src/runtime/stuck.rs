@@ -3,10 +3,13 @@
 //! How long a thread has waited is not known, because a clock that is read at every block would cost more than the block. So
 //! the threads are looked at twice, and those that are where they were before are marked.
 
+use crate::sched::Wait;
 use crate::sched::inspect::found::Found;
 use crate::sched::shared::Shared;
 use crate::thread::Survivor;
+use std::collections::HashMap;
 use std::fmt;
+use std::panic::Location;
 use std::time::{Duration, Instant};
 
 /// Most groups of threads that are printed.
@@ -26,29 +29,31 @@ impl Sight {
     }
 
     /// What is to be printed, if these are the threads now and `before` those of an earlier time.
-    pub(super) fn compared(self, before: Option<&Sight>) -> Stuck {
+    pub(super) fn compared(self, before: &Sight) -> Stuck {
+        let then: HashMap<u64, &Found> = before.found.iter().map(|thread| (thread.id, thread)).collect();
+        let between = self.at.saturating_duration_since(before.at);
         let mut stuck = Stuck { groups: Vec::new(), threads: self.found.len() };
+        let mut like: HashMap<Place, usize> = HashMap::new();
         for thread in self.found {
-            let stays = before.filter(|before| before.found.iter().any(|then| is_same_place(then, &thread)));
-            let since = stays.map(|before| self.at.saturating_duration_since(before.at));
-            let like = stuck.groups.iter_mut().find(|group| group.since == since && group.is_like(&thread));
-            match like {
+            let stays = then.get(&thread.id).is_some_and(|then| is_same_place(then, &thread));
+            let since = stays.then_some(between);
+            let place = (thread.spawn_site, thread.wait, thread.stack.clone(), stays);
+            let group = *like.entry(place).or_insert(stuck.groups.len());
+            match stuck.groups.get_mut(group) {
                 Some(group) => group.others += 1,
-                None => stuck.groups.push(Group {
-                    stack: thread.stack.clone(),
-                    first: Survivor::new(thread),
-                    since,
-                    others: 0,
-                }),
+                None => stuck.groups.push(Group { first: Survivor::new(thread), since, others: 0 }),
             }
         }
         stuck
     }
 }
 
+/// What the threads of a group have in common.
+type Place = (Option<&'static Location<'static>>, Option<Wait>, Vec<usize>, bool);
+
 /// A thread that waits in the same call as before.
 fn is_same_place(then: &Found, now: &Found) -> bool {
-    then.id == now.id && then.wait.is_some() && then.wait == now.wait && then.stack == now.stack
+    then.wait.is_some() && then.wait == now.wait && then.stack == now.stack
 }
 
 /// Threads that have not ended.
@@ -60,19 +65,9 @@ pub(super) struct Stuck {
 /// Threads that wait for the same in the same call.
 struct Group {
     first: Survivor,
-    stack: Vec<usize>,
     /// How long ago they were seen there before.
     since: Option<Duration>,
     others: usize,
-}
-
-impl Group {
-    fn is_like(&self, thread: &Found) -> bool {
-        let site = |site: Option<&std::panic::Location<'_>>| site.map(ToString::to_string);
-        self.first.wait() == thread.wait
-            && self.stack == thread.stack
-            && site(self.first.thread().spawn_site()) == site(thread.spawn_site)
-    }
 }
 
 impl fmt::Display for Stuck {
@@ -82,7 +77,7 @@ impl fmt::Display for Stuck {
             1 => f.write_str("this thread has not ended:")?,
             threads => write!(f, "these {threads} threads have not ended:")?,
         }
-        for Group { first, since, others, .. } in self.groups.iter().take(MOST) {
+        for Group { first, since, others } in self.groups.iter().take(MOST) {
             write!(f, "\n{}", first.head())?;
             if let Some(since) = since {
                 write!(f, ", as it did {since:.1?} before")?;

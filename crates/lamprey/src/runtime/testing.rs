@@ -86,7 +86,7 @@ impl Test {
 
     #[track_caller]
     fn end_late(self, runtime: Runtime, limit: Duration, before: &Sight) -> ! {
-        let stuck = Sight::of(&runtime.shared).compared(Some(before));
+        let stuck = Sight::of(&runtime.shared).compared(before);
         let text = format!("the test `{}` is not over after {limit:?}; {stuck}", self.name);
         if self.should_panic {
             end_process(&format!(

@@ -193,6 +193,12 @@ impl<T> ScopedJoinHandle<'_, T> {
         future_evt(self)
     }
 
+    /// [`join_evt`](Self::join_evt) that owns the handle, so that a function can return it. If another event is chosen, the
+    /// handle is dropped.
+    pub fn into_join_evt(self) -> FutureEvt<Self> {
+        future_evt(self)
+    }
+
     /// As [`JoinHandle::cancel`]: cancels this child only.
     #[doc(alias = "abort")]
     pub fn cancel(&self) {

@@ -40,8 +40,8 @@ impl Survivor {
     }
 
     /// Its stack trace, innermost call first: at most 64 calls, from at most 64 KiB of its stack. Empty if it
-    /// cannot be taken: for threads that wait behind a running thread, and where the system has no `/proc` or
-    /// forbids `process_vm_readv`.
+    /// cannot be taken: for threads that wait behind a running thread, for all but 10,000 of a worker, and where the
+    /// system has no `/proc` or forbids `process_vm_readv`.
     ///
     /// A running thread is interrupted for some microseconds by the signal SIGURG and then continues. (A
     /// system call that does not restart by itself, such as `nanosleep`, returns `EINTR`.) A trace that is

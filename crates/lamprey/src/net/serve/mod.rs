@@ -159,6 +159,15 @@ impl<'a, L: Listener> Serving<'a, L> {
     /// While the process is out of descriptors, or the machine out of memory, it tries again less and less often, as
     /// `accept_with_backoff` does.
     ///
+    /// The handler is shared by the connections' hosts, so what it captures must be:
+    /// ```compile_fail,E0277
+    /// # lamprey::run(|| {
+    /// let listener = lamprey::net::TcpListener::bind("127.0.0.1:0")?;
+    /// let served = std::cell::Cell::new(0);
+    /// lamprey::scope(|s| listener.serving().serve(s, |_, _| served.set(served.get() + 1)))
+    /// # });
+    /// ```
+    ///
     /// # Errors
     /// An error of the listener after which no `accept` will succeed. `NotConnected` outside of a host without
     /// [`runtime`](Self::runtime); `InvalidInput` for a [`limit`](Self::limit) of 0, or a stack size that cannot be.
